@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen.h"
+#include "code_store.h"
 #include "compile.h"
 #include "verify_equations.h"
 #include "verify_graph.h"

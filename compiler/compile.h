@@ -8,9 +8,9 @@
 #define BG_COMPILE_H
 
 #include "causality.h"
+#include "compiled.h"
 #include "elaborate.h"
 #include "equations.h"
-#include "model.h"
 
 /* What compilations have in common, one after the other: unit tables, machine code. It outlives them; one thread at a
  * time uses it. */

@@ -77,7 +77,7 @@ compile_all(bgc_model *m, const char *wanted)
                          STAGE_MODEL, &o);
     compile_free(&first);
     for (uint32_t k = 0; m->ok && k < model_noutputs(m->c.model); k++) {
-        const char *name = model_output(m->c.flat, k)->name;
+        const char *name = flat_output_at(m->c.flat, k)->name;
         uint64_t key = bg_hash_bytes(name, strlen(name), 0);
 
         if (map_get(&m->output, key) == MAP_NONE)
@@ -213,7 +213,7 @@ bgc_output_count(const bgc_model *m)
 const char *
 bgc_output_name(const bgc_model *m, size_t i)
 {
-    return i < bgc_output_count(m) ? model_output(m->c.flat, i)->name : NULL;
+    return i < bgc_output_count(m) ? flat_output_at(m->c.flat, i)->name : NULL;
 }
 size_t
 bgc_element_count(const bgc_model *m)

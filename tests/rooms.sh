@@ -3,7 +3,8 @@
 #
 #   sh tests/rooms.sh ROOT
 #
-# Ends with 1 and the folders of a circle where there is one. A room of compiler/ never includes one of runtime/.
+# Ends with 1 and the folders of a circle where there is one. A room of compiler/ never includes one of runtime/. What
+# runs, measures, linearizes by numbers or identifies sees no header of the stages before the image, by whatever way.
 set -eu
 cd "$1"
 
@@ -21,3 +22,19 @@ pairs=$(grep -n '^#include "' $sources | sed 's|^\([^:]*\)/[^/:]*:[0-9]*:#includ
 printf '%s\n' "$pairs" | grep '^compiler[^ ]* runtime' && { echo "the compiler includes the runtime"; exit 1; }
 printf '%s\n' "$pairs" | grep '^grammar runtime' && { echo "the grammar includes the runtime"; exit 1; }
 circle=$(printf '%s\n' "$pairs" | tsort 2>&1 >/dev/null) || { echo "folders include each other in a circle:"; echo "$circle"; exit 1; }
+
+# Files of these folders that write texts or derive expressions look at what a model was compiled from
+of_texts='linear/linear_symbolic|linear/mode_reduction|linear/output_lines|linear/passive_model|linear/second_order|linear/coefficient_rates|linear/structure_(inside|laws|pencil|relations|solve)|linear/structure\.c|identify/numbers'
+numeric=$(printf '%s\n' $sources | grep -E '^runtime/(run|measure|linear|identify)/' | grep -vE "$of_texts")
+seen=$(grep -n '^#include "' $sources | sed 's|^\([^:]*\):[0-9]*:#include "\([^"]*\)".*|\1 \2|' | awk -v list="$sources" -v roots="$numeric" '
+    function visit(path, from,   i, n, name) {
+        if ((path, from) in done) return
+        done[path, from] = 1
+        if (path ~ /^(grammar|compiler\/(graph|causality|equations|elaborate))\//) { print from, path; return }
+        n = split(includes[path], name, " ")
+        for (i = 1; i <= n; i++) if (name[i] in of) visit(of[name[i]], from)
+    }
+    BEGIN { n = split(list, path, "\n"); for (i = 1; i <= n; i++) { name = path[i]; sub(/.*\//, "", name); of[name] = path[i] } }
+    { includes[$1] = includes[$1] " " $2 }
+    END { n = split(roots, root, "\n"); for (i = 1; i <= n; i++) visit(root[i], root[i]) }')
+[ -z "$seen" ] || { echo "who only runs a model sees what it was compiled from:"; echo "$seen"; exit 1; }

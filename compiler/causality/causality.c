@@ -45,12 +45,6 @@ causality_common_name(const struct assign *a, uint32_t j)
     return a->f->junction.at[j].type == 0 ? "effort" : "flow";
 }
 
-static bool
-is_two_port(const flat_element *el)
-{
-    return el->type == EL_TF || el->type == EL_GY;
-}
-
 /* ---------------------------------------------------------------- coefficients */
 
 static void

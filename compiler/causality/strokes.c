@@ -9,12 +9,6 @@
 
 #include "strokes.h"
 
-static bool
-is_two_port(const flat_element *e)
-{
-    return e->type == EL_TF || e->type == EL_GY;
-}
-
 static void
 join(strokes *s, uint32_t a, uint32_t b, bool gyrates)
 {

@@ -13,6 +13,7 @@
 #ifndef BG_CODEGEN_H
 #define BG_CODEGEN_H
 
+#include "code_store.h"
 #include "expr.h"
 
 /* The program is bgc itself, whose LLVM may be told what suits it; a host's options are left alone. Set before anything
@@ -48,14 +49,6 @@ struct gen_assign {
     const struct gen_ref *slot;
     struct gen_ref to;
 };
-
-/* Machine code kept from one generator to the next. One thread at a time; it outlives the generators that use it. */
-typedef struct code_store code_store;
-code_store *code_store_new(void);
-void code_store_free(code_store *s);
-size_t code_store_count(const code_store *s); /* functions that are kept */
-/* So many generators used it that optimising what they have in common is worth its time. */
-bool code_store_is_busy(const code_store *s);
 
 typedef struct gen gen;
 /* Templates are of pool p, which must outlive the machine code (tables are read where they lie). One generator per

@@ -9,6 +9,15 @@
 #include "lower.h"
 #include "native.h"
 
+/* What is kept: addresses of functions, by what they compute */
+struct code_store {
+    native native;
+    linker linker;
+    code_index index;
+    bool found;   /* the processor is known */
+    size_t users; /* generators so far */
+};
+
 /* Where functions go: into the generator, or into what outlives it. */
 enum { OWN, KEPT, NPLACES };
 

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "curvature.h"
+#include "equations.h"
+#include "parameters.h"
 #include "factor.h"
 
 /* Derivatives of a template that are not zero: by slot a, and by slots a <= b. */

@@ -16,16 +16,18 @@
 #define BG_CURVATURE_H
 
 #include <complex.h>
+#include <stdbool.h>
+#include <stddef.h>
 
-#include "equations.h"
-#include "parameters.h"
+#include "kinds.h"
 
+struct equations;
 typedef struct curvature curvature;
 
 /* position: of states in x, by variable. by: parameters (moved with what is computed from them). held: what ideal
  * switches determine stands behind the states, and the values of its conditions behind the rates, in all that follows
  * (equations/switched.h). */
-curvature *curvature_new(equations *e, const uint32_t *position, const var_id *by, size_t n, bool held);
+curvature *curvature_new(struct equations *e, const uint32_t *position, const var_id *by, size_t n, bool held);
 void curvature_free(curvature *c);
 /* v: numbers of all variables at the point (interpret.h); fixed: parameters set from outside. False: a derivative is
  * not finite there, or G_y is singular. */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "evaluate.h"
 #include "initial.h"
-#include "shown.h"
+#include "written.h"
 
 enum { MAX_ITERATIONS = 50, MAX_DENSE = 2000 };
 #define AGREES 1e-6 /* values stated with fewer digits than a constraint asks for */

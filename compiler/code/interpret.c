@@ -1,8 +1,8 @@
 /* interpret.c - see interpret.h */
+#include "interpret.h"
+
 #include <math.h>
 #include <stdlib.h>
-
-#include "interpret.h"
 
 static int
 compare_rank(const void *a, const void *b, void *ctx)
@@ -13,42 +13,72 @@ compare_rank(const void *a, const void *b, void *ctx)
     return (x > y) - (x < y);
 }
 
-var_id
-interpret(const equations *e, const uint32_t *position, double t, const double *x, const double *modes, double *v,
-          node *culprit, bool all)
+interpret_program *
+interpret_program_new(const equations *e, const uint32_t *position)
 {
     const flat_model *f = e->f;
-    VEC(var_id) order = { 0 };
-    VEC(double) slot = { 0 };
-    var_id bad = VAR_NONE;
-    node blamed;
+    interpret_program *g = bg_calloc(1, sizeof *g);
 
-    v[0] = t;
+    vec_resize(&g->state, e->state.n);
     for (size_t i = 0; i < e->state.n; i++)
-        v[e->state.at[i].var] = x[position[e->state.at[i].var]];
+        g->state.at[position[e->state.at[i].var]] = e->state.at[i].var;
     for (size_t k = 0; k < e->mode.n; k++)
-        v[e->mode.at[k].var] = modes[k];
+        vec_push(&g->mode, e->mode.at[k].var);
     for (size_t k = 0; k < e->held.n; k++)
-        v[e->held.at[k]] = modes[e->mode.n + k];
+        vec_push(&g->mode, e->held.at[k]);
+    for (size_t i = 0; i < e->unknown.n; i++)
+        vec_push(&g->unknown, e->unknown.at[i]);
     for (uint32_t i = 0; i < e->var.n; i++)
         if (e->var.at[i].kind == DEF_EXPLICIT)
-            vec_push(&order, i);
-    if (order.n)
-        qsort_r(order.at, order.n, sizeof *order.at, compare_rank, (void *)e);
-    for (size_t i = 0; i < order.n && (all || bad == VAR_NONE); i++) {
-        inst d = e->var.at[order.at[i]].def;
+            vec_push(&g->var, i);
+    if (g->var.n)
+        qsort_r(g->var.at, g->var.n, sizeof *g->var.at, compare_rank, (void *)e);
+    for (size_t i = 0; i < g->var.n; i++) {
+        inst d = e->var.at[g->var.at[i]].def;
+
+        vec_push(&g->def, formula_write(&g->book, f->pool, d.root, inst_slots(f, d), d.n));
+    }
+    formula_close(&g->book);
+    return g;
+}
+
+void
+interpret_program_free(interpret_program *g)
+{
+    if (!g)
+        return;
+    formula_book_free(&g->book);
+    vec_free(&g->var);
+    vec_free(&g->def);
+    vec_free(&g->state);
+    vec_free(&g->mode);
+    vec_free(&g->unknown);
+    free(g);
+}
+
+var_id
+interpret(const interpret_program *g, double t, const double *x, const double *modes, double *v, bool all)
+{
+    double *room = bg_malloc((g->book.room + 1) * sizeof *room);
+    var_id bad = VAR_NONE;
+
+    v[0] = t;
+    for (size_t i = 0; i < g->state.n; i++)
+        v[g->state.at[i]] = x[i];
+    for (size_t k = 0; k < g->mode.n; k++)
+        v[g->mode.at[k]] = modes[k];
+    for (size_t i = 0; i < g->var.n && (all || bad == VAR_NONE); i++) {
+        const formula *d = &g->def.at[i];
+        const uint32_t *reads = formula_reads(&g->book, d);
+        var_id to = g->var.at[i];
         bool known = true;
 
-        slot.n = 0;
-        for (uint32_t k = 0; k < d.n; k++) {
-            vec_push(&slot, v[f->slot.at[d.first + k]]);
-            known = known && isfinite(slot.at[k]);
-        }
-        v[order.at[i]] = known ? ex_eval_explain(f->pool, d.root, slot.at, culprit ? culprit : &blamed) : NAN;
-        if (known && !isfinite(v[order.at[i]]) && bad == VAR_NONE)
-            bad = order.at[i];
+        for (uint32_t k = 0; k < d->n; k++)
+            known = known && isfinite(v[reads[k]]);
+        v[to] = known ? formula_value(&g->book, *d, v, room) : NAN;
+        if (known && !isfinite(v[to]) && bad == VAR_NONE)
+            bad = to;
     }
-    vec_free(&order);
-    vec_free(&slot);
+    free(room);
     return bad;
 }

@@ -1,14 +1,27 @@
-/* interpret.h - numbers of all variables at a point, by the interpreter instead of compiled code */
+/* interpret.h - numbers of all variables at a point, from those of states, parameters and blocks' unknowns
+ *
+ * Definitions in closed form, in the order of their evaluation: what the instances of a model share, made when numbers
+ * are first asked for.
+ */
 #ifndef BG_INTERPRET_H
 #define BG_INTERPRET_H
 
 #include "equations.h"
+#include "formula.h"
 
-/* v: by variable; in: parameters, literals, and the unknowns of blocks; out: time, states, modes and what is defined
- * explicitly. position: of states in x and of modes in `modes`. Returns the first variable that is not finite though
- * what it reads is, with the operation to blame in *culprit (may be NULL); VAR_NONE: all are. It stops there, or goes
- * on to the end (all). What reads something that is not finite is not a number. */
-var_id interpret(const equations *e, const uint32_t *position, double t, const double *x, const double *modes,
-                 double *v, node *culprit, bool all);
+typedef struct interpret_program {
+    formula_book book;
+    VEC(var_id) var;                  /* in the order of evaluation */
+    VEC(formula) def;                 /* parallel to them */
+    VEC(var_id) state, mode, unknown; /* by place in x; by place in the modes, what is held behind them; of blocks */
+} interpret_program;
+
+/* position: of states in x, by variable */
+interpret_program *interpret_program_new(const equations *e, const uint32_t *position);
+void interpret_program_free(interpret_program *g);
+
+/* v has an entry a variable; parameters, literals and unknowns of blocks are there already. Gives the first variable
+ * that is not finite though what it reads is (VAR_NONE: there is none); ends there unless `all` are to be evaluated. */
+var_id interpret(const interpret_program *g, double t, const double *x, const double *modes, double *v, bool all);
 
 #endif

@@ -262,9 +262,9 @@ instance_of(image *of, maker *k, parameter_store *parameters)
 }
 
 bg_model *
-model_new(flat_model *f, causal *c, struct equations *eq, bool long_run)
+model_new(flat_model *f, causal *c, equations *e, bool long_run)
 {
-    maker *k = maker_new(f, c, eq, long_run);
+    maker *k = maker_new(f, c, e, long_run);
     image *i = image_new(k);
     bg_model *m = instance_of(i, k, parameter_store_new(i->parameters, f));
 
@@ -307,6 +307,9 @@ model_free(bg_model *m)
     bounds_free(m->bounds);
     bounds_free(m->bends);
     free(m->determinant);
+    free(m->storage_number);
+    free(m->storage_room);
+    free(m->ratio_room);
     if (m->owner) {
         image_free(m->image);
         maker_free(m->maker);
@@ -350,7 +353,7 @@ model_modes(bg_model *m)
     return m->modes;
 }
 
-const struct equations *
+const equations *
 model_equations(const bg_model *m)
 {
     return m->maker->e;
@@ -362,14 +365,33 @@ model_causal(const bg_model *m)
     return m->maker->c;
 }
 
-struct model_state
-model_state(const bg_model *m, size_t i)
+static struct model_setting
+setting_value(const bg_model *m, int k)
 {
-    const eq_state *s = &m->maker->e->state.at[m->image->state_of[i]];
-    const flat_var *v = &m->maker->f->var.at[s->var];
+    const struct image_setting *q = &m->image->setting[k];
 
-    return (struct model_state){ v->name, v->at, v->unit, v->display, s->var, s->only_outputs, m->image->stated[i],
-                                 v->holds };
+    return (struct model_setting){ q->there, q->there ? parameter_store_value(m->parameters, q->value) : 0 };
+}
+
+struct model_experiment
+model_experiment(const bg_model *m)
+{
+    struct model_experiment e = m->image->experiment;
+
+    e.start = setting_value(m, SETTING_START);
+    e.stop = setting_value(m, SETTING_STOP);
+    e.rtol = setting_value(m, SETTING_RTOL);
+    e.atol = setting_value(m, SETTING_ATOL);
+    e.max_step = setting_value(m, SETTING_MAX_STEP);
+    e.max_time = setting_value(m, SETTING_MAX_TIME);
+    return e;
+}
+
+void
+model_window(const bg_model *m, size_t k, double *from, double *to)
+{
+    *from = parameter_store_value(m->parameters, m->image->window.at[2 * k]);
+    *to = parameter_store_value(m->parameters, m->image->window.at[2 * k + 1]);
 }
 
 inst
@@ -631,11 +653,7 @@ model_left_branch(const bg_model *m)
 size_t
 model_nbond_values(const bg_model *m)
 {
-    size_t n = m->maker->f->port.n + m->maker->f->bond.n;
-
-    for (size_t i = 0; i < m->maker->f->port.n; i++)
-        n += m->maker->f->port.at[i].stored != VAR_NONE ? 2 : 0;
-    return n;
+    return m->image->nbond_values;
 }
 
 int
@@ -660,42 +678,46 @@ model_port_values(bg_model *m, double t, const double *x, double *value)
     return status ? status : model_all_finite(value, evaluator_routine(m->evaluator[PART_PORTS])->ntargets) ? 0 : 1;
 }
 
-double
-model_stored_energy(const bg_model *m, uint32_t port, double stored, double conjugate)
+/* What energies of storage are worked out with, at x (NULL: nowhere) */
+static storage_at
+storage_of(bg_model *m, const double *x)
 {
-    double energy;
+    const storage_program *g = image_storage(m->image, m->maker);
 
-    maker_lock(m->maker);
-    energy = storage_energy(m->maker->f, m->value, port, (double[]){ 0, 0 }, (double[]){ stored, conjugate });
-    maker_unlock(m->maker);
-    return energy;
+    if (!m->storage_number) {
+        m->storage_number = bg_calloc(storage_numbers(g), sizeof *m->storage_number);
+        m->storage_room = bg_calloc(g->book.room + 1, sizeof *m->storage_room);
+    }
+    return (storage_at){ g, m->value, x, m->modes, m->storage_number, m->storage_room };
 }
 
 double
-model_energy_taken(const bg_model *m, uint32_t port, const double from[2], const double to[2])
+model_stored_energy(bg_model *m, uint32_t port, double stored, double conjugate)
 {
-    const flat_model *f = m->maker->f;
-    double energy = NAN;
+    const storage_at s = storage_of(m, NULL);
 
-    maker_lock(m->maker);
-    if (storage_is_alone(f, port))
-        energy = storage_energy(f, m->value, port, from, to);
-    maker_unlock(m->maker);
-    return energy;
+    return storage_energy(&s, &s.g->law.at[s.g->of_port[port]], (double[]){ 0, 0 }, (double[]){ stored, conjugate });
 }
 
 double
-model_energy_curvature(const bg_model *m, size_t state, const double *x)
+model_energy_taken(bg_model *m, uint32_t port, const double from[2], const double to[2])
 {
-    const flat_model *f = m->maker->f;
-    const flat_var *v = &f->var.at[m->maker->e->state.at[m->image->state_of[state]].var];
-    double slope = NAN;
+    const storage_at s = storage_of(m, NULL);
+    const struct storage_law *law = &s.g->law.at[s.g->of_port[port]];
 
-    maker_lock(m->maker);
-    if (v->kind == VAR_STORED)
-        slope = storage_curvature(f, m->value, m->image->position, v->owner, x);
-    maker_unlock(m->maker);
-    return slope;
+    return law->alone ? storage_energy(&s, law, from, to) : NAN;
+}
+
+double
+model_energy_curvature(bg_model *m, size_t state, const double *x)
+{
+    uint32_t port = m->image->state_port[state];
+    storage_at s;
+
+    if (port == UINT32_MAX)
+        return NAN;
+    s = storage_of(m, x);
+    return storage_curvature(&s, &s.g->law.at[s.g->of_port[port]]);
 }
 
 bool

@@ -10,15 +10,14 @@
 #ifndef BG_MODEL_H
 #define BG_MODEL_H
 
-#include "flat.h"
-#include "causality.h"
-#include "defined.h"
-#include "mode.h"
+#include "expr.h"
+#include "kinds.h"
+#include "shown.h"
+#include "source.h"
 
 /* An instance of a compiled model: parameters, modes, what evaluations write. What is compiled is in an image that
  * instances share. */
 typedef struct bg_model bg_model;
-struct equations;
 
 /* Evaluators are compiled when first needed: what nobody asks for costs nothing. */
 enum model_part {
@@ -38,10 +37,8 @@ enum model_part {
     PART_COUNT
 };
 
-/* Takes nothing over; f, c, eq must outlive it. long_run: optimise all code. NULL after an error in the diagnostics. */
-bg_model *model_new(flat_model *f, causal *c, struct equations *eq, bool long_run);
 /* Another instance of the same image, with the parameters that m has; modes and blocks as at the start. It goes before
- * the one that model_new gave. m is not in use meanwhile. */
+ * the one that model_new (compiled.h) gave. m is not in use meanwhile. */
 bg_model *model_another(const bg_model *m);
 /* Modes, solutions of blocks, sizes seen: as in an instance that has not run. Parameters stay, and time where it is
  * held.
@@ -60,9 +57,6 @@ span model_place(const bg_model *m);     /* of its name */
 span model_run_place(const bg_model *m); /* of the experiment that is run; where there is none, of the model's name */
 sources *model_sources(const bg_model *m);
 const char *model_output_name(const bg_model *m, size_t i); /* of the text's outputs */
-const flat_model *model_flat(const bg_model *m);            /* for what is about the graph itself */
-const struct equations *model_equations(const bg_model *m); /* for analyses of the structure: equations.h */
-const causal *model_causal(const bg_model *m);
 
 /* ---- variables of the flat model, by number: what they are, and which equation defines them ---- */
 struct model_variable {
@@ -72,6 +66,7 @@ struct model_variable {
     enum var_kind kind;
     enum var_role role;
     bool state;
+    bool number;          /* a parameter that is given as a number: computed from no other */
     enum defined_by by;   /* of a state the equation of its rate */
     const char *equation; /* the element, junction, bond or variable whose it is; NULL: that of the text, or none */
     span equation_at;     /* where it stands */
@@ -87,10 +82,13 @@ struct model_state {
     span at;
     const unit *unit;
     const unit *display;
-    uint32_t var;      /* in the flat model */
-    bool only_outputs; /* an integral that no rate reads: takes no part in an equilibrium */
-    bool stated;       /* has a stated initial value */
-    bool holds;        /* has no rate: events alone set it */
+    const unit *shown;       /* the unit in which messages say it (written.h), NULL: SI */
+    var_id var;              /* in the flat model */
+    enum var_kind kind;      /* stored, common to a junction, or an integral of the text */
+    uint32_t port, junction; /* whose it is; UINT32_MAX: none */
+    bool only_outputs;       /* an integral that no rate reads: takes no part in an equilibrium */
+    bool stated;             /* has a stated initial value */
+    bool holds;              /* has no rate: events alone set it */
 };
 struct model_state model_state(const bg_model *m, size_t i);
 /* Initial states at t from the stated values (dependent storage and junctions included). False: diagnostics say why
@@ -134,13 +132,13 @@ int model_bond_values(bg_model *m, double t, const double *x, double *value);
 int model_port_values(bg_model *m, double t, const double *x, double *value);
 /* Energy at `stored` of a port of storage, 0 where the law is at rest at 0; NAN where its law reads more than its own
  * port and parameters. */
-double model_stored_energy(const bg_model *m, uint32_t port, double stored, double conjugate);
+double model_stored_energy(bg_model *m, uint32_t port, double stored, double conjugate);
 /* The energy that a port of storage takes up from one {stored, conjugate} to another; NAN where its law reads more than
  * its own port and parameters. */
-double model_energy_taken(const bg_model *m, uint32_t port, const double from[2], const double to[2]);
+double model_energy_taken(bg_model *m, uint32_t port, const double from[2], const double to[2]);
 /* Second derivative of the stored energy by state i at x, 1/m of a mass, k of a spring; NAN where the state stores
  * none, or its law reads what is no state. */
-double model_energy_curvature(const bg_model *m, size_t i, const double *x);
+double model_energy_curvature(bg_model *m, size_t i, const double *x);
 
 /* ---- modes: frozen conditions of if, abs, sign, min, max, and pieces of tables ---- */
 struct model_mode {
@@ -155,8 +153,7 @@ struct model_mode {
     double slope, offset; /* of g over time where known: g = offset + slope*t */
 };
 struct model_mode model_mode(const bg_model *m, size_t k);
-inst model_mode_watched(const bg_model *m, size_t k); /* g, as an expression */
-double *model_modes(bg_model *m);                     /* the frozen values, to be set by the runtime between steps */
+double *model_modes(bg_model *m); /* the frozen values, to be set by the runtime between steps */
 int model_conditions(bg_model *m, double t, const double *x, double *g);
 /* What rounding may leave of the k-th, where all that it reads cancels: by the greatest numbers in the same units.
  * Slow.
@@ -320,6 +317,7 @@ bool model_held_by(bg_model *m, const double *rows, double *held);
 /* ---- the same by what flat.weight asks for, each factor and offset in turn, and of the outputs of the text ---- */
 struct model_pattern model_weighed_pattern(bg_model *m); /* n 0: its code failed, with a diagnostic */
 int model_weighed(bg_model *m, double t, const double *x, double *value);
+size_t model_nweights(const bg_model *m); /* operands that are weighed */
 
 /* ---- numbers of all variables of the flat model at a point; false where one is not finite, or a block has no solution
  * ---- */
@@ -338,10 +336,24 @@ bool model_curvature_at(bg_model *m, struct curvature *c, double t, const double
 void model_set(bg_model *m, var_id v, double value);
 /* The same by name. False if the name is not one. */
 bool model_set_parameter(bg_model *m, const char *name, double value);
-double model_value(const bg_model *m, inst i); /* value of a parameter expression */
 /* The parameter, constant or constant input of that name in the flat model, VAR_NONE: there is none. And its number. */
 var_id model_parameter(const bg_model *m, const char *name);
 double model_parameter_value(const bg_model *m, var_id v);
+
+/* ---- what the experiment sets, by the parameters as they are ---- */
+struct model_setting {
+    bool there;
+    double value;
+};
+struct model_experiment {
+    const char *name;   /* NULL: there is none */
+    const char *solver; /* "auto", "explicit", "bdf", "variational"; NULL */
+    bool equilibrium;
+    struct model_setting start, stop, rtol, atol, max_step, max_time;
+    size_t nwindows;
+};
+struct model_experiment model_experiment(const bg_model *m);
+void model_window(const bg_model *m, size_t k, double *from, double *to);
 
 /* ---- elements taken out, where the model was compiled for that (compile_options.removable) ---- */
 /* From now on the element is not there: it adds nothing to its junction; or (rests) the junction's common variable is

@@ -205,5 +205,5 @@ model_solved_pole(const bg_model *m, size_t k)
 span
 model_constraint_place(const bg_model *m, size_t k)
 {
-    return m->maker->f->var.at[m->maker->e->constraint.at[k]].at;
+    return m->image->constraint_at[k];
 }

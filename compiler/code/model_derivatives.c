@@ -87,6 +87,12 @@ model_partials_pattern(const partials *p)
     return partials_pattern(p);
 }
 
+size_t
+model_nweights(const bg_model *m)
+{
+    return m->image->nweights;
+}
+
 struct model_pattern
 model_weighed_pattern(bg_model *m)
 {

@@ -1,61 +1,63 @@
 /* model_events.c - what `when`, samples, draws and delays of a model are and give */
-#include <math.h>
-#include <stdlib.h>
-
 #include "model_inside.h"
 
 size_t
 model_nwhens(const bg_model *m)
 {
-    return m->maker->f->when.n;
+    return m->image->when.n;
 }
 
 size_t
 model_nreinits(const bg_model *m)
 {
-    return m->maker->f->reinit.n;
+    return m->image->reinit.n;
 }
 
 struct model_when
 model_when(const bg_model *m, size_t w)
 {
-    const flat_when *q = &m->maker->f->when.at[w];
+    const struct image_when *q = &m->image->when.at[w];
+    struct model_when when = q->when;
 
-    return (struct model_when){ q->kind,
-                                q->at,
-                                q->text,
-                                q->says,
-                                q->reinit0,
-                                q->nreinits,
-                                inst_known(q->period) ? model_value(m, q->period) : NAN,
-                                inst_known(q->offset) ? model_value(m, q->offset) : 0,
-                                inst_known(q->offset) };
+    if (q->periodic)
+        when.period = parameter_store_value(m->parameters, q->period);
+    if (when.begins)
+        when.offset = parameter_store_value(m->parameters, q->offset);
+    return when;
+}
+
+void
+model_when_reads(const bg_model *m, size_t when, const var_id **list, size_t *n)
+{
+    *list = m->image->when.at[when].reads;
+    *n = m->image->when.at[when].nreads;
 }
 
 bool
 model_reinit_remembers(const bg_model *m, size_t r)
 {
-    return m->maker->f->reinit.at[r].remembers;
+    return m->image->reinit.at[r].remembers;
 }
 
 size_t
 model_ndraws(const bg_model *m)
 {
-    return m->maker->f->draw.n;
+    return m->image->draw.n;
 }
 
 struct model_draw
 model_draw(const bg_model *m, size_t k)
 {
-    const flat_draw *d = &m->maker->f->draw.at[k];
+    struct model_draw draw = m->image->draw.at[k].draw;
 
-    return (struct model_draw){ m->image->position[d->var], d->when, d->normal, model_value(m, d->seed), d->at };
+    draw.seed = parameter_store_value(m->parameters, m->image->draw.at[k].seed);
+    return draw;
 }
 
 size_t
 model_reinit_state(const bg_model *m, size_t r)
 {
-    return m->image->position[m->maker->f->reinit.at[r].target];
+    return m->image->reinit.at[r].state;
 }
 
 int
@@ -69,52 +71,19 @@ model_reinits(bg_model *m, double t, const double *x, double *value)
 size_t
 model_ndelays(const bg_model *m)
 {
-    return m->maker->f->delay.n;
-}
-
-/* Is there a way from i to a delayed value without a state between? The maker's lock is held. */
-static bool
-follows_delayed(const bg_model *m, inst i)
-{
-    const equations *e = m->maker->e;
-    bool *seen = bg_calloc(m->image->nvars + 1, sizeof *seen), found = false;
-    var_list todo = { 0 };
-
-    model_read_by(m, i, &todo);
-    while (todo.n && !found) {
-        var_id v = todo.at[--todo.n];
-        const eq_var *d = &e->var.at[v];
-
-        if (seen[v])
-            continue;
-        seen[v] = true;
-        found = d->kind == DEF_HELD || (m->maker->f->var.at[v].kind == VAR_MODE &&
-                                        e->mode.at[m->maker->f->var.at[v].owner].kind == MODE_GIVEN);
-        if (d->kind == DEF_EXPLICIT)
-            model_read_by(m, d->def, &todo);
-        for (uint32_t k = 0; d->kind == DEF_BLOCK && k < e->block.at[d->index].n; k++)
-            model_read_by(m, e->residual.at[e->block.at[d->index].residual0 + k], &todo);
-    }
-    vec_free(&todo);
-    free(seen);
-    return found;
+    return m->image->delay.n;
 }
 
 struct model_delay
 model_delay(const bg_model *m, size_t k)
 {
-    const flat_delay *d = &m->maker->f->delay.at[k];
-    bool feeds;
+    const struct image_delay *q = &m->image->delay.at[k];
+    struct model_delay delay = q->delay;
 
-    maker_lock(m->maker);
-    feeds = follows_delayed(m, d->of);
-    maker_unlock(m->maker);
-    return (struct model_delay){ m->image->position[d->var],
-                                 model_value(m, d->by),
-                                 inst_known(d->before) ? model_value(m, d->before) : NAN,
-                                 d->at,
-                                 m->maker->f->var.at[d->var].name,
-                                 feeds };
+    delay.by = parameter_store_value(m->parameters, q->by);
+    if (q->said)
+        delay.before = parameter_store_value(m->parameters, q->before);
+    return delay;
 }
 
 int

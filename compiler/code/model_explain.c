@@ -27,10 +27,10 @@ has_root(pool *p, node n, bool of_block)
 }
 
 void
-model_read_by(const bg_model *m, inst d, var_list *todo)
+model_read_by(const flat_model *f, inst d, var_list *todo)
 {
     for (uint32_t k = 0; k < d.n; k++)
-        vec_push(todo, m->maker->f->slot.at[d.first + k]);
+        vec_push(todo, f->slot.at[d.first + k]);
 }
 
 static bool
@@ -53,7 +53,7 @@ root_states(const bg_model *m, bool *fed)
         if (map_get(&roots, key) == MAP_NONE)
             map_set(&roots, key, has_root(m->maker->f->pool, d.root, of_block));
         if (map_get(&roots, key))
-            model_read_by(m, d, &todo);
+            model_read_by(m->maker->f, d, &todo);
     }
     while (todo.n) {
         var_id v = todo.at[--todo.n];
@@ -65,11 +65,11 @@ root_states(const bg_model *m, bool *fed)
         if (d->kind == DEF_STATE) {
             fed[m->image->position[v]] = any = true;
         } else if (d->kind == DEF_EXPLICIT) {
-            model_read_by(m, d->def, &todo);
+            model_read_by(m->maker->f, d->def, &todo);
         } else if (d->kind == DEF_BLOCK && !seen_block[d->index]) {
             seen_block[d->index] = true;
             for (uint32_t i = 0; i < e->block.at[d->index].n; i++)
-                model_read_by(m, e->residual.at[e->block.at[d->index].residual0 + i], &todo);
+                model_read_by(m->maker->f, e->residual.at[e->block.at[d->index].residual0 + i], &todo);
         }
     }
     map_free(&roots);
@@ -111,12 +111,12 @@ place_in(const bg_model *m, int part, var_id unknown)
 static void
 fill_known(const bg_model *m, double *v)
 {
-    const equations *e = m->maker->e;
+    const interpret_program *g = image_numbers(m->image, m->maker);
 
     memcpy(v, m->value, m->image->nvars * sizeof *v);
-    for (size_t i = 0; i < e->unknown.n; i++)
+    for (size_t i = 0; i < g->unknown.n; i++)
         for (int k = 0; k < PART_COUNT; k++) {
-            var_id u = e->unknown.at[i];
+            var_id u = g->unknown.at[i];
             uint32_t place = place_in(m, k, u);
 
             if (place != UINT32_MAX) {
@@ -129,22 +129,20 @@ fill_known(const bg_model *m, double *v)
 bool
 model_variables(bg_model *m, double t, const double *x, double *v)
 {
+    const interpret_program *g = image_numbers(m->image, m->maker);
     bool fine = model_need(m, PART_RHS) && model_run_part(m, PART_RHS, t, x, m->scratch[PART_RHS]) == 0;
 
     /* blocks that the rates do not need */
     for (size_t i = 0; i < m->image->nunknowns && fine; i++)
-        if (place_in(m, PART_RHS, m->maker->e->unknown.at[i]) == UINT32_MAX) {
+        if (place_in(m, PART_RHS, g->unknown.at[i]) == UINT32_MAX) {
             fine = model_need(m, PART_BONDS) && model_run_part(m, PART_BONDS, t, x, m->scratch[PART_BONDS]) == 0 &&
                    model_need(m, PART_OUTPUTS) && model_run_part(m, PART_OUTPUTS, t, x, m->scratch[PART_OUTPUTS]) == 0;
             break;
         }
     if (!fine)
         return false;
-    maker_lock(m->maker);
     fill_known(m, v);
-    fine = interpret(m->maker->e, m->image->position, t, x, m->modes, v, NULL, false) == VAR_NONE;
-    maker_unlock(m->maker);
-    return fine;
+    return interpret(g, t, x, m->modes, v, false) == VAR_NONE;
 }
 
 /* A part of an expression, with the numbers of all variables. */
@@ -158,6 +156,20 @@ part_value(bg_model *m, inst d, node part, const double *number)
     value = ex_eval(m->maker->f->pool, part, slot);
     free(slot);
     return value;
+}
+
+/* The first operation of an expression that has no finite value though its operands have. */
+static node
+culprit_of(bg_model *m, inst d, const double *number)
+{
+    double *slot = bg_calloc((size_t)d.n + 1, sizeof *slot);
+    node culprit = NODE_NONE;
+
+    for (uint32_t k = 0; k < d.n; k++)
+        slot[k] = number[m->maker->f->slot.at[d.first + k]];
+    ex_eval_explain(m->maker->f->pool, d.root, slot, &culprit);
+    free(slot);
+    return culprit;
 }
 
 /* Greatest of the numbers that are computed in this unit. */
@@ -272,7 +284,7 @@ explain_output(bg_model *m, size_t k, double t, const double *x)
     char *text = NULL;
 
     fill_known(m, v);
-    interpret(m->maker->e, m->image->position, t, x, m->modes, v, &culprit, true);
+    interpret(image_numbers(m->image, m->maker), t, x, m->modes, v, true);
     for (size_t depth = 0; depth <= f->var.n && !text; depth++) {
         var_id next = VAR_NONE;
 
@@ -329,7 +341,9 @@ explain(bg_model *m, double t, const double *x, char **text)
     var_id bad;
 
     fill_known(m, v);
-    bad = interpret(m->maker->e, m->image->position, t, x, m->modes, v, &culprit, false);
+    bad = interpret(image_numbers(m->image, m->maker), t, x, m->modes, v, false);
+    if (bad != VAR_NONE)
+        culprit = culprit_of(m, m->maker->e->var.at[bad].def, v);
     *text = NULL;
     if (bad != VAR_NONE) {
         const char *path = circle_of(m, bad);

@@ -4,14 +4,12 @@
 
 #include "curvature.h"
 #include "evaluate.h"
+#include "compiled.h"
 #include "image.h"
 #include "initial.h"
-#include "interpret.h"
 #include "net.h"
 #include "project.h"
 #include "storage.h"
-
-typedef VEC(var_id) var_list;
 
 /* An instance of an image: what a run writes. One thread at a time. */
 struct bg_model {
@@ -32,9 +30,11 @@ struct bg_model {
     const bool *overridden; /* likewise: set from outside */
     VEC(uint32_t) still;    /* states of what was taken out: they stay as they are */
     double *modes;
-    double *slope, *offset; /* of known modes */
-    bounds *bounds, *bends; /* of the clocks; of what may bend within little of the states */
-    double *determinant;    /* by block, of the last look at the poles; NULL: none of them is one */
+    double *slope, *offset;                /* of known modes */
+    bounds *bounds, *bends;                /* of the clocks; of what may bend within little of the states */
+    double *ratio_room;                    /* scratch of moduli */
+    double *storage_number, *storage_room; /* scratch of energies; NULL: none was asked for */
+    double *determinant;                   /* by block, of the last look at the poles; NULL: none of them is one */
     bool held;
     double held_at; /* time stands still there */
     void (*give)(void *ctx, double t, double *modes);
@@ -72,6 +72,6 @@ program *model_plan_part(const maker *m, enum model_part part);
 /* ---- model_explain.c ---- */
 
 /* What d reads is to be looked at; those of a block once. */
-void model_read_by(const bg_model *m, inst d, var_list *todo);
+void model_read_by(const flat_model *f, inst d, var_list *todo);
 
 #endif

@@ -1,5 +1,6 @@
 /* model_parts.c - what each part of a model computes, as a program: rates, powers, outputs, conditions, rows of nets */
 
+#include "domain.h"
 #include "model_inside.h"
 
 /* Power of a bond of this junction, times the sign. */

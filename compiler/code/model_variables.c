@@ -61,22 +61,44 @@ name_equation(const flat_model *f, uint32_t of, struct model_variable *v)
     }
 }
 
+/* Given as a number: nothing it is computed from is a parameter itself. */
+static bool
+is_number(const flat_model *f, const flat_var *x)
+{
+    if (x->kind != VAR_PARAM || x->role != ROLE_PARAMETER || !x->name)
+        return false;
+    for (uint32_t k = 0; inst_known(x->def) && k < x->def.n; k++)
+        if (f->var.at[f->slot.at[x->def.first + k]].kind != VAR_LITERAL)
+            return false;
+    return true;
+}
+
 static struct model_variable *
-make_table(const maker *k)
+make_table(image *m, const maker *k)
 {
     const flat_model *f = k->f;
     const equations *e = k->e;
     struct model_variable *table = bg_calloc(f->var.n + 1, sizeof *table);
 
+    m->variable_names = arena_new();
     for (uint32_t i = 0; i < f->var.n; i++) {
         const flat_var *v = &f->var.at[i];
         bool state = e->var.at[i].kind == DEF_STATE;
         const eq_var *d = &e->var.at[state ? e->state.at[e->var.at[i].index].rate : i];
 
-        table[i] = (struct model_variable){ v->name, v->at,    v->unit, v->display,
-                                            v->kind, v->role,  state,   (enum defined_by)d->by,
-                                            NULL,    SPAN_NONE };
+        table[i] = (struct model_variable){ .name = v->name ? arena_strdup(m->variable_names, v->name) : NULL,
+                                            .at = v->at,
+                                            .unit = v->unit,
+                                            .display = v->display,
+                                            .kind = v->kind,
+                                            .role = v->role,
+                                            .state = state,
+                                            .number = is_number(f, v),
+                                            .by = (enum defined_by)d->by,
+                                            .equation_at = SPAN_NONE };
         name_equation(f, d->of, &table[i]);
+        if (table[i].equation)
+            table[i].equation = arena_strdup(m->variable_names, table[i].equation);
     }
     return table;
 }
@@ -91,7 +113,7 @@ image_variables(image *m, maker *k)
     maker_lock(k);
     table = atomic_load(&m->variable);
     if (!table)
-        atomic_store(&m->variable, table = make_table(k));
+        atomic_store(&m->variable, table = make_table(m, k));
     maker_unlock(k);
     return table;
 }
@@ -137,7 +159,7 @@ print_equation(const bg_model *m, const struct model_variable *v, FILE *out)
     else if (v->by != DEF_BY_NOTHING)
         fprintf(out, "%s %s", whose[v->by], v->equation ? v->equation : "two junctions");
     if (span_known(v->equation_at)) {
-        source_place(m->maker->f->sources, v->equation_at.file, v->equation_at.begin, &line, &column);
+        source_place(m->image->sources, v->equation_at.file, v->equation_at.begin, &line, &column);
         fprintf(out, ", line %d", line);
     }
 }

@@ -1,4 +1,4 @@
-/* native.h - the processor at hand, a linker for objects made for it, and functions kept by what they compute
+/* native.h - the processor at hand and a linker for objects made for it
  *
  * Of LLVM's C API: target machines and ORC (LLVM 19, builds on 14). Used by codegen, which makes the objects.
  */
@@ -9,7 +9,6 @@
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/TargetMachine.h>
 
-#include "code_key.h"
 #include "expr.h"
 
 enum { QUICK, OPTIMISED, NMODULE }; /* compiled fast; fast */
@@ -39,16 +38,5 @@ typedef struct linker {
 /* Links an object and finds a symbol of it. Takes the object. Zero: *why tells (malloc'ed). */
 uintptr_t linker_add(linker *l, LLVMMemoryBufferRef object, const char *symbol, char **why);
 void linker_free(linker *l); /* the functions go too */
-
-/* Machine code that outlives its generator (codegen.h) */
-struct code_store {
-    native native;
-    linker linker;
-    code_index index; /* addresses */
-    bool found;       /* the processor is known */
-    size_t users;     /* generators so far */
-};
-bool code_store_ready(struct code_store *s, char **why);
-bool code_store_full(const struct code_store *s);
 
 #endif

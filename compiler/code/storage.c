@@ -2,6 +2,7 @@
 #include "storage.h"
 
 #include <math.h>
+#include <string.h>
 
 var_id
 storage_conjugate(const flat_model *f, uint32_t port)
@@ -9,36 +10,154 @@ storage_conjugate(const flat_model *f, uint32_t port)
     return port_has_momentum(f, port) ? f->port.at[port].f : f->port.at[port].e;
 }
 
-bool
-storage_is_alone(const flat_model *f, uint32_t port)
+/* ---------------------------------------------------------------- making */
+
+struct making {
+    storage_program *g;
+    const equations *e;
+    const uint32_t *position;
+    map number; /* variable -> number */
+    VEC(uint32_t) slot;
+};
+
+static struct storage_read
+read_of(const struct making *w, var_id v)
 {
-    const flat_law *law = port_law(f, port);
-    var_id own = f->port.at[port].stored, other = storage_conjugate(f, port);
+    enum var_kind kind = w->e->f->var.at[v].kind;
 
-    for (uint32_t k = 0; k < law->def.n; k++) {
-        var_id v = f->slot.at[law->def.first + k];
-
-        if (v != own && v != other && f->var.at[v].kind != VAR_PARAM && f->var.at[v].kind != VAR_LITERAL)
-            return false;
-    }
-    return true;
+    if (kind == VAR_PARAM || kind == VAR_LITERAL)
+        return (struct storage_read){ READ_PARAMETER, v };
+    if (kind == VAR_MODE)
+        return (struct storage_read){ READ_MODE, w->position[v] };
+    if (w->e->var.at[v].kind == DEF_STATE)
+        return (struct storage_read){ READ_STATE, w->position[v] };
+    return (struct storage_read){ READ_ELSE, v };
 }
 
-/* A law over its own free slots, all of which have one value */
+static uint32_t
+number_of(struct making *w, var_id v)
+{
+    uint32_t k = map_get(&w->number, v);
+
+    if (k == MAP_NONE) {
+        k = STORAGE_READ + (uint32_t)w->g->read.n;
+        vec_push(&w->g->read, read_of(w, v));
+        map_set(&w->number, v, k);
+    }
+    return k;
+}
+
+static void
+add_law(struct making *w, uint32_t port)
+{
+    const flat_model *f = w->e->f;
+    const flat_law *law = port_law(f, port);
+    var_id own = f->port.at[port].stored, other = storage_conjugate(f, port);
+    struct storage_law x = { .linear = f->element.at[f->port.at[port].element].linear,
+                             .assigned = law->kind == LAW_ASSIGN,
+                             .alone = true,
+                             .stored = true,
+                             .other = true,
+                             .moved = UINT32_MAX,
+                             .own = w->e->var.at[own].kind == DEF_STATE ? w->position[own] : UINT32_MAX };
+    size_t occurs = 0;
+
+    w->slot.n = 0;
+    for (uint32_t k = 0; k < law->def.n; k++) {
+        var_id v = inst_slots(f, law->def)[k];
+
+        if (v == own || v == other) {
+            x.moved = v == own ? STORAGE_OWN : STORAGE_OTHER;
+            occurs++;
+            vec_push(&w->slot, x.moved);
+        } else {
+            vec_push(&w->slot, number_of(w, v));
+            if (w->g->read.at[w->slot.at[k] - STORAGE_READ].from == READ_PARAMETER)
+                continue;
+            x.alone = false;
+        }
+        x.stored &= v == own;
+        x.other &= v == other;
+    }
+    if (occurs != 1)
+        x.moved = UINT32_MAX;
+    x.law = formula_write(&w->g->book, f->pool, law->def.root, w->slot.at, law->def.n);
+    vec_push(&w->g->law, x);
+}
+
+storage_program *
+storage_program_new(const equations *e, const uint32_t *position)
+{
+    const flat_model *f = e->f;
+    storage_program *g = bg_calloc(1, sizeof *g);
+    struct making w = { .g = g, .e = e, .position = position };
+
+    g->of_port = bg_malloc((f->port.n + 1) * sizeof *g->of_port);
+    memset(g->of_port, 0xff, (f->port.n + 1) * sizeof *g->of_port);
+    for (uint32_t p = 0; p < f->port.n; p++)
+        if (f->port.at[p].stored != VAR_NONE) {
+            g->of_port[p] = (uint32_t)g->law.n;
+            add_law(&w, p);
+        }
+    formula_close(&g->book);
+    vec_free(&w.slot);
+    map_free(&w.number);
+    return g;
+}
+
+void
+storage_program_free(storage_program *g)
+{
+    if (!g)
+        return;
+    formula_book_free(&g->book);
+    vec_free(&g->read);
+    vec_free(&g->law);
+    free(g->of_port);
+    free(g);
+}
+
+size_t
+storage_numbers(const storage_program *g)
+{
+    return STORAGE_READ + g->read.n;
+}
+
+/* ---------------------------------------------------------------- energies */
+
+/* What the law reads besides its own port. False: something that is no state. */
+static bool
+take_numbers(const storage_at *s, const struct storage_law *law)
+{
+    const uint32_t *reads = formula_reads(&s->g->book, &law->law);
+    bool known = true;
+
+    for (uint32_t k = 0; k < law->law.n; k++) {
+        const struct storage_read *r = reads[k] < STORAGE_READ ? NULL : &s->g->read.at[reads[k] - STORAGE_READ];
+
+        if (!r)
+            continue;
+        known &= r->from != READ_ELSE;
+        s->number[reads[k]] = r->from == READ_PARAMETER       ? s->value[r->at]
+                              : r->from == READ_STATE && s->x ? s->x[r->at]
+                              : r->from == READ_MODE          ? s->modes[r->at]
+                                                              : 0;
+    }
+    return known;
+}
+
+/* A law over one of its numbers, the others as they are */
 struct own_law {
-    const flat_model *f;
-    const flat_law *law;
-    double *slot;
-    const uint32_t *free_slot;
-    size_t nfree;
+    const storage_at *s;
+    formula law;
+    double *number;
 };
 
 static double
 value_there(struct own_law *o, double x)
 {
-    for (size_t j = 0; j < o->nfree; j++)
-        o->slot[o->free_slot[j]] = x;
-    return ex_eval(o->f->pool, o->law->def.root, o->slot);
+    *o->number = x;
+    return formula_value(&o->s->g->book, o->law, o->s->number, o->s->room);
 }
 
 /* Gauss's rule with five points */
@@ -71,74 +190,36 @@ integral(struct own_law *o, double from, double to, double whole, double size, i
 }
 
 double
-storage_energy(const flat_model *f, const double *value, uint32_t port, const double from[2], const double to[2])
+storage_energy(const storage_at *s, const struct storage_law *law, const double from[2], const double to[2])
 {
     enum { DEPTH = 44 }; /* down to where a double ends */
-    const flat_law *law = port_law(f, port);
-    var_id own = f->port.at[port].stored, other = storage_conjugate(f, port);
-    bool reads_stored = true, reads_other = true;
-    VEC(double) slot = { 0 };
-    VEC(uint32_t) free_slot = { 0 };
-    double sum = 0;
+    struct own_law o = { s, law->law, &s->number[law->stored ? STORAGE_OWN : STORAGE_OTHER] };
+    double begin = law->stored ? from[0] : from[1], end = law->stored ? to[0] : to[1], sum;
 
-    for (uint32_t k = 0; k < law->def.n; k++) {
-        var_id v = f->slot.at[law->def.first + k];
-
-        vec_push(&slot, value[v]);
-        if (f->var.at[v].kind == VAR_PARAM || f->var.at[v].kind == VAR_LITERAL)
-            continue;
-        reads_stored &= v == own;
-        reads_other &= v == other;
-        vec_push(&free_slot, k);
-    }
-    if (f->element.at[f->port.at[port].element].linear) {
-        sum = (to[0] * to[1] - from[0] * from[1]) / 2;
-    } else if (law->kind != LAW_ASSIGN || free_slot.n == 0 || (!reads_stored && !reads_other)) {
-        sum = NAN;
-    } else {
-        struct own_law o = { f, law, slot.at, free_slot.at, free_slot.n };
-        double begin = reads_stored ? from[0] : from[1], end = reads_stored ? to[0] : to[1];
-
-        sum = integral(&o, begin, end, panel(&o, begin, end), 0, DEPTH);
-        if (!reads_stored) /* the co-energy's complement */
-            sum = to[0] * to[1] - from[0] * from[1] - sum;
-    }
-    vec_free(&slot);
-    vec_free(&free_slot);
-    return sum;
+    if (law->linear)
+        return (to[0] * to[1] - from[0] * from[1]) / 2;
+    if (!law->assigned || law->stored == law->other)
+        return NAN;
+    take_numbers(s, law);
+    sum = integral(&o, begin, end, panel(&o, begin, end), 0, DEPTH);
+    return law->stored ? sum : to[0] * to[1] - from[0] * from[1] - sum; /* the co-energy's complement */
 }
 
 double
-storage_curvature(const flat_model *f, const double *value, const uint32_t *position, uint32_t port, const double *x)
+storage_curvature(const storage_at *s, const struct storage_law *law)
 {
     const double relative = 1e-6; /* of the change by which the slope is taken */
-    const flat_law *law = port_law(f, port);
-    var_id own = f->port.at[port].stored, other = storage_conjugate(f, port);
-    uint32_t moved = UINT32_MAX; /* slot by which the law is differentiated */
-    VEC(double) slot = { 0 };
-    bool known = law->kind == LAW_ASSIGN;
-    double step, right, slope = NAN;
+    struct own_law o = { s, law->law, &s->number[law->moved == STORAGE_OWN ? STORAGE_OWN : STORAGE_OTHER] };
+    double at, step, right, slope;
 
-    for (uint32_t k = 0; k < law->def.n; k++) {
-        var_id v = f->slot.at[law->def.first + k];
-        bool given = f->var.at[v].kind == VAR_PARAM || f->var.at[v].kind == VAR_LITERAL;
-
-        known &= given || v == other || position[v] != UINT32_MAX;
-        vec_push(&slot, given ? value[v] : v != other && position[v] != UINT32_MAX ? x[position[v]] : 0);
-        if (v == own || v == other)
-            moved = moved == UINT32_MAX ? k : UINT32_MAX - 1;
-    }
-    if (known && moved < UINT32_MAX - 1) {
-        double at = slot.at[moved];
-
-        step = at != 0 ? relative * fabs(at) : relative;
-        slot.at[moved] = at + step;
-        right = ex_eval(f->pool, law->def.root, slot.at);
-        slot.at[moved] = at - step;
-        slope = (right - ex_eval(f->pool, law->def.root, slot.at)) / (2 * step);
-        if (f->slot.at[law->def.first + moved] == other)
-            slope = 1 / slope;
-    }
-    vec_free(&slot);
+    if (!take_numbers(s, law) || !law->assigned || law->moved == UINT32_MAX ||
+        (law->moved == STORAGE_OWN && law->own == UINT32_MAX))
+        return NAN;
+    at = law->moved == STORAGE_OWN ? s->x[law->own] : 0;
+    step = at != 0 ? relative * fabs(at) : relative;
+    right = value_there(&o, at + step);
+    slope = (right - value_there(&o, at - step)) / (2 * step);
+    if (law->moved == STORAGE_OTHER)
+        slope = 1 / slope;
     return isfinite(slope) ? slope : NAN;
 }

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "check_bonds_inside.h"
-#include "shown.h"
+#include "written.h"
 
 static const char *
 element_called(const struct check *c, uint32_t e)
@@ -239,7 +239,7 @@ given_in(struct check *c, const struct equation *e)
     node *with;
     measure m;
 
-    if (!y || e->kind != EQ_LAW || !y->linear || y->nports != 1 || is_source(y->type))
+    if (!y || e->kind != EQ_LAW || !y->linear || y->nports != 1 || element_is_source(y->type))
         return NULL;
     def = c->f->law.at[e->index].def;
     multiplied = y->type == EL_C ? c->f->port.at[y->port0].e : c->f->port.at[y->port0].f;
@@ -321,7 +321,7 @@ help_condition(struct check *c, const struct equation *e)
     const flat_element *y = x != NONE ? &c->f->element.at[x] : NULL;
     const char *text, *dot = y ? strrchr(y->name, '.') : NULL, *name = dot ? dot + 1 : y ? y->name : "";
 
-    if (!y || !is_source(y->type) || !y->node || !y->node->own->linear)
+    if (!y || !element_is_source(y->type) || !y->node || !y->node->own->linear)
         return;
     text = text_of(c->el, y->node->own->linear->at);
     if (strstr(text, arena_format(c->el->a, "%s.", name)))
@@ -433,7 +433,7 @@ help_other_kind(struct check *c, const struct equation *said, const unit *effort
     if (law->kind == LAW_MODULUS)
         diag_help(c->el->s, "%s:%s would fit: a TF relates efforts, a GY an effort and a flow.",
                   y->type == EL_TF ? "GY" : "TF", y->name);
-    else if (is_source(y->type) && law->kind == LAW_ASSIGN)
+    else if (element_is_source(y->type) && law->kind == LAW_ASSIGN)
         diag_help(c->el->s, "%s:%s would fit: an Se gives an effort, an Sf a flow.", y->type == EL_SE ? "Sf" : "Se",
                   y->name);
 }
@@ -447,7 +447,7 @@ help_pure_factor(struct check *c, const struct equation *e, const struct region 
     const unit *takes;
     measure m;
 
-    if (!law || law->kind != LAW_ASSIGN || !is_source(c->f->element.at[element_of(c, e)].type))
+    if (!law || law->kind != LAW_ASSIGN || !element_is_source(c->f->element.at[element_of(c, e)].type))
         return false;
     m = bonds_expression(c, law->def);
     takes = law->out == Q_EFFORT ? x->effort : x->flow;

@@ -504,16 +504,6 @@ const unit *read_unit(elab *el, const ast_unit *text); /* NULL after an error or
 
 void said_twice(elab *el, span at, const char *name, span before);
 inst set_inst(elab *el, double x); /* a constant */
-static inline bool
-is_two_port(enum element_type t)
-{
-    return t == EL_TF || t == EL_GY;
-}
-static inline bool
-is_source(enum element_type t)
-{
-    return t == EL_SE || t == EL_SF;
-}
 
 /* ---------------------------------------------------------------- the stages of elaborate.c */
 

@@ -225,7 +225,7 @@ declare_field(elab *el, uint32_t element, const ast_node *written)
 
     if (!has_ports(written))
         return;
-    if (is_source(x->type) || x->type == EL_GY) {
+    if (element_is_source(x->type) || x->type == EL_GY) {
         diag_error(el->s, "field-type", x->at, "%s:%s cannot have ports of its own; R, C, I and TF can",
                    element_type_name(x->type), x->name);
         return;

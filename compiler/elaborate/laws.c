@@ -53,7 +53,7 @@ say_modulated(elab *el, const flat_element *x, const ast_expr *e)
 {
     const char *type = element_type_name(x->type);
 
-    if (x->modulated || is_source(x->type))
+    if (x->modulated || element_is_source(x->type))
         return;
     diag_info(el->s, "modulated-spelling", x->at, "\"%s\" changes during the run; M%s:%s says so", text_of(el, e->at),
               type, x->name);
@@ -68,11 +68,13 @@ make_linear(elab *el, scope *in, uint32_t e)
     flat_model *f = el->f;
     flat_element *x = &f->element.at[e];
     const ast_expr *expr = x->node->own->linear;
-    const char *who = is_source(x->type)
+    const char *who = element_is_source(x->type)
                           ? arena_join(el->a, "the law of ", element_type_name(x->type), ":", x->name, NULL)
                           : a_law;
     builder b = builder_new(el, in, READ_ALL, who);
-    flat_law law = { .kind = is_two_port(x->type) ? LAW_MODULUS : LAW_ASSIGN, .port = x->port0, .at = expr->at };
+    flat_law law = { .kind = element_is_two_port(x->type) ? LAW_MODULUS : LAW_ASSIGN,
+                     .port = x->port0,
+                     .at = expr->at };
     const flat_port *p = x->nports ? &f->port.at[x->port0] : NULL;
     val v = resolve_law(&b, expr);
     node n;
@@ -83,7 +85,7 @@ make_linear(elab *el, scope *in, uint32_t e)
         builder_free(&b);
         return;
     }
-    if (is_source(x->type))
+    if (element_is_source(x->type))
         units_give(el, v, expr->at, f->var.at[x->type == EL_SE ? p->e : p->f].unit, who);
     if (x->type == EL_SF)
         turning_flow(el, v, expr->at, arena_format(el->a, "the flow of %s:%s", element_type_name(x->type), x->name));
@@ -312,7 +314,7 @@ count_equations(elab *el, const flat_element *x)
 
         if (item->kind != AST_LAW_EQUATION)
             continue;
-        if (is_two_port(x->type) && item->left.nparts == 2) {
+        if (element_is_two_port(x->type) && item->left.nparts == 2) {
             if (n++ || written->own->linear) {
                 diag_error(el->s, "law-twice", item->at, "%s:%s has two laws", type, x->name);
                 diag_note(el->s, written->own->linear ? written->own->linear->at : x->at, "the other one is here");
@@ -325,8 +327,8 @@ count_equations(elab *el, const flat_element *x)
             diag_error(el->s, "law-quantity", item->left.at,
                        "\"%s\" cannot stand left of = in %s:%s, which has no ports of its own",
                        text_of(el, item->left.at), type, x->name);
-            if (item->left.nparts == 2 && item->left.part[1].name[1] == '\0' && !is_source(x->type) &&
-                !is_two_port(x->type))
+            if (item->left.nparts == 2 && item->left.part[1].name[1] == '\0' && !element_is_source(x->type) &&
+                !element_is_two_port(x->type))
                 diag_help(el->s,
                           "The effort and flow of an element with one bond are e and f alone, as in %s:%s { %s = "
                           "...; }; a field declares its ports, port a, b; and bonds join %s.a and %s.b.",
@@ -336,7 +338,7 @@ count_equations(elab *el, const flat_element *x)
                           x->name);
             return -1;
         }
-        if (is_source(x->type) || is_two_port(x->type)) {
+        if (element_is_source(x->type) || element_is_two_port(x->type)) {
             diag_error(el->s, "law-block", item->at, "%s:%s takes its value behind =, not in a block", type, x->name);
             diag_help(el->s, "Write %s:%s = %s.", type, x->name, text_of(el, item->right->at));
             return -1;
@@ -390,7 +392,7 @@ make_law(elab *el, scope *in, uint32_t e)
     if (n < 0)
         return;
     if (written->own->more->such_that) {
-        if (is_source(x->type))
+        if (element_is_source(x->type))
             make_residual(el, in, e);
         else
             diag_error(el->s, "law-residual", written->own->more->such_that->at,
@@ -402,14 +404,14 @@ make_law(elab *el, scope *in, uint32_t e)
     } else if (n) {
         for (int k = 0; k < written->own->block->nitems; k++)
             if (written->own->block->item[k].kind == AST_LAW_EQUATION)
-                (is_two_port(x->type) ? make_two_port : make_general)(el, in, e, &written->own->block->item[k]);
+                (element_is_two_port(x->type) ? make_two_port : make_general)(el, in, e, &written->own->block->item[k]);
     } else {
         diag_error(el->s, "law-missing", x->at, "%s:%s has no %s", element_type_name(x->type), x->name,
-                   is_source(x->type) ? "value"
-                   : x->type == EL_TF ? "ratio"
-                   : x->type == EL_GY ? "modulus"
-                                      : "law");
-        if (is_source(x->type) || is_two_port(x->type))
+                   element_is_source(x->type) ? "value"
+                   : x->type == EL_TF         ? "ratio"
+                   : x->type == EL_GY         ? "modulus"
+                                              : "law");
+        if (element_is_source(x->type) || element_is_two_port(x->type))
             diag_help(el->s, "Write %s:%s = ....", element_type_name(x->type), x->name);
         else
             diag_help(el->s, "Write %s:%s = ... for a linear one, or a block { ... } that relates %s.",

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "domain.h"
 #include "elab.h"
 
 static const char *
@@ -578,7 +579,7 @@ read_ref(builder *b, const ast_ref *r)
 
         if (v.bad || v.n != NODE_NONE)
             return v;
-    } else if (b->own != NONE && r->nparts > 1 && is_two_port(b->el->f->element.at[b->own].type)) {
+    } else if (b->own != NONE && r->nparts > 1 && element_is_two_port(b->el->f->element.at[b->own].type)) {
         val v = read_two_port(b, r);
 
         if (v.bad || v.n != NODE_NONE)

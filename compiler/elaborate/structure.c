@@ -370,8 +370,8 @@ make_one_port(elab *el, uint32_t p, flat_element *x)
             diag_help(el->s, "Elements with one port end a chain; join several bonds in a junction.");
         } else {
             diag_help(el->s,
-                      is_source(x->type) ? "Join it to a junction, as in %s:%s = ... -> body."
-                                         : "Join it to a junction, as in body -> %s:%s = ....",
+                      element_is_source(x->type) ? "Join it to a junction, as in %s:%s = ... -> body."
+                                                 : "Join it to a junction, as in body -> %s:%s = ....",
                       type, x->name);
         }
         return;
@@ -388,7 +388,7 @@ make_one_port(elab *el, uint32_t p, flat_element *x)
                   q->rest == Q_FLOW ? "e" : "f", q->name);
         return;
     }
-    if (!is_source(x->type) && el->link.at[q->link[0]].to != p) {
+    if (!element_is_source(x->type) && el->link.at[q->link[0]].to != p) {
         const link *l = &el->link.at[q->link[0]];
 
         diag_error(el->s, "bond-arrow", l->at, "the arrow points away from %s:%s, which takes power", type, x->name);
@@ -461,7 +461,7 @@ make_structure(elab *el)
             x->port0 = (uint32_t)f->port.n;
             if (is_field(el, q->index))
                 make_field(el, q->index);
-            else if (is_two_port(x->type))
+            else if (element_is_two_port(x->type))
                 make_two_ports(el, p, x);
             else
                 make_one_port(el, p, x);

@@ -68,11 +68,11 @@ take_variable(void *ctx, uint32_t index, uint32_t entry)
     if (p->kind != PART_ELEMENT || p->field || (p->element != EL_R && p->element != EL_C && p->element != EL_I)) {
         diag_error(el->s, "without-variable", t->at, "only R, C and I with one port can be held at zero; \"%s\" is %s",
                    p->name,
-                   p->kind == PART_JUNCTION ? "a junction"
-                   : p->kind == PART_BOND   ? "a bond"
-                   : p->field               ? "a field"
-                   : is_source(p->element)  ? "a source"
-                                            : "a two-port");
+                   p->kind == PART_JUNCTION        ? "a junction"
+                   : p->kind == PART_BOND          ? "a bond"
+                   : p->field                      ? "a field"
+                   : element_is_source(p->element) ? "a source"
+                                                   : "a two-port");
         if (p->kind == PART_JUNCTION && p->junction == (t->rest == Q_FLOW))
             diag_help(el->s, "Name one of its elements; they share its %s.", t->rest == Q_FLOW ? "flow" : "effort");
         return false;
@@ -222,7 +222,7 @@ gather_links(const elab *el, cleanup *c)
     for (size_t k = 0; k < el->part.n; k++) {
         const part *p = &el->part.at[k];
         cleanup_part *x = &c->part[k];
-        bool passes = p->kind == PART_ELEMENT && is_two_port(p->element) && !p->field;
+        bool passes = p->kind == PART_ELEMENT && element_is_two_port(p->element) && !p->field;
 
         x->kind = p->kind == PART_JUNCTION ? CLEANUP_JUNCTION : passes ? CLEANUP_TWO_PORT : CLEANUP_OTHER;
         x->type = p->kind == PART_JUNCTION ? p->junction : p->element == EL_GY;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "course.h"
-#include "mode.h"
 
 #define STRAY 0.05        /* of a term's range: from a straight line, within a step */
 #define RANGE_WORK 200000 /* operations spent on a range: the run is looked at in so many parts */

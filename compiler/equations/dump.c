@@ -1,7 +1,6 @@
 /* dump.c - state equations in the model's names, for `--dump equations` */
 #include <stdlib.h>
 #include "equations.h"
-#include "mode.h"
 
 enum { READABLE_NODES = 80 }; /* definitions are put where they are read until an expression has this many operations */
 

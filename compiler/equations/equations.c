@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "domain.h"
 #include "equations_inside.h"
 
 /* ---------------------------------------------------------------- definitions */

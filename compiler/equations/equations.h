@@ -8,8 +8,8 @@
 #define BG_EQUATIONS_H
 
 #include "causality.h"
-#include "defined.h"
 #include "inst.h"
+#include "kinds.h"
 
 enum def_kind {
     DEF_NONE,     /* not used by anything */

@@ -7,7 +7,6 @@
 #include "equations.h"
 #include "freeze.h"
 #include "jumps.h"
-#include "mode.h"
 #include "parameters.h"
 #include "stick.h"
 #include "switched.h"

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "freeze.h"
-#include "mode.h"
 
 /* A slot that freezing adds to a template: a literal's value, or a condition or the sign of g over the slots before it.
  */

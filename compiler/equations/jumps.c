@@ -2,8 +2,7 @@
 #include <math.h>
 
 #include "jumps.h"
-#include "mode.h"
-#include "shown.h"
+#include "written.h"
 
 struct check {
     equations *e;

@@ -1,6 +1,5 @@
 /* rates.c - see rates.h */
 #include <stdlib.h>
-#include "mode.h"
 #include "rates.h"
 
 enum { MAX_DERIVATIVE_ORDER = 4 };

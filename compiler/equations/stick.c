@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "loops.h"
-#include "mode.h"
 #include "stick.h"
 
 /* algebraic[k]: x of sign k depends on its s through equations alone. */

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "loops.h"
-#include "mode.h"
 #include "switched.h"
 
 struct maker {

@@ -1,4 +1,4 @@
-/* domain.c - see domain.h; flat_power is declared in flat.h */
+/* domain.c - see domain.h */
 #include <stdlib.h>
 #include <string.h>
 

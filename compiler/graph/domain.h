@@ -1,8 +1,13 @@
-/* domain.h - what reports call effort and flow: the names of their domain */
+/* domain.h - what the domain of a bond says: its power, and what reports call its effort and flow */
 #ifndef BG_DOMAIN_H
 #define BG_DOMAIN_H
 
 #include "flat.h"
+
+/* Power of a bond of this junction, over nodes of its effort and flow; what its domain reads besides (n variables) is
+ * expected in slots first .. first+n. */
+uint32_t flat_power_reads(const flat_model *f, uint32_t junction, const var_id **reads);
+node flat_power(flat_model *f, uint32_t junction, node e, node flow, uint32_t first);
 
 /* "temperature" of a bond in a domain, else "effort" and "flow" */
 const char *effort_name(const flat_model *f, uint32_t junction);

@@ -26,14 +26,6 @@ flat_add_var(flat_model *f, enum var_kind kind, uint32_t owner, const char *name
     return (var_id)(f->var.n - 1);
 }
 
-const char *
-element_type_name(enum element_type t)
-{
-    static const char *const name[] = { "Se", "Sf", "R", "C", "I", "TF", "GY" };
-
-    return name[t];
-}
-
 void
 flat_free(flat_model *f)
 {
@@ -403,4 +395,35 @@ flat_dump(const flat_model *f, FILE *out)
     for (size_t k = 0; k < f->output.n; k++)
         dump_output(f, "output", &f->output.at[k], out);
     dump_experiment(f, out);
+}
+
+const char *
+junction_label(const flat_model *f, uint32_t junction, uint32_t port)
+{
+    const flat_junction *j = &f->junction.at[junction];
+
+    if (!j->implicit)
+        return j->name;
+    for (uint32_t k = 0; k < j->ninc; k++) {
+        const flat_incidence *inc = &f->incidence.at[j->inc0 + k];
+
+        if (!inc->is_bond && inc->index != port)
+            return port_name(f, inc->index);
+    }
+    return j->name;
+}
+
+const flat_output *
+flat_output_at(const flat_model *f, size_t k)
+{
+    return k < f->output.n ? &f->output.at[k] : &f->experiment.record.at[k - f->output.n];
+}
+
+size_t
+flat_find_output(const flat_model *f, const char *name)
+{
+    for (size_t k = 0; k < f->output.n + f->experiment.record.n; k++)
+        if (!strcmp(flat_output_at(f, k)->name, name))
+            return k;
+    return SIZE_MAX;
 }

@@ -14,10 +14,8 @@
 
 #include "ast.h"
 #include "expr.h"
+#include "kinds.h"
 #include "units.h"
-
-typedef uint32_t var_id;
-#define VAR_NONE UINT32_MAX
 
 /* template and what stands in its slots: slot[first .. first+n) of the flat model */
 typedef struct inst {
@@ -31,24 +29,6 @@ inst_known(inst i)
     return i.root != NODE_NONE;
 }
 
-enum var_kind {
-    VAR_TIME,     /* id 0 */
-    VAR_PARAM,    /* parameter, constant, input held constant: def over VAR_PARAM and VAR_LITERAL only */
-    VAR_LITERAL,  /* a number of the text; value */
-    VAR_SIGNAL,   /* signal, input given by a formula, hidden parts of expressions: def */
-    VAR_INTEGRAL, /* integral(e, e0): a state; def is its rate, init its initial value */
-    VAR_COMMON,   /* common variable of junction `owner` */
-    VAR_PORT,     /* what port `owner` adds to its junction's balance (effort at a 1, flow at a 0) */
-    VAR_BOND,     /* own variable of a bond between junctions of one kind, `owner` */
-    VAR_STORED,   /* q or p of the storage port `owner` */
-    VAR_RATE, /* time derivative of variable `owner`: der(expr) owns a hidden VAR_SIGNAL; defined by the equations stage
-               */
-    /* made by the equations stage: */
-    VAR_MODE, /* a frozen condition (0 or 1), or a table's piece */
-    VAR_AUX
-};
-/* What the text declares a variable as. */
-enum var_role { ROLE_NONE, ROLE_PARAMETER, ROLE_CONSTANT, ROLE_INPUT, ROLE_SIGNAL, ROLE_OUTPUT };
 typedef struct flat_var {
     enum var_kind kind : 8;
     uint8_t role;        /* enum var_role */
@@ -63,9 +43,6 @@ typedef struct flat_var {
     inst def, init;
     uint32_t position; /* along a breadth-first walk of the graph; neighbours are near */
 } flat_var;
-
-enum element_type { EL_SE, EL_SF, EL_R, EL_C, EL_I, EL_TF, EL_GY };
-enum quantity { Q_EFFORT, Q_FLOW, Q_DISPLACEMENT, Q_MOMENTUM }; /* e f q p */
 
 /* One-ports: `out` of the port = def over its other quantities, parameters, signals, time, anything readable.
  *   linear `= a`: R: e = a*f, C: q = a*e, I: p = a*f, Se: e = a, Sf: f = a.
@@ -191,7 +168,6 @@ typedef struct flat_output {
  * the targets. condition is 0 where it is false. `every period { target = value; ... }`: at offset + k*period; no
  * condition. An assertion ends the run with a mistake as its condition turns true (that what was asserted does not
  * hold), and `stop when` ends it. remembers: what `previous` reads, not a target of the text. */
-enum when_kind { WHEN_TURNS, WHEN_SAMPLES, WHEN_ASSERTS, WHEN_STOPS };
 typedef struct flat_reinit {
     var_id target;
     inst value;
@@ -330,6 +306,16 @@ port_is_resistive(const flat_model *f, uint32_t port)
 
     return el->type == EL_R || (el->nlaws && (el->type == EL_SE || el->type == EL_SF) && port_law(f, port)->switched);
 }
+static inline bool
+is_source(const flat_element *e)
+{
+    return element_is_source(e->type);
+}
+static inline bool
+is_two_port(const flat_element *e)
+{
+    return element_is_two_port(e->type);
+}
 /* "plate.gap" or the element's name */
 static inline const char *
 port_name(const flat_model *f, uint32_t port)
@@ -349,7 +335,6 @@ inst_slots(const flat_model *f, inst i)
     return f->slot.at ? f->slot.at + i.first : NULL;
 }
 var_id flat_add_var(flat_model *f, enum var_kind kind, uint32_t owner, const char *name, span at);
-const char *element_type_name(enum element_type t);
 /* Fills incidence, inc0, ninc and the breadth-first positions of variables (from the first declared element on). */
 void flat_connect(flat_model *f);
 static inline const flat_domain *
@@ -359,12 +344,14 @@ junction_domain(const flat_model *f, uint32_t junction)
 
     return d ? &f->domain.at[d - 1] : NULL;
 }
-/* Power of a bond of this junction, over nodes of its effort and flow; what its domain reads besides (n variables) is
- * expected in slots first .. first+n. */
-uint32_t flat_power_reads(const flat_model *f, uint32_t junction, const var_id **reads);
-node flat_power(flat_model *f, uint32_t junction, node e, node flow, uint32_t first);
 /* Text of an inst in the model's names. */
 void flat_print(const flat_model *f, inst i, strbuf *out);
+/* What tables call a junction: one that the text does not name by what is at it, other than this port. */
+const char *junction_label(const flat_model *f, uint32_t junction, uint32_t port);
+/* Name and unit of output k (outputs, then recorded expressions). */
+const flat_output *flat_output_at(const flat_model *f, size_t k);
+/* The number of the one with that name; SIZE_MAX: there is none. */
+size_t flat_find_output(const flat_model *f, const char *name);
 /* Prints the graph for `--dump graph`. */
 void flat_dump(const flat_model *f, FILE *out);
 void flat_free(flat_model *f); /* not the arena, names, sources, units */

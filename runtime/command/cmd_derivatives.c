@@ -108,7 +108,7 @@ write_json(const struct derivatives *d, FILE *out)
     json_open(&j, '[');
     for (size_t i = 0; i < d->noutputs; i++) {
         json_open(&j, '{');
-        json_key(&j, "name"), json_string(&j, model_output(model_flat(d->m), d->output[i])->name);
+        json_key(&j, "name"), json_string(&j, model_graph_of(d->m)->output[d->output[i]].name);
         json_key(&j, "value"), json_number(&j, d->value[i]);
         json_key(&j, "derivatives");
         json_open(&j, '[');
@@ -136,7 +136,7 @@ write_text(const struct derivatives *d, FILE *out)
     fprintf(out, "derivatives at %.9g s, SI units\n", d->o.stop);
     table_put(&t, "by");
     for (size_t i = 0; i < d->noutputs; i++)
-        table_put(&t, "%s", model_output(model_flat(d->m), d->output[i])->name);
+        table_put(&t, "%s", model_graph_of(d->m)->output[d->output[i]].name);
     table_put(&t, "value");
     for (size_t i = 0; i < d->noutputs; i++)
         table_put(&t, "%.6g", d->value[i]);

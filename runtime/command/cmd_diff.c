@@ -163,12 +163,12 @@ compare_runs(loaded *a, const track *ra, loaded *b, const track *rb, struct outp
     map by_name = { 0 };
 
     for (size_t k = 0; k < nb; k++) {
-        const char *name = model_output(b->c.flat, k)->name;
+        const char *name = flat_output_at(b->c.flat, k)->name;
 
         map_set(&by_name, bg_hash_bytes(name, strlen(name), 0), (uint32_t)k);
     }
     for (size_t k = 0; k < na; k++) {
-        const flat_output *o = model_output(a->c.flat, k);
+        const flat_output *o = flat_output_at(a->c.flat, k);
         uint32_t other = map_get(&by_name, bg_hash_bytes(o->name, strlen(o->name), 0));
         struct output_error e = { .name = o->name,
                                   .unit = unit_shown(o->unit, o->display),

@@ -11,6 +11,7 @@
 #include "numbers.h"
 #include "report.h"
 #include "textdiff.h"
+#include "compiled.h"
 
 /* The active parameters carry so much of the activity unless told otherwise. */
 static const double ACTIVE = 0.92;
@@ -151,9 +152,9 @@ take_columns(const request *q, const loaded *l, const char *path, const measured
     run->weight = bg_calloc(m->columns, sizeof *run->weight);
     run->datum = bg_calloc(m->columns * m->rows, sizeof *run->datum);
     for (size_t c = 0; c < m->columns && status == STATUS_DONE; c++) {
-        size_t k = model_find_output(model_flat(run->model), m->name[c]);
+        size_t k = model_output_find(run->model, m->name[c]);
         double *datum = run->datum + run->ncolumns * m->rows;
-        const flat_output *o;
+        const struct model_output *o;
         const unit *u;
         char *why;
 
@@ -164,7 +165,7 @@ take_columns(const request *q, const loaded *l, const char *path, const measured
                 complain("%s: column %s is no output of %s and is left out", path, m->name[c], model_name(run->model));
             continue;
         }
-        o = model_output(model_flat(run->model), k);
+        o = &model_graph_of(run->model)->output[k];
         if (!measured_unit(m, l->c.units, c, &u, &why))
             return wrong_data(path, why);
         if (u && o->unit && unit_dimension(u) != unit_dimension(o->unit)) {

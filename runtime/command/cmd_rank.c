@@ -276,12 +276,12 @@ put_ratios(const struct studies *s, enum metric m, json *j, FILE *out)
         const struct study *x = s->study.at[e];
 
         if (m == METRIC_RELATIVE) {
-            ratios_relative(x->l.c.flat, measure_relative(x->measure), &one[e]);
+            ratios_relative(model_graph_of(x->l.c.model), measure_relative(x->measure), &one[e]);
         } else {
             junction_table ratios;
 
             measure_junction(x->measure, &x->r, &ratios);
-            ratios_junction(x->l.c.flat, &ratios, &one[e]);
+            ratios_junction(model_graph_of(x->l.c.model), &ratios, &one[e]);
             junction_free(&ratios);
         }
     }

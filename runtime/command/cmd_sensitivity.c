@@ -10,6 +10,7 @@
 #include "report.h"
 #include "sensitivity_command.h"
 #include "side_by_side.h"
+#include "compiled.h"
 
 /* A full design has so many runs at most; beyond, a fraction is taken. */
 enum { MOST_RUNS = 1024 };
@@ -201,7 +202,7 @@ write_json(const struct study *s, FILE *out)
     json_key(&j, "outputs");
     json_open(&j, '[');
     for (size_t k = 0; k < s->output.n; k++)
-        json_string(&j, model_output(model_flat(s->m), s->output.at[k])->name);
+        json_string(&j, model_graph_of(s->m)->output[s->output.at[k]].name);
     json_close(&j, ']');
     json_key(&j, "delta"), json_number(&j, s->delta);
     json_key(&j, "runs"), json_count(&j, s->designed ? design_runs(&s->design) : 0);

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "command_inside.h"
+#include "compiled.h"
 
 static const double PROGRESS_AFTER = 0.5, PROGRESS_EVERY = 2; /* s */
 

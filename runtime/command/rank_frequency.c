@@ -28,7 +28,7 @@ rank_band(const struct by_frequency *s, size_t band, ranking *out)
     for (uint32_t e = 0; e < f->element.n; e++)
         for (size_t b = 0; b < s->t.nbands; b++)
             r.activity[e] += band == SIZE_MAX || b == band ? s->t.activity[e * s->t.nbands + b] : 0;
-    ranking_make(f, &r, METRIC_ACTIVITY, out);
+    ranking_make(s->l->c.model, &r, METRIC_ACTIVITY, out);
     ranking_decide(out, s->threshold);
     free(r.activity);
 }

@@ -7,6 +7,7 @@
 #include "columns.h"
 #include "forward.h"
 #include "measured.h"
+#include "compiled.h"
 
 /* A value wanted at a moment. */
 struct moment {
@@ -179,8 +180,8 @@ compare_activities(struct session *s)
 static char *
 compare_tracks(const struct session *s, compilation *other, expectation *r)
 {
-    size_t k = model_find_output(other->flat, r->of->name);
-    const flat_output *here = subject(s, r->of), *there = k == SIZE_MAX ? NULL : model_output(other->flat, k);
+    size_t k = flat_find_output(other->flat, r->of->name);
+    const flat_output *here = subject(s, r->of), *there = k == SIZE_MAX ? NULL : flat_output_at(other->flat, k);
     sim_options o = { 0 };
     sim_result run = { 0 };
     track outputs = { .n = model_noutputs(other->model) };

@@ -3,19 +3,7 @@
 
 #include <string.h>
 
-/* Given as a number: nothing it is computed from is a parameter itself. */
-static bool
-is_number(const flat_model *f, var_id v)
-{
-    const flat_var *x = &f->var.at[v];
-
-    if (x->kind != VAR_PARAM || x->role != ROLE_PARAMETER || !x->name)
-        return false;
-    for (uint32_t k = 0; inst_known(x->def) && k < x->def.n; k++)
-        if (f->var.at[f->slot.at[x->def.first + k]].kind != VAR_LITERAL)
-            return false;
-    return true;
-}
+#include "model_graph.h"
 
 /* Up to the next comma that is not in brackets. */
 static size_t
@@ -31,14 +19,14 @@ item_length(const char *list)
 bool
 chosen_parameters(const bg_model *m, const char *list, chosen *c, char **why)
 {
-    const flat_model *f = model_flat(m);
+    size_t nvars = model_nvariables(m);
 
     memset(c, 0, sizeof *c);
     *why = NULL;
-    for (var_id v = 0; v < f->var.n && !list; v++)
-        if (is_number(f, v)) {
+    for (var_id v = 0; v < nvars && !list; v++)
+        if (model_variable(m, v).number) {
             vec_push(&c->by, v);
-            vec_push(&c->name, f->var.at[v].name);
+            vec_push(&c->name, model_variable(m, v).name);
         }
     while (list && *list) {
         size_t n = item_length(list);
@@ -52,20 +40,20 @@ chosen_parameters(const bg_model *m, const char *list, chosen *c, char **why)
             VEC(const char *) known = { 0 };
             const char *near;
 
-            for (var_id k = 0; k < f->var.n; k++)
-                if (is_number(f, k))
-                    vec_push(&known, f->var.at[k].name);
+            for (var_id k = 0; k < nvars; k++)
+                if (model_variable(m, k).number)
+                    vec_push(&known, model_variable(m, k).name);
             near = nearest_name(name, known.at, known.n);
-            *why = bg_format("%s has no parameter \"%s\"%s%s%s", f->name, name, near ? "; did you mean \"" : "",
+            *why = bg_format("%s has no parameter \"%s\"%s%s%s", model_name(m), name, near ? "; did you mean \"" : "",
                              near ? near : "", near ? "\"?" : "");
             vec_free(&known);
-        } else if (!is_number(f, v)) {
+        } else if (!model_variable(m, v).number) {
             *why = bg_format("\"%s\" is not given as a number: what it is computed from can be moved", name);
         } else if (twice) {
             *why = bg_format("\"%s\" is named twice", name);
         } else {
             vec_push(&c->by, v);
-            vec_push(&c->name, f->var.at[v].name);
+            vec_push(&c->name, model_variable(m, v).name);
         }
         free(name);
         if (*why)
@@ -73,7 +61,7 @@ chosen_parameters(const bg_model *m, const char *list, chosen *c, char **why)
         list += n + (list[n] == ',');
     }
     if (c->by.n == 0) {
-        *why = bg_format("%s has no parameters that are given as numbers", f->name);
+        *why = bg_format("%s has no parameters that are given as numbers", model_name(m));
         return false;
     }
     return true;
@@ -171,20 +159,19 @@ chosen_free(chosen *c)
     vec_free(&c->name);
 }
 
-/* Does i read v, through parameters and signals too? seen: [variables] with what was found out, 1 no, 2 yes. */
+/* Does one of reads->read[from .. to) read v, through parameters and signals too? seen: [variables] with what was found
+ * out, 1 no, 2 yes. */
 static bool
-reads_it(const flat_model *f, inst i, var_id v, uint8_t *seen, int depth)
+reads_it(const model_reads *reads, uint32_t from, uint32_t to, var_id v, uint8_t *seen, int depth)
 {
-    for (uint32_t k = 0; inst_known(i) && k < i.n; k++) {
-        var_id w = f->slot.at[i.first + k];
+    for (uint32_t k = from; k < to; k++) {
+        var_id w = reads->read[k];
 
         if (w == v)
             return true;
-        if (f->var.at[w].kind != VAR_PARAM && f->var.at[w].kind != VAR_SIGNAL)
-            continue;
         if (!seen[w]) {
             seen[w] = 1;
-            if (depth < 1000 && reads_it(f, f->var.at[w].def, v, seen, depth + 1))
+            if (depth < 1000 && reads_it(reads, reads->of_variable[w], reads->of_variable[w + 1], v, seen, depth + 1))
                 seen[w] = 2;
         }
         if (seen[w] == 2)
@@ -196,23 +183,20 @@ reads_it(const flat_model *f, inst i, var_id v, uint8_t *seen, int depth)
 void
 chosen_readers(const bg_model *m, var_id v, bool *reads)
 {
-    const flat_model *f = model_flat(m);
-    uint8_t *seen = bg_calloc(f->var.n + 1, 1);
+    const model_reads *r = model_reads_of(m);
+    uint8_t *seen = bg_calloc(model_nvariables(m) + 1, 1);
 
-    for (uint32_t e = 0; e < f->element.n; e++) {
-        reads[e] = false;
-        for (uint32_t k = 0; k < f->element.at[e].nlaws && !reads[e]; k++)
-            reads[e] = reads_it(f, f->law.at[f->element.at[e].law0 + k].def, v, seen, 0);
-    }
+    for (size_t e = 0; e < model_nelements(m); e++)
+        reads[e] = reads_it(r, r->of_element[e], r->of_element[e + 1], v, seen, 0);
     free(seen);
 }
 
 bool
-chosen_reads(const bg_model *m, inst i, var_id v)
+chosen_output_reads(const bg_model *m, size_t k, var_id v)
 {
-    const flat_model *f = model_flat(m);
-    uint8_t *seen = bg_calloc(f->var.n + 1, 1);
-    bool reads = reads_it(f, i, v, seen, 0);
+    const model_reads *r = model_reads_of(m);
+    uint8_t *seen = bg_calloc(model_nvariables(m) + 1, 1);
+    bool reads = reads_it(r, r->of_output[k], r->of_output[k + 1], v, seen, 0);
 
     free(seen);
     return reads;

@@ -21,7 +21,7 @@ void chosen_free(chosen *c);
 
 /* Elements whose laws read parameter v, directly or through what is computed from it: reads[elements]. */
 void chosen_readers(const bg_model *m, var_id v, bool *reads);
-/* Does an expression read it so? */
-bool chosen_reads(const bg_model *m, inst i, var_id v);
+/* Does output k of the model read it so? */
+bool chosen_output_reads(const bg_model *m, size_t k, var_id v);
 
 #endif

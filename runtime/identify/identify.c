@@ -9,6 +9,7 @@
 #include "directions.h"
 #include "forward.h"
 #include "least_squares.h"
+#include "model_graph.h"
 #include "side_by_side.h"
 
 /* Singular values below this part of the greatest: the derivatives are no better. */
@@ -197,13 +198,13 @@ share_activities(struct search *s, double *share)
     memset(share, 0, s->n * sizeof *share);
     for (size_t r = 0; r < s->f->run.n; r++) {
         const bg_model *m = s->f->run.at[r].model;
-        const flat_model *f = model_flat(m);
+        const model_graph *g = model_graph_of(m);
         size_t n = model_nelements(m);
         bool *reads = bg_calloc(n + 1, sizeof *reads), *any = bg_calloc(n + 1, sizeof *any);
         double total = 0;
 
         for (size_t e = 0; e < n; e++)
-            if (f->element.at[e].type != EL_SE && f->element.at[e].type != EL_SF)
+            if (!element_is_source(g->element[e].type))
                 total += s->activity.at[r][e];
         for (size_t k = 0; k < s->n && total > 0; k++) {
             double sum = 0;
@@ -215,7 +216,7 @@ share_activities(struct search *s, double *share)
                     any[e] |= reads[e];
             }
             for (size_t e = 0; e < n; e++)
-                if (any[e] && f->element.at[e].type != EL_SE && f->element.at[e].type != EL_SF)
+                if (any[e] && !element_is_source(g->element[e].type))
                     sum += s->activity.at[r][e] / total;
             share[k] = fmax(share[k], sum);
         }

@@ -203,7 +203,6 @@ cluster_matrices(struct mover *v, const cluster *c, double complex *at, double c
 static void
 parameter_effects(linearization *l, const var_id *by, size_t np, const state_space *all, const held_space *held)
 {
-    const flat_model *f = model_flat(l->model);
     size_t n = l->space.n, count = l->modes.count;
     double *x = linearization_states(l);
     struct mover v = { .l = l, .held = held, .n = n, .np = np };
@@ -217,7 +216,7 @@ parameter_effects(linearization *l, const var_id *by, size_t np, const state_spa
                          bg_calloc(count * np + 1, sizeof *t->total),
                          l->equilibrium && !l->sparse && (!held || held->regular) };
     for (size_t p = 0; p < np; p++) {
-        t->parameter[p] = f->var.at[by[p]].name;
+        t->parameter[p] = model_variable(l->model, by[p]).name;
         t->value[p] = model_parameter_value(l->model, by[p]);
     }
     for (size_t i = 0; i < count * np; i++)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "response.h"
+#include "model_graph.h"
 
 enum { HARMONICS = FREQUENCY_SAMPLES / 2, BANDS_MOST = 13 }; /* octaves of so many harmonics */
 /* A harmonic of all inputs that is less than this part of the greatest is rounding. */
@@ -29,84 +30,28 @@ struct spectrum {
 
 /* ---------------------------------------------------------------- what drives */
 
-/* Does that move, and by time alone? All that it reads is looked at, signals by what they read, modes by what they
- * watch. */
-static bool
-moves_by_time(const bg_model *m, inst i)
-{
-    const flat_model *f = model_flat(m);
-    VEC(inst) todo = { 0 };
-    map seen = { 0 };
-    bool time = false, other = false;
-
-    vec_push(&todo, i);
-    while (todo.n && !other) {
-        inst x = todo.at[--todo.n];
-
-        for (uint32_t k = 0; k < x.n; k++) {
-            var_id id = inst_slots(f, x)[k];
-            const flat_var *v = &f->var.at[id];
-            inst by = v->kind == VAR_SIGNAL ? v->def
-                      : v->kind == VAR_MODE ? model_mode_watched(m, v->owner)
-                                            : INST_NONE;
-
-            if (v->kind == VAR_TIME) {
-                time = true;
-            } else if (v->kind != VAR_SIGNAL && v->kind != VAR_MODE) {
-                other = other || (v->kind != VAR_PARAM && v->kind != VAR_LITERAL);
-            } else if (!inst_known(by)) {
-                other = true;
-            } else if (map_get(&seen, id) == MAP_NONE) {
-                map_set(&seen, id, 1);
-                vec_push(&todo, by);
-            }
-        }
-    }
-    vec_free(&todo);
-    map_free(&seen);
-    return time && !other;
-}
-
-/* The law of a source that an opening moves. */
-static const flat_law *
-law_of(const flat_model *f, const flat_opening *o)
-{
-    const flat_element *e = &f->element.at[o->element];
-
-    for (uint32_t k = 0; k < e->nlaws; k++) {
-        const flat_law *law = &f->law.at[e->law0 + k];
-
-        if (!strcmp(port_name(f, law->port), o->name))
-            return law;
-    }
-    return NULL;
-}
-
 /* The output that is the first port's effort: behind those of the ports stand the inputs that were opened. */
 static size_t
-first_port(const flat_model *f)
+first_port(const model_graph *g)
 {
     size_t inputs = 0;
 
-    for (size_t i = 0; i < f->opening.n; i++)
-        inputs += f->opening.at[i].element == UINT32_MAX;
-    return f->output.n - inputs - 2 * f->port.n;
+    for (size_t i = 0; i < g->nopenings; i++)
+        inputs += g->opening[i].element == UINT32_MAX;
+    return g->ndeclared - inputs - 2 * g->nports;
 }
 
 /* Which output is what the opening moves, SIZE_MAX: it rests, or follows the states, which is no drive. */
 static size_t
-output_of(const bg_model *m, const flat_opening *o)
+output_of(const model_graph *g, const struct model_opening *o)
 {
-    const flat_model *f = model_flat(m);
-    const flat_law *law = o->element == UINT32_MAX ? NULL : law_of(f, o);
     size_t before = 0;
 
-    for (size_t i = 0; o->element == UINT32_MAX && &f->opening.at[i] < o; i++)
-        before += f->opening.at[i].element == UINT32_MAX;
+    for (const struct model_opening *i = g->opening; o->element == UINT32_MAX && i < o; i++)
+        before += i->element == UINT32_MAX;
     if (o->element == UINT32_MAX)
-        return first_port(f) + 2 * f->port.n + before;
-    return law && moves_by_time(m, law->def) ? first_port(f) + 2 * law->port + (f->element.at[o->element].type == EL_SF)
-                                             : SIZE_MAX;
+        return first_port(g) + 2 * g->nports + before;
+    return o->moves ? first_port(g) + 2 * o->port + (g->element[o->element].type == EL_SF) : SIZE_MAX;
 }
 
 /* In place; n is a power of two. */
@@ -153,11 +98,11 @@ harmonics(const sim_result *r, size_t output, size_t noutputs)
     return x;
 }
 
-static const flat_opening *
-opening_of(const flat_model *f, const char *name, bool *of_rate)
+static const struct model_opening *
+opening_of(const model_graph *g, const char *name, bool *of_rate)
 {
-    for (size_t i = 0; i < f->opening.n; i++) {
-        const flat_opening *o = &f->opening.at[i];
+    for (size_t i = 0; i < g->nopenings; i++) {
+        const struct model_opening *o = &g->opening[i];
 
         *of_rate = o->rate_name == name;
         if (o->name == name || *of_rate)
@@ -170,25 +115,20 @@ opening_of(const flat_model *f, const char *name, bool *of_rate)
 static const char *
 left_out(const bg_model *m, const linearization *l)
 {
-    const flat_model *f = model_flat(m);
+    const model_graph *g = model_graph_of(m);
 
     if (!l->input.n || l->input.at[0].element != UINT32_MAX)
         return NULL;
-    for (size_t i = 0; i < f->opening.n; i++) {
-        const flat_opening *o = &f->opening.at[i];
-        const flat_law *law = o->element == UINT32_MAX ? NULL : law_of(f, o);
-
-        for (uint32_t k = 0; law && k < law->def.n; k++)
-            if (f->var.at[inst_slots(f, law->def)[k]].kind == VAR_TIME)
-                return o->name;
-    }
+    for (size_t i = 0; i < g->nopenings; i++)
+        if (g->opening[i].reads_time)
+            return g->opening[i].name;
     return NULL;
 }
 
 static char *
 find_drives(struct spectrum *s, const sim_result *r)
 {
-    const flat_model *f = model_flat(s->model);
+    const model_graph *g = model_graph_of(s->model);
     const char *other = left_out(s->model, s->l);
     bool any = false;
 
@@ -196,8 +136,8 @@ find_drives(struct spectrum *s, const sim_result *r)
         return bg_format("source %s moves by itself beside the inputs of the model: make what moves it an input",
                          other);
     for (size_t k = 0; k < s->l->space.nu; k++) {
-        const flat_opening *o = opening_of(f, s->l->input.at[k].name, &s->drive[k].of_rate);
-        size_t output = o ? output_of(s->model, o) : SIZE_MAX;
+        const struct model_opening *o = opening_of(g, s->l->input.at[k].name, &s->drive[k].of_rate);
+        size_t output = o ? output_of(g, o) : SIZE_MAX;
 
         if (output == SIZE_MAX)
             continue;
@@ -240,11 +180,11 @@ of_ports(const struct spectrum *s, size_t nports, size_t first)
 static void
 find_powers(const struct spectrum *s, size_t k, const double complex *G, size_t ny)
 {
-    const flat_model *f = model_flat(s->model);
+    const model_graph *g = model_graph_of(s->model);
     double complex rate = 2 * M_PI * I * (double)k / s->length;
 
-    for (uint32_t e = 0; e < f->element.n; e++) {
-        const flat_element *x = &f->element.at[e];
+    for (uint32_t e = 0; e < g->nelements; e++) {
+        const struct model_element *x = &g->element[e];
         double complex net = 0, twice = 0;
 
         for (uint32_t p = x->port0; p < x->port0 + x->nports; p++) {
@@ -304,15 +244,15 @@ trim(frequency_table *t)
 static char *
 follow(struct spectrum *s, frequency_table *t)
 {
-    const flat_model *f = model_flat(s->model);
-    size_t nports = f->port.n;
+    const model_graph *g = model_graph_of(s->model);
+    size_t nports = g->nports;
     double top = 0;
     char *why = NULL;
     state_space ports;
     responder *r;
     double complex *G = bg_malloc((2 * nports * (s->l->space.nu + 1) + 1) * sizeof *G);
 
-    ports = of_ports(s, nports, first_port(f));
+    ports = of_ports(s, nports, first_port(g));
     r = responder_new(&ports);
     for (size_t k = 1; k < HARMONICS; k++)
         top = fmax(top, greatest_drive(s, k));

@@ -5,6 +5,7 @@
 
 #include "dense.h"
 #include "hamiltonian.h"
+#include "model_graph.h"
 
 #define ROUNDING 1e-10
 #define CANCELS 1e-13 /* of the numbers that a sum is of: it is zero */
@@ -13,18 +14,18 @@ double *
 hamiltonian_energy(const linearization *l)
 {
     const structure *s = &l->structure;
-    const flat_model *f = model_flat(l->model);
+    const model_graph *g = model_graph_of(l->model);
     size_t n = s->n;
     double *Q = bg_calloc(n * n + 1, sizeof *Q);
 
     for (size_t j = 0; j < s->nz; j++)
         for (size_t k = 0; k < n; k++)
-            Q[s->storage_state[j] + n * k] += f->port.at[s->storage[j]].sign * s->matrix[M_S].value[j + s->nz * k];
+            Q[s->storage_state[j] + n * k] += g->port[s->storage[j]].sign * s->matrix[M_S].value[j + s->nz * k];
     for (size_t d = 0; d < s->nd; d++)
         for (size_t a = 0; a < s->nd; a++)
             for (size_t i = 0; i < n && s->C_d[d + s->nd * a] != 0; i++)
                 for (size_t k = 0; k < n; k++)
-                    Q[i + n * k] += f->port.at[s->dependent[d]].sign * s->G[d + s->nd * i] * s->C_d[d + s->nd * a] *
+                    Q[i + n * k] += g->port[s->dependent[d]].sign * s->G[d + s->nd * i] * s->C_d[d + s->nd * a] *
                                     s->G[a + s->nd * k];
     return Q;
 }

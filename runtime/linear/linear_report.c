@@ -7,6 +7,7 @@
 #include "linear_report.h"
 #include "norms.h"
 #include "report.h"
+#include "model_graph.h"
 
 enum {
     CONDITIONS_SHOWN = 12,
@@ -74,12 +75,12 @@ output_name(const linearization *l, size_t i)
 static const char *
 source_name(const linearization *l, size_t i)
 {
-    return model_flat(l->model)->opening.at[l->structure.source[i]].name;
+    return model_graph_of(l->model)->opening[l->structure.source[i]].name;
 }
 static const char *
 dependent_name(const linearization *l, size_t i)
 {
-    return port_name(model_flat(l->model), l->structure.dependent[i]);
+    return model_graph_of(l->model)->port[l->structure.dependent[i]].name;
 }
 static const char *
 causal_input(const linearization *l, size_t i)
@@ -727,9 +728,8 @@ void
 linear_text(const linearization *l, const linear_view *v, FILE *out)
 {
     const state_space *s = &l->space;
-    const flat_model *f = model_flat(l->model);
 
-    fprintf(out, "%s at %.6g s, %s: %zu states, %zu inputs, %zu outputs\n", f->name, l->time,
+    fprintf(out, "%s at %.6g s, %s: %zu states, %zu inputs, %zu outputs\n", model_name(l->model), l->time,
             l->equilibrium ? "at rest" : "moving", s->n, s->nu, s->ny);
     conditions_text(l, out);
     if (l->sparse && l->modes_known)

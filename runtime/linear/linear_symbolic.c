@@ -5,6 +5,7 @@
 
 #include "linear_symbolic.h"
 #include "report.h"
+#include "compiled.h"
 
 /* ---------------------------------------------------------------- names as LaTeX */
 

@@ -8,8 +8,8 @@
 #include "curvature.h"
 #include "dense.h"
 #include "effects.h"
-#include "equations.h"
 #include "linearize.h"
+#include "model_graph.h"
 
 #define CLEAN 1e-7      /* coefficients of what is conserved, the greatest being 1 */
 #define ONE_MATRIX 1e-9 /* of a row: the two ways give one matrix */
@@ -24,12 +24,12 @@ linear_state_name(const linearization *l, size_t i)
 const char *
 linear_storage_name(const linearization *l, size_t i)
 {
-    return port_name(model_flat(l->model), l->structure.storage[i]);
+    return model_graph_of(l->model)->port[l->structure.storage[i]].name;
 }
 const char *
 linear_dissipator_name(const linearization *l, size_t i)
 {
-    return port_name(model_flat(l->model), l->structure.dissipator[i]);
+    return model_graph_of(l->model)->port[l->structure.dissipator[i]].name;
 }
 
 double complex
@@ -49,21 +49,14 @@ mode_residue(const linearization *l, size_t i, size_t input, size_t output)
 const char *
 linear_storage_parameter(const linearization *l, size_t i)
 {
-    const flat_model *f = model_flat(l->model);
-    uint32_t p = l->structure.storage[i];
-    const flat_law *law = port_law(f, p);
-    const unit *u = f->var.at[f->port.at[p].e].unit;
-    const ex_node *root = pool_node(f->pool, law->def.root);
+    const struct model_port *p = &model_graph_of(l->model)->port[l->structure.storage[i]];
+    const unit *u = model_variable(l->model, p->e).unit;
 
-    if (port_has_momentum(f, p))
+    if (p->momentum)
         return "I";
     if (u && (!strcmp(unit_text(u), "N") || !strcmp(unit_text(u), "m.kg.s-2") || !strcmp(unit_text(u), "kg.m.s-2")))
         return "k";
-    if (law->out != Q_DISPLACEMENT)
-        return "k";
-    if (root->op == EX_DIV)
-        return pool_node(f->pool, root->a)->op == EX_SLOT && l->model ? "k" : "C";
-    return "C";
+    return !p->given || p->inverse ? "k" : "C";
 }
 
 struct place {
@@ -86,18 +79,12 @@ compare_place(const void *a, const void *b)
 static void
 find_order(linearization *l, size_t n)
 {
-    const flat_model *f = model_flat(l->model);
     struct place *place = bg_calloc(n + 1, sizeof *place);
-    uint32_t *port_of = bg_malloc((f->var.n + 1) * sizeof *port_of);
 
-    memset(port_of, 0xff, (f->var.n + 1) * sizeof *port_of);
-    for (uint32_t p = 0; p < f->port.n; p++)
-        if (f->port.at[p].stored != VAR_NONE)
-            port_of[f->port.at[p].stored] = p;
     for (size_t i = 0; i < n; i++) {
-        var_id v = model_state(l->model, i).var;
+        const struct model_state s = model_state(l->model, i);
 
-        place[i] = (struct place){ port_of[v] != UINT32_MAX ? port_of[v] : v, port_of[v] == UINT32_MAX, i };
+        place[i] = (struct place){ s.port != UINT32_MAX ? s.port : s.var, s.port == UINT32_MAX, i };
     }
     if (n)
         qsort(place, n, sizeof *place, compare_place);
@@ -105,7 +92,6 @@ find_order(linearization *l, size_t n)
     for (size_t i = 0; i < n; i++)
         l->order[i] = place[i].at;
     free(place);
-    free(port_of);
 }
 
 /* ---------------------------------------------------------------- A, B, C, D */
@@ -120,18 +106,22 @@ struct columns_of {
 static void
 list_columns(const linearization *l, struct columns_of *c)
 {
-    const flat_model *f = model_flat(l->model);
+    const model_graph *g = model_graph_of(l->model);
+    size_t nvars = model_nvariables(l->model);
 
-    c->by = bg_malloc((f->var.n + 2 * f->opening.n + 1) * sizeof *c->by);
+    c->by = bg_malloc((nvars + 2 * g->nopenings + 1) * sizeof *c->by);
     c->n = 0;
-    for (uint32_t v = 0; v < f->var.n; v++)
-        if (f->var.at[v].role == ROLE_PARAMETER && f->var.at[v].kind == VAR_PARAM)
+    for (uint32_t v = 0; v < nvars; v++) {
+        const struct model_variable x = model_variable(l->model, v);
+
+        if (x.role == ROLE_PARAMETER && x.kind == VAR_PARAM)
             c->by[c->n++] = v;
+    }
     c->nparameters = c->n;
     c->first = l->sparse ? 0 : c->n;
-    for (size_t i = 0; i < f->opening.n; i++) {
-        c->by[c->n++] = f->opening.at[i].by;
-        c->by[c->n++] = f->opening.at[i].rate;
+    for (size_t i = 0; i < g->nopenings; i++) {
+        c->by[c->n++] = g->opening[i].by;
+        c->by[c->n++] = g->opening[i].rate;
     }
 }
 
@@ -162,27 +152,27 @@ copy_column(linearization *l, const state_space *all, size_t from)
 static void
 pick(linearization *l, const state_space *all, const struct columns_of *c)
 {
-    const flat_model *f = model_flat(l->model);
+    const model_graph *g = model_graph_of(l->model);
     size_t n = all->n;
     bool declared = false;
 
-    for (size_t i = 0; i < f->opening.n; i++)
-        declared = declared || f->opening.at[i].element == UINT32_MAX;
+    for (size_t i = 0; i < g->nopenings; i++)
+        declared = declared || g->opening[i].element == UINT32_MAX;
     l->space = (state_space){ n,
                               0,
                               all->ny,
                               all->A ? bg_calloc(n * n + 1, sizeof(double)) : NULL,
-                              bg_calloc(n * 2 * f->opening.n + 1, sizeof(double)),
+                              bg_calloc(n * 2 * g->nopenings + 1, sizeof(double)),
                               bg_calloc(all->ny * n + 1, sizeof(double)),
-                              bg_calloc(all->ny * 2 * f->opening.n + 1, sizeof(double)) };
+                              bg_calloc(all->ny * 2 * g->nopenings + 1, sizeof(double)) };
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < n && all->A; k++)
             l->space.A[i + n * k] = all->A[l->order[i] + n * l->order[k]];
         for (size_t k = 0; k < all->ny; k++)
             l->space.C[k + all->ny * i] = all->C[k + all->ny * l->order[i]];
     }
-    for (size_t i = 0; i < f->opening.n; i++) {
-        const flat_opening *o = &f->opening.at[i];
+    for (size_t i = 0; i < g->nopenings; i++) {
+        const struct model_opening *o = &g->opening[i];
         size_t column = c->first + 2 * i;
 
         if (declared != (o->element == UINT32_MAX))
@@ -447,8 +437,7 @@ find_all(linearization *l, double t, const double *x, const state_space *all, co
 bool
 linearize_some(bg_model *m, double t, const double *x, mode_request which, linearization *l)
 {
-    const flat_model *f = model_flat(m);
-    size_t n = model_nstates(m), ny = f->output.n;
+    size_t n = model_nstates(m), ny = model_graph_of(m)->ndeclared;
     struct columns_of c = { 0 };
     state_space all = { 0 };
     sparse_jacobian A = { 0 };

@@ -13,6 +13,7 @@
 #include "transfer.h"
 #include "version.h"
 #include "yardstick.h"
+#include "compiled.h"
 
 #define NOTHING 1e-7   /* of the greatest effect: none */
 #define AT_REST 1e-3   /* of the greatest value of a step: it ends at nothing */

@@ -5,6 +5,7 @@
 
 #include "output_lines.h"
 #include "transfer.h"
+#include "compiled.h"
 
 #define SAME_GAIN 1e-9  /* relative: the factor is 1 */
 #define NO_ERROR 1e-9   /* of the greatest value of a step: nothing to mend */

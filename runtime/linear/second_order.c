@@ -7,6 +7,7 @@
 #include "dense.h"
 #include "hamiltonian.h"
 #include "kinetic.h"
+#include "compiled.h"
 
 #define ROUNDING 1e-10
 #define CARRIED 1e-12 /* of velocities: rounding */
@@ -17,20 +18,15 @@ enum { MOMENTUM, DISPLACEMENT, APART }; /* apart: read by outputs alone */
 static int
 kind_of(const linearization *l, size_t i, char **why)
 {
-    const flat_model *f = model_flat(l->model);
     const struct model_state s = model_state(l->model, l->order[i]);
-    const flat_var *v = &f->var.at[s.var];
 
     if (s.only_outputs)
         return APART;
-    if (v->kind == VAR_STORED) {
-        const flat_port *p = &f->port.at[v->owner];
-
-        return (f->element.at[p->element].type == EL_I) != p->crossed ? MOMENTUM : DISPLACEMENT;
-    }
-    if (v->kind == VAR_INTEGRAL)
+    if (s.kind == VAR_STORED)
+        return model_graph_of(l->model)->port[s.port].momentum ? MOMENTUM : DISPLACEMENT;
+    if (s.kind == VAR_INTEGRAL)
         return DISPLACEMENT;
-    if (v->kind == VAR_COMMON)
+    if (s.kind == VAR_COMMON)
         return kinetic_is_velocity(l->model, l->order[i]) ? MOMENTUM : DISPLACEMENT;
     if (!*why)
         *why = bg_format("no inertia stores the state \"%s\" by itself", linear_state_name(l, i));
@@ -77,21 +73,21 @@ take(const double *from, size_t n, size_t rows, const size_t *row, size_t column
 static double *
 own_velocities(const linearization *l, const struct parts *w, char **why)
 {
-    const flat_model *f = model_flat(l->model);
+    const model_graph *g = model_graph_of(l->model);
     double *S = bg_calloc(w->np * w->np + 1, sizeof *S), *x = linearization_states(l);
 
     for (size_t i = 0; i < w->np; i++) {
         size_t state = l->order[w->p[i]];
-        bool stored = f->var.at[model_state(l->model, state).var].kind == VAR_STORED;
+        bool stored = model_state(l->model, state).kind == VAR_STORED;
 
         S[i + w->np * i] = stored ? model_energy_curvature(l->model, state, x) : 1;
         if (!isfinite(S[i + w->np * i]) && !*why)
             *why = bg_format("the law of \"%s\" has no slope", linear_state_name(l, w->p[i]));
     }
-    for (size_t i = 0; i < f->element.n && !*why; i++)
-        if (f->element.at[i].type == EL_I && !f->element.at[i].linear)
+    for (size_t i = 0; i < g->nelements && !*why; i++)
+        if (g->element[i].type == EL_I && !g->element[i].linear)
             *why = bg_format("a ratio between inertias varies, and the law of \"%s\" is not given by one number",
-                             f->element.at[i].name);
+                             g->element[i].name);
     free(x);
     return S;
 }
@@ -324,7 +320,7 @@ by_matrices(const linearization *l, const struct parts *w, second_order *s)
     double *S;
 
     for (size_t i = 0; i < w->np; i++)
-        own = own || model_flat(l->model)->var.at[model_state(l->model, l->order[w->p[i]]).var].kind != VAR_STORED;
+        own = own || model_state(l->model, l->order[w->p[i]]).kind != VAR_STORED;
     S = (own ? own_velocities : velocities)(l, w, &why);
     if (!why)
         fill(l, w, S, own, s, &why);

@@ -18,6 +18,7 @@
 #include "dense.h"
 #include "second_order.h"
 #include "structure_inside.h"
+#include "compiled.h"
 
 #define AGREES 1e-8 /* expressions at the point with numbers, of the greatest entry */
 #define RESTS 1e-9  /* rates of displacements, beside what they are made of */
@@ -598,7 +599,7 @@ number_columns(struct written *k)
 static size_t
 input_of(const struct written *k, const linearization *l, size_t i)
 {
-    const flat_opening *o = &k->w.f->opening.at[i % k->nopen];
+    const struct model_opening *o = &model_graph_of(l->model)->opening[i % k->nopen];
 
     for (size_t a = 0; a < l->input.n; a++)
         if (l->input.at[a].name == (i < k->nopen ? o->name : o->rate_name))

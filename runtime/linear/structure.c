@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "structure_inside.h"
+#include "compiled.h"
 
 /* ---------------------------------------------------------------- what is free */
 

@@ -17,16 +17,16 @@ by_activity(const void *pa, const void *pb)
 }
 
 uint32_t *
-junction_port_leaders(const flat_model *f)
+junction_port_leaders(const model_graph *g)
 {
-    uint32_t *leader = bg_malloc((f->port.n + 1) * sizeof *leader);
+    uint32_t *leader = bg_malloc((g->nports + 1) * sizeof *leader);
 
-    for (uint32_t i = 0; i < f->element.n; i++) {
-        const flat_element *e = &f->element.at[i];
+    for (uint32_t i = 0; i < g->nelements; i++) {
+        const struct model_element *e = &g->element[i];
         map first = { 0 }; /* by the port's name in the text */
 
         for (uint32_t p = e->port0; p < e->port0 + e->nports; p++) {
-            const char *name = f->port.at[p].name;
+            const char *name = g->port[p].own;
             uint64_t key = name ? bg_hash_bytes(name, strlen(name), 0) : 0;
             uint32_t seen = name ? map_get(&first, key) : MAP_NONE;
 
@@ -40,34 +40,34 @@ junction_port_leaders(const flat_model *f)
 }
 
 void
-junction_ratios(const flat_model *f, const double *activity, junction_table *out)
+junction_ratios(const model_graph *g, const double *activity, junction_table *out)
 {
-    double *top = bg_calloc(f->junction.n + 1, sizeof *top);
-    uint32_t *leader = junction_port_leaders(f);
+    double *top = bg_calloc(g->njunctions + 1, sizeof *top);
+    uint32_t *leader = junction_port_leaders(g);
 
     memset(out, 0, sizeof *out);
-    for (uint32_t i = 0; i < f->port.n; i++) {
-        uint32_t j = f->port.at[i].junction;
+    for (uint32_t i = 0; i < g->nports; i++) {
+        uint32_t j = g->port[i].junction;
 
         if (leader[i] == i)
             top[j] = fmax(top[j], activity[i]);
     }
-    for (uint32_t i = 0; i < f->bond.n; i++) {
-        const flat_bond *b = &f->bond.at[i];
-        double a = activity[f->port.n + i];
+    for (uint32_t i = 0; i < g->nbonds; i++) {
+        const struct model_bond *b = &g->bond[i];
+        double a = activity[g->nports + i];
 
         top[b->from] = fmax(top[b->from], a);
         top[b->to] = fmax(top[b->to], a);
     }
-    for (uint32_t i = 0; i < f->bond.n; i++) {
-        const flat_bond *b = &f->bond.at[i];
-        double a = activity[f->port.n + i];
+    for (uint32_t i = 0; i < g->nbonds; i++) {
+        const struct model_bond *b = &g->bond[i];
+        double a = activity[g->nports + i];
 
         vec_push(&out->row, ((junction_row){ true, i, a, top[b->from] > 0 ? a / top[b->from] : NAN,
                                              top[b->to] > 0 ? a / top[b->to] : NAN }));
     }
-    for (uint32_t i = 0; i < f->port.n; i++) {
-        const flat_port *p = &f->port.at[i];
+    for (uint32_t i = 0; i < g->nports; i++) {
+        const struct model_port *p = &g->port[i];
         double ratio = top[p->junction] > 0 ? activity[i] / top[p->junction] : NAN;
 
         if (leader[i] != i)

@@ -7,7 +7,7 @@
 #ifndef BG_JUNCTION_H
 #define BG_JUNCTION_H
 
-#include "flat.h"
+#include "model_graph.h"
 
 typedef struct junction_row {
     bool is_bond;
@@ -22,10 +22,10 @@ typedef struct junction_table {
 
 /* The ports of the flat model that are one bond of the text: an input of a transformer field has a port for each
  * output. leader[port]: the first of them. */
-uint32_t *junction_port_leaders(const flat_model *f);
+uint32_t *junction_port_leaders(const model_graph *g);
 
 /* activity: of the bond values (model.h), those of ports of one bond added up in its leader's place */
-void junction_ratios(const flat_model *f, const double *activity, junction_table *out);
+void junction_ratios(const model_graph *g, const double *activity, junction_table *out);
 void junction_free(junction_table *t);
 
 #endif

@@ -41,41 +41,6 @@ metric_find(const char *name, enum metric *m)
     return false;
 }
 
-bool
-is_source(const flat_element *e)
-{
-    return e->type == EL_SE || e->type == EL_SF;
-}
-bool
-is_two_port(const flat_element *e)
-{
-    return e->type == EL_TF || e->type == EL_GY;
-}
-
-const char *
-junction_label(const flat_model *f, uint32_t junction, uint32_t port)
-{
-    const flat_junction *j = &f->junction.at[junction];
-
-    if (!j->implicit)
-        return j->name;
-    for (uint32_t k = 0; k < j->ninc; k++) {
-        const flat_incidence *inc = &f->incidence.at[j->inc0 + k];
-
-        if (!inc->is_bond && inc->index != port)
-            return port_name(f, inc->index);
-    }
-    return j->name;
-}
-
-const char *
-bond_label(arena *a, const flat_model *f, const flat_bond *b)
-{
-    return b->name ? b->name
-                   : arena_format(a, "%s -> %s", junction_label(f, b->from, UINT32_MAX),
-                                  junction_label(f, b->to, UINT32_MAX));
-}
-
 /* ---------------------------------------------------------------- rankings */
 
 static int
@@ -108,26 +73,28 @@ finish(ranking *r)
 }
 
 static metric_row
-row_of(const flat_model *f, uint32_t i)
+row_of(const model_graph *g, uint32_t i)
 {
-    const flat_element *e = &f->element.at[i];
+    const struct model_element *e = &g->element[i];
 
     return (metric_row){ .element = i,
                          .name = e->name,
                          .type = element_type_name(e->type),
-                         .source = is_source(e),
+                         .source = element_is_source(e->type),
                          .keep = e->keep };
 }
 
 void
-ranking_make(const flat_model *f, const sim_result *r, enum metric m, ranking *out)
+ranking_make(const bg_model *of, const sim_result *r, enum metric m, ranking *out)
 {
+    const model_graph *g = model_graph_of(of);
+
     memset(out, 0, sizeof *out);
     out->metric = m;
-    for (uint32_t i = 0; i < f->element.n; i++) {
-        metric_row row = row_of(f, i);
+    for (uint32_t i = 0; i < g->nelements; i++) {
+        metric_row row = row_of(g, i);
 
-        if (is_two_port(&f->element.at[i]))
+        if (element_is_two_port(g->element[i].type))
             continue;
         row.value = m == METRIC_ACTIVITY   ? r->activity[i]
                     : r->window_length > 0 ? sqrt(r->square[i] / r->window_length)
@@ -351,12 +318,12 @@ take_bonds(void *ctx, const activity_sample *s)
 /* For each origin the outermost instance around it, UINT32_MAX where there are only loops. An origin stands behind what
  * it is in. */
 static uint32_t *
-outermost_instances(const flat_model *f)
+outermost_instances(const model_graph *g)
 {
-    uint32_t *top = bg_malloc((f->origin.n + 1) * sizeof *top);
+    uint32_t *top = bg_malloc((g->ninstances + 1) * sizeof *top);
 
-    for (uint32_t i = 0; i < f->origin.n; i++) {
-        const flat_origin *x = &f->origin.at[i];
+    for (uint32_t i = 0; i < g->ninstances; i++) {
+        const struct model_instance *x = &g->instance[i];
 
         top[i] = x->parent == UINT32_MAX ? UINT32_MAX : top[x->parent];
         if (top[i] == UINT32_MAX && x->name)
@@ -385,33 +352,32 @@ group_of(const uint32_t *top, const uint32_t *group, uint32_t parent)
 static void
 find_connectors(measure *q, const uint32_t *top, const uint32_t *group)
 {
-    const flat_model *f = model_flat(q->model);
+    const model_graph *g = model_graph_of(q->model);
     bool any = false;
 
     q->by_connectors = bg_calloc(q->groups + 1, sizeof *q->by_connectors);
-    for (uint32_t j = 0; j < f->junction.n; j++) {
-        const flat_domain *d = junction_domain(f, j);
-        uint32_t g = group_of(top, group, f->junction.at[j].parent);
+    for (uint32_t j = 0; j < g->njunctions; j++) {
+        uint32_t in = group_of(top, group, g->junction[j].instance);
 
-        if (d && d->power != NODE_NONE && g != UINT32_MAX)
-            any = q->by_connectors[g] = true;
+        if (g->junction[j].pseudo && in != UINT32_MAX)
+            any = q->by_connectors[in] = true;
     }
-    for (uint32_t p = 0; p < f->port.n && any; p++) {
-        uint32_t of = group_of(top, group, f->element.at[f->port.at[p].element].parent);
-        uint32_t at = group_of(top, group, f->junction.at[f->port.at[p].junction].parent);
+    for (uint32_t p = 0; p < g->nports && any; p++) {
+        uint32_t of = group_of(top, group, g->element[g->port[p].element].instance);
+        uint32_t at = group_of(top, group, g->junction[g->port[p].junction].instance);
 
         if (of != at) {
             add_connector(q, p, of, 1);
             add_connector(q, p, at, -1);
         }
     }
-    for (uint32_t b = 0; b < f->bond.n && any; b++) {
-        uint32_t from = group_of(top, group, f->junction.at[f->bond.at[b].from].parent),
-                 to = group_of(top, group, f->junction.at[f->bond.at[b].to].parent);
+    for (uint32_t b = 0; b < g->nbonds && any; b++) {
+        uint32_t from = group_of(top, group, g->junction[g->bond[b].from].instance),
+                 to = group_of(top, group, g->junction[g->bond[b].to].instance);
 
         if (from != to) {
-            add_connector(q, f->port.n + b, from, -1);
-            add_connector(q, f->port.n + b, to, 1);
+            add_connector(q, g->nports + b, from, -1);
+            add_connector(q, g->nports + b, to, 1);
         }
     }
     if (q->connector.n)
@@ -421,28 +387,28 @@ find_connectors(measure *q, const uint32_t *top, const uint32_t *group)
 static void
 find_subjects(measure *q)
 {
-    const flat_model *f = model_flat(q->model);
-    uint32_t *top = outermost_instances(f), *group = bg_malloc((f->origin.n + 1) * sizeof *group);
+    const model_graph *g = model_graph_of(q->model);
+    uint32_t *top = outermost_instances(g), *group = bg_malloc((g->ninstances + 1) * sizeof *group);
 
-    memset(group, 0xff, (f->origin.n + 1) * sizeof *group);
+    memset(group, 0xff, (g->ninstances + 1) * sizeof *group);
     q->group = bg_malloc((q->elements + 1) * sizeof *q->group);
-    for (uint32_t i = 0; i < f->element.n; i++) {
-        const flat_element *e = &f->element.at[i];
-        uint32_t instance = q->o.components && e->parent != UINT32_MAX ? top[e->parent] : UINT32_MAX;
-        struct subject s = { row_of(f, i), i };
+    for (uint32_t i = 0; i < g->nelements; i++) {
+        const struct model_element *e = &g->element[i];
+        uint32_t instance = q->o.components && e->instance != UINT32_MAX ? top[e->instance] : UINT32_MAX;
+        struct subject s = { row_of(g, i), i };
 
         q->group[i] = UINT32_MAX;
         if (instance != UINT32_MAX) {
-            const flat_origin *x = &f->origin.at[instance];
+            const struct model_instance *x = &g->instance[instance];
 
             if (group[instance] == UINT32_MAX) {
                 group[instance] = (uint32_t)q->groups++;
                 s.channel = q->elements + group[instance];
-                s.row = (metric_row){ .element = i, .name = x->name, .type = x->model ? x->model->name : "component" };
+                s.row = (metric_row){ .element = i, .name = x->name, .type = x->type ? x->type : "component" };
                 vec_push(&q->subject, s);
             }
             q->group[i] = group[instance];
-        } else if (!is_two_port(e) && !(q->o.without_sources && is_source(e))) {
+        } else if (!element_is_two_port(e->type) && !(q->o.without_sources && element_is_source(e->type))) {
             vec_push(&q->subject, s);
         }
     }
@@ -455,30 +421,30 @@ find_subjects(measure *q)
 static void
 find_connections(measure *q)
 {
-    const flat_model *f = model_flat(q->model);
+    const model_graph *g = model_graph_of(q->model);
 
     q->arena = arena_new();
-    for (uint32_t p = 0; p < f->port.n; p++) {
-        const flat_port *x = &f->port.at[p];
-        const flat_element *e = &f->element.at[x->element];
-        const char *at = junction_label(f, x->junction, p), *element = port_name(f, p);
+    for (uint32_t p = 0; p < g->nports; p++) {
+        const struct model_port *x = &g->port[p];
+        const struct model_element *e = &g->element[x->element];
+        const char *at = x->at, *element = x->name;
         struct subject s = { .channel = q->elements + q->groups + p };
 
-        if (q->leader[p] != p || (q->o.without_sources && is_source(e)))
+        if (q->leader[p] != p || (q->o.without_sources && element_is_source(e->type)))
             continue;
-        s.row = row_of(f, x->element);
+        s.row = row_of(g, x->element);
         s.row.element = p;
-        s.row.name = x->bond_name
-                         ? x->bond_name
+        s.row.name = x->bond
+                         ? x->bond
                          : arena_format(q->arena, "%s -> %s", x->sign > 0 ? at : element, x->sign > 0 ? element : at);
         vec_push(&q->connection, s);
     }
-    for (uint32_t b = 0; b < f->bond.n; b++) {
-        struct subject s = { .channel = q->elements + q->groups + f->port.n + b };
+    for (uint32_t b = 0; b < g->nbonds; b++) {
+        struct subject s = { .channel = q->elements + q->groups + g->nports + b };
 
-        s.row = (metric_row){ .element = (uint32_t)f->port.n + b,
+        s.row = (metric_row){ .element = (uint32_t)g->nports + b,
                               .type = "bond",
-                              .name = bond_label(q->arena, f, &f->bond.at[b]) };
+                              .name = model_bond_label(q->arena, &g->bond[b]) };
         vec_push(&q->connection, s);
     }
 }
@@ -534,8 +500,8 @@ measure_new(bg_model *m, const measure_options *o, sim_options *run)
     }
     if (of_bonds) {
         q->bonds = model_nbond_values(m);
-        q->ports = model_flat(m)->port.n;
-        q->leader = junction_port_leaders(model_flat(m));
+        q->ports = model_graph_of(m)->nports;
+        q->leader = junction_port_leaders(model_graph_of(m));
     }
     q->extra = (activity_extra){ q->groups + q->bonds, evaluate_extra, q, NULL };
     if (o->metrics & (METRIC(METRIC_KL) | METRIC(METRIC_KL_NORMALISED)))
@@ -647,5 +613,5 @@ measure_relative(measure *q)
 void
 measure_junction(const measure *q, const sim_result *r, junction_table *out)
 {
-    junction_ratios(model_flat(q->model), r->activity + q->elements + q->groups, out);
+    junction_ratios(model_graph_of(q->model), r->activity + q->elements + q->groups, out);
 }

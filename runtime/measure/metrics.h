@@ -79,7 +79,7 @@ typedef struct ranking {
 } ranking;
 
 /* Of elements, from a run that gathered activity; m: metric_is_integral. */
-void ranking_make(const flat_model *f, const sim_result *r, enum metric m, ranking *out);
+void ranking_make(const bg_model *of, const sim_result *r, enum metric m, ranking *out);
 /* Of what is not a source, the smallest leading set whose share reaches the threshold stays; what an experiment keeps
  * stays anyway. */
 void ranking_decide(ranking *r, double threshold);
@@ -105,13 +105,5 @@ bool measure_ranking(measure *q, const sim_result *r, enum metric m, ranking *ou
 size_t measure_samples(const measure *q, enum metric m);
 const relative *measure_relative(measure *q); /* METRIC_RELATIVE; belongs to q */
 void measure_junction(const measure *q, const sim_result *r, junction_table *out);
-
-bool is_source(const flat_element *e);
-bool is_two_port(const flat_element *e);
-/* "body", or for a junction that the text does not name the first element there, seen from a port (UINT32_MAX: from
- * none) the first other. */
-const char *junction_label(const flat_model *f, uint32_t junction, uint32_t port);
-/* A bond between junctions: its name, or its ends, "body -> strut". */
-const char *bond_label(arena *a, const flat_model *f, const flat_bond *b);
 
 #endif

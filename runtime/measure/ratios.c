@@ -22,24 +22,24 @@ sort_rows(ratio_table *t)
 }
 
 void
-ratios_relative(const flat_model *f, const relative *r, ratio_table *out)
+ratios_relative(const model_graph *g, const relative *r, ratio_table *out)
 {
     memset(out, 0, sizeof *out);
     out->metric = METRIC_RELATIVE;
     out->arena = arena_new();
     for (size_t i = 0; i < r->row.n; i++) {
         const relative_row *x = &r->row.at[i];
-        const flat_port *p = &f->port.at[x->port];
+        const struct model_port *p = &g->port[x->port];
 
         out->total += x->change;
         for (size_t k = x->first; k < x->first + x->n; k++) {
             const relative_neighbour *b = &r->neighbour.at[k];
 
-            vec_push(&out->row, ((ratio_row){ .of = port_name(f, x->port),
-                                              .type = element_type_name(f->element.at[p->element].type),
-                                              .from = junction_label(f, p->junction, x->port),
-                                              .to = b->is_bond ? bond_label(out->arena, f, &f->bond.at[b->index])
-                                                               : port_name(f, b->index),
+            vec_push(&out->row, ((ratio_row){ .of = p->name,
+                                              .type = element_type_name(g->element[p->element].type),
+                                              .from = p->at,
+                                              .to = b->is_bond ? model_bond_label(out->arena, &g->bond[b->index])
+                                                               : g->port[b->index].name,
                                               .bond = b->is_bond,
                                               .value = { x->change, b->change, b->ratio9, b->ratio10 },
                                               .order = out->row.n }));
@@ -49,7 +49,7 @@ ratios_relative(const flat_model *f, const relative *r, ratio_table *out)
 }
 
 void
-ratios_junction(const flat_model *f, const junction_table *t, ratio_table *out)
+ratios_junction(const model_graph *g, const junction_table *t, ratio_table *out)
 {
     memset(out, 0, sizeof *out);
     out->metric = METRIC_JUNCTION;
@@ -60,20 +60,20 @@ ratios_junction(const flat_model *f, const junction_table *t, ratio_table *out)
         ratio_row row = { .bond = x->is_bond, .value = { x->activity, x->ratio_from, x->ratio_to, NAN }, .order = i };
 
         if (x->is_bond) {
-            const flat_bond *b = &f->bond.at[x->index];
+            const struct model_bond *b = &g->bond[x->index];
 
-            row.from = junction_label(f, b->from, UINT32_MAX);
-            row.to = junction_label(f, b->to, UINT32_MAX);
-            row.of = bond_label(out->arena, f, b);
+            row.from = b->from_label;
+            row.to = b->to_label;
+            row.of = model_bond_label(out->arena, b);
             row.named = b->name != NULL;
         } else {
-            const flat_port *p = &f->port.at[x->index];
-            const char *at = junction_label(f, p->junction, x->index), *element = port_name(f, x->index);
+            const struct model_port *p = &g->port[x->index];
+            const char *at = p->at, *element = p->name;
 
             row.from = p->sign > 0 ? at : element;
             row.to = p->sign > 0 ? element : at;
-            row.of = p->bond_name ? p->bond_name : arena_format(out->arena, "%s -> %s", row.from, row.to);
-            row.named = p->bond_name != NULL;
+            row.of = p->bond ? p->bond : arena_format(out->arena, "%s -> %s", row.from, row.to);
+            row.named = p->bond != NULL;
         }
         vec_push(&out->row, row);
     }

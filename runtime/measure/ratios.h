@@ -29,8 +29,8 @@ typedef struct ratio_table {
     arena *arena;
 } ratio_table;
 
-void ratios_relative(const flat_model *f, const relative *r, ratio_table *out);
-void ratios_junction(const flat_model *f, const junction_table *t, ratio_table *out);
+void ratios_relative(const model_graph *g, const relative *r, ratio_table *out);
+void ratios_junction(const model_graph *g, const junction_table *t, ratio_table *out);
 /* The tables and what their names belong to must outlive the result. */
 void ratios_combine(const ratio_table *one, size_t n, ratio_table *out);
 void ratios_free(ratio_table *t);

@@ -25,34 +25,34 @@ struct relative_track {
 };
 
 static size_t
-channel(const flat_model *f, const relative_neighbour *k)
+channel(const model_graph *g, const relative_neighbour *k)
 {
-    return k->is_bond ? f->port.n + k->index : k->index;
+    return k->is_bond ? g->nports + k->index : k->index;
 }
 
 void
 relative_begin(bg_model *m, relative *r)
 {
-    const flat_model *f = model_flat(m);
+    const model_graph *g = model_graph_of(m);
     struct relative_track *t = bg_calloc(1, sizeof *t);
 
-    uint32_t *leader = junction_port_leaders(f);
+    uint32_t *leader = junction_port_leaders(g);
 
     memset(r, 0, sizeof *r);
     r->track = t;
     t->model = m;
     t->nvalues = model_nbond_values(m);
-    t->states = f->port.n + f->bond.n;
+    t->states = g->nports + g->nbonds;
     t->base = bg_calloc(t->nvalues + 1, sizeof *t->base);
-    for (uint32_t i = 0; i < f->port.n; i++) {
-        const flat_port *p = &f->port.at[i];
-        const flat_junction *j = &f->junction.at[p->junction];
+    for (uint32_t i = 0; i < g->nports; i++) {
+        const struct model_port *p = &g->port[i];
+        const struct model_junction *j = &g->junction[p->junction];
         relative_row row = { .port = i, .first = r->neighbour.n };
 
         if (p->stored == VAR_NONE)
             continue;
         for (uint32_t k = 0; k < j->ninc; k++) {
-            const flat_incidence *inc = &f->incidence.at[j->inc0 + k];
+            const struct model_incidence *inc = &g->incidence[j->inc0 + k];
 
             if (inc->is_bond || (inc->index != i && leader[inc->index] == inc->index))
                 vec_push(&r->neighbour, ((relative_neighbour){ .is_bond = inc->is_bond, .index = inc->index }));
@@ -101,7 +101,7 @@ void
 relative_take(relative *r, bool first, const double *value, const double *energy)
 {
     struct relative_track *t = r->track;
-    const flat_model *f = model_flat(t->model);
+    const model_graph *g = model_graph_of(t->model);
 
     if (first)
         memcpy(t->base, energy, t->nvalues * sizeof *t->base);
@@ -110,8 +110,7 @@ relative_take(relative *r, bool first, const double *value, const double *energy
         double stored = value[t->states + 2 * i], conjugate = value[t->states + 2 * i + 1];
         double change = energy[row->port] - t->base[row->port], now;
 
-        const flat_domain *d = junction_domain(f, f->port.at[row->port].junction);
-        bool pseudo = d && d->power != NODE_NONE;
+        bool pseudo = g->junction[g->port[row->port].junction].pseudo;
 
         if (first) {
             t->start[i] = pseudo ? 0 : model_stored_energy(t->model, row->port, stored, conjugate);
@@ -124,7 +123,7 @@ relative_take(relative *r, bool first, const double *value, const double *energy
         row->stored = fmax(row->stored, fabs(stored - t->from[i]));
         for (size_t k = row->first; k < row->first + row->n; k++) {
             relative_neighbour *b = &r->neighbour.at[k];
-            size_t c = channel(f, b);
+            size_t c = channel(g, b);
             double moved = fabs(energy[c] - t->base[c]);
 
             b->change = fmax(b->change, moved);

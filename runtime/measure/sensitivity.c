@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "factor.h"
+#include "model_graph.h"
 #include "sensitivity.h"
 
 /* Memory for the changes that are followed together: so many numbers. */
@@ -44,9 +45,9 @@ open_solver(struct solver *s, bg_model *m)
     if (!s->pattern.n)
         return;
     s->nx = s->pattern.nx;
-    s->noutputs = model_flat(m)->output.n;
+    s->noutputs = model_graph_of(m)->ndeclared;
     s->first_output = s->pattern.n - s->noutputs;
-    s->n = s->first_output - 2 * model_flat(m)->weight.n;
+    s->n = s->first_output - 2 * model_nweights(m);
     s->value = bg_calloc(s->pattern.nonzeros + 1, sizeof *s->value);
     s->fresh = bg_calloc(s->pattern.nonzeros + 1, sizeof *s->fresh);
     s->column = bg_calloc(s->n + 1, sizeof *s->column);

@@ -312,7 +312,7 @@ kept(const struct ran *x, size_t k)
     struct model_state s;
 
     if (k < x->track.n) {
-        o = model_output(x->c.flat, k);
+        o = flat_output_at(x->c.flat, k);
         return (struct kept){ o->name, unit_shown(o->unit, o->display), o->display, false };
     }
     s = model_state(x->c.model, k - x->track.n);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "metrics.h"
+#include "compiled.h"
 
 static void
 study_new(const flat_model *f, const char *experiment, double from, double to, local_study *out)

@@ -302,7 +302,7 @@ greater(double a, double b)
 }
 
 static void
-take_junction(const flat_model *f, const junction_table *t, bond_measure *out)
+take_junction(const model_graph *g, const junction_table *t, bond_measure *out)
 {
     for (size_t i = 0; i < t->row.n; i++) {
         const junction_row *x = &t->row.at[i];
@@ -312,7 +312,7 @@ take_junction(const flat_model *f, const junction_table *t, bond_measure *out)
             out->to[x->index] = greater(out->to[x->index], x->ratio_to);
         } else {
             out->port[x->index] = greater(out->port[x->index],
-                                          f->port.at[x->index].sign > 0 ? x->ratio_from : x->ratio_to);
+                                          g->port[x->index].sign > 0 ? x->ratio_from : x->ratio_to);
         }
     }
 }
@@ -334,9 +334,9 @@ take_relative(const relative *r, bond_measure *out)
 
 /* Ports that are one bond of the text have the activity of that bond. */
 static void
-take_activity(const flat_model *f, const junction_table *t, bond_measure *out)
+take_activity(const model_graph *g, const junction_table *t, bond_measure *out)
 {
-    uint32_t *leader = junction_port_leaders(f);
+    uint32_t *leader = junction_port_leaders(g);
 
     for (size_t i = 0; i < t->row.n; i++) {
         const junction_row *x = &t->row.at[i];
@@ -346,7 +346,7 @@ take_activity(const flat_model *f, const junction_table *t, bond_measure *out)
         if (x->is_bond)
             out->to[x->index] = *at;
     }
-    for (uint32_t p = 0; p < f->port.n; p++)
+    for (uint32_t p = 0; p < g->nports; p++)
         out->port[p] = out->port[leader[p]];
     free(leader);
 }
@@ -412,7 +412,7 @@ bonds_measure(const flat_model *f, const recording *r, size_t n, enum metric met
             junction_table t;
 
             measure_junction(q, &run, &t);
-            (metric == METRIC_JUNCTION ? take_junction : take_activity)(f, &t, out);
+            (metric == METRIC_JUNCTION ? take_junction : take_activity)(model_graph_of(c.model), &t, out);
             junction_free(&t);
         } else if (fine && metric == METRIC_REAPER) {
             ranking k;

@@ -10,6 +10,7 @@
 #include "bounded_inside.h"
 #include "in_image.h"
 #include "unwritten.h"
+#include "compiled.h"
 
 /* So many refusals one after another, in order of predicted error, end a round: what follows is predicted to matter
  * more. */

@@ -4,6 +4,7 @@
 
 #include "bounded_inside.h"
 #include "components.h"
+#include "compiled.h"
 #include "in_image.h"
 #include "part_errors.h"
 

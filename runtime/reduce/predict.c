@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "predict.h"
+#include "compiled.h"
 
 /* ---------------------------------------------------------------- factors */
 

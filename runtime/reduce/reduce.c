@@ -8,6 +8,7 @@
 #include "readings.h"
 #include "reduce.h"
 #include "version.h"
+#include "compiled.h"
 
 /* An output that grows so many times beyond what it was says that the smaller model is unstable. */
 static const double UNSTABLE_TIMES = 1e3;
@@ -137,7 +138,7 @@ choose_named(const struct reducer *d, const struct version *v, const factor *at,
 
     for (size_t i = 0; i < d->o->nonly; i++)
         map_set(&named, bg_hash_bytes(d->o->only[i], strlen(d->o->only[i]), 0), 1);
-    ranking_make(f, v->run, d->o->metric, &r);
+    ranking_make(v->c->model, v->run, d->o->metric, &r);
     for (size_t i = r.row.n; i-- > 0;) {
         const flat_element *e = &f->element.at[r.row.at[i].element];
 
@@ -159,7 +160,7 @@ rank_version(const struct reducer *d, const struct version *v, ranking *out)
     bool fine;
 
     if (!d->o->components) {
-        ranking_make(v->c->flat, v->run, d->o->metric, out);
+        ranking_make(v->c->model, v->run, d->o->metric, out);
         return true;
     }
     memset(out, 0, sizeof *out);
@@ -337,7 +338,7 @@ unstable(const struct reducer *d, const struct version *now, const struct versio
 
         if (before > 0 && after > UNSTABLE_TIMES * before)
             return arena_format(d->out->arena, "with it so \"%s\" grows to %.2g times what it was",
-                                model_output(now->c->flat, (uint32_t)k)->name, after / before);
+                                flat_output_at(now->c->flat, (uint32_t)k)->name, after / before);
     }
     return NULL;
 }
@@ -488,7 +489,7 @@ do_round(struct reducer *d, const struct version *first, const struct version *v
 static void
 measure_output(reduction *r, const struct version *a, const struct version *b, uint32_t k, inst within)
 {
-    const flat_output *x = model_output(a->c->flat, k);
+    const flat_output *x = flat_output_at(a->c->flat, k);
     track_difference t = track_compare(a->outputs, k, b->outputs, k);
     const char *shown = unit_shown(x->unit, x->display);
     reduce_error e = { .experiment = arena_strdup(r->arena,

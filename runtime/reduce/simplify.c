@@ -57,8 +57,8 @@ differs(struct simplifier *d, const struct version *a, const struct version *b, 
         double most = track_compare(oa, k, NULL, 0).max, e = track_compare(oa, k, ob, k).max;
 
         if (!(e <= share * most))
-            why = arena_format(d->r->arena, "%s would differ by %.2g of its greatest value", model_output(fa, k)->name,
-                               e / most);
+            why = arena_format(d->r->arena, "%s would differ by %.2g of its greatest value",
+                               flat_output_at(fa, k)->name, e / most);
     }
     for (uint32_t k = 0; k < fb->element.n; k++)
         map_set(&element, bg_hash_bytes(fb->element.at[k].name, strlen(fb->element.at[k].name), 0), k);
@@ -251,7 +251,7 @@ measure_errors(struct simplifier *d, const struct version *now)
         map output = { 0 };
 
         for (uint32_t k = 0; k < model_noutputs(first.c[x].model) && k < model_noutputs(now->c[x].model); k++) {
-            const char *name = model_output(first.c[x].flat, k)->name;
+            const char *name = flat_output_at(first.c[x].flat, k)->name;
 
             map_set(&output, bg_hash_bytes(name, strlen(name), 0), k);
         }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "term_candidates.h"
+#include "compiled.h"
 
 /* Points of the grid along which errors are predicted: fewer where there is much to predict, so that it takes some
  * seconds at most, or much to keep. */

@@ -10,6 +10,7 @@
 #include "columns.h"
 #include "dense.h"
 #include "wholes.h"
+#include "compiled.h"
 
 /* States that are no element's: integrals. How many; state NULL: counted only. */
 static size_t

@@ -121,7 +121,7 @@ add_run(struct refitter *d, const char *experiment, const char *given, size_t ng
     }
     for (size_t i = 0; i < d->r->error.n && fine; i++) {
         const reduce_error *e = &d->r->error.at[i];
-        size_t of = model_find_output(full->flat, e->output), in = model_find_output(small->flat, e->output);
+        size_t of = flat_find_output(full->flat, e->output), in = flat_find_output(small->flat, e->output);
         double size = 0;
 
         if (strcmp(e->experiment, experiment) != 0 || of == SIZE_MAX || in == SIZE_MAX)
@@ -210,8 +210,7 @@ measure_anew(struct refitter *d, size_t experiment, char **why)
 
     for (size_t i = 0; i < d->r->error.n && fine; i++) {
         reduce_error e = d->r->error.at[i];
-        size_t of = model_find_output(d->full.at[experiment]->flat, e.output),
-               in = model_find_output(c->flat, e.output);
+        size_t of = flat_find_output(d->full.at[experiment]->flat, e.output), in = flat_find_output(c->flat, e.output);
         track_difference t;
         double tolerance;
 

@@ -391,7 +391,7 @@ compare_runs(struct work *w, char **why)
 
     for (size_t i = 0; fine && i < a.flat->output.n; i++) {
         const flat_output *o = &a.flat->output.at[i];
-        size_t in = model_find_output(b.flat, o->name);
+        size_t in = flat_find_output(b.flat, o->name);
         const char *shown = unit_shown(o->unit, o->display);
         track_difference d;
 

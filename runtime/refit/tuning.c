@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "inst.h"
+#include "compiled.h"
 
 static const double ONE_POWER = 1e-7; /* two looks at a power agree so far */
 
@@ -88,7 +89,7 @@ look_at(bg_model *m, const network *k, const uint32_t *part_of, size_t number, c
         }
     }
     for (size_t i = 0; i < f->output.n; i++)
-        if (chosen_reads(m, f->output.at[i].def, v))
+        if (chosen_output_reads(m, i, v))
             return "outputs read it";
     for (size_t i = 0; i < k->n; i++) {
         powers[i] = 0;

@@ -8,6 +8,7 @@
 #include "columns.h"
 #include "dense.h"
 #include "joined.h"
+#include "compiled.h"
 
 #define NO_ENTRY 1e-12  /* of the greatest of its row and column: two coefficients are not joined */
 #define SAME_ENTRY 1e-9 /* relative: a matrix is symmetric */

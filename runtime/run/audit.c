@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "model_graph.h"
 #include "pieces.h"
 #include "quartic.h"
 
@@ -32,7 +33,7 @@ struct audit {
     size_t nx, n, bent;
     bool broken, begun, equal_steps;
     struct taken *taken;
-    bool *pseudo;
+    const model_graph *graph;
     VEC(uint32_t) store;            /* elements */
     double *modes;                  /* scratch */
     double *power[5], *x, *inner;   /* [n]; [nx] */
@@ -42,26 +43,13 @@ struct audit {
     pieces *pieces;
 };
 
-/* Of pseudo bonds, or a law between true and pseudo ones. */
-static bool
-on_pseudo_bonds(const flat_model *f, const flat_element *e)
-{
-    for (uint32_t p = e->port0; p < e->port0 + e->nports; p++) {
-        const flat_domain *d = junction_domain(f, f->port.at[p].junction);
-
-        if (d && d->power != NODE_NONE)
-            return true;
-    }
-    return false;
-}
-
 audit *
 audit_new(bg_model *m, double rtol, bool equal_steps, double start, double stop)
 {
-    const flat_model *f = model_flat(m);
     audit *a = bg_calloc(1, sizeof *a);
 
     a->model = m;
+    a->graph = model_graph_of(m);
     a->rtol = rtol;
     a->equal_steps = equal_steps;
     a->start = start;
@@ -72,7 +60,6 @@ audit_new(bg_model *m, double rtol, bool equal_steps, double start, double stop)
     a->last = NAN;
     a->next_bend = start;
     a->taken = bg_calloc(a->n + 1, sizeof *a->taken);
-    a->pseudo = bg_calloc(a->n + 1, sizeof *a->pseudo);
     for (int k = 0; k < 5; k++)
         a->power[k] = bg_calloc(a->n + 1, sizeof(double));
     a->x = bg_calloc(a->nx + 1, sizeof(double));
@@ -80,11 +67,9 @@ audit_new(bg_model *m, double rtol, bool equal_steps, double start, double stop)
     a->modes = bg_calloc(model_nmodes(m) + 1, sizeof(double));
     for (int k = 0; k < 3; k++)
         a->bonds[k] = bg_calloc(model_nbond_values(m) + 1, sizeof(double));
-    for (uint32_t i = 0; i < a->n; i++) {
-        a->pseudo[i] = on_pseudo_bonds(f, &f->element.at[i]);
-        if (f->element.at[i].type == EL_C || f->element.at[i].type == EL_I)
+    for (uint32_t i = 0; i < a->n; i++)
+        if (element_is_storage(a->graph->element[i].type))
             vec_push(&a->store, i);
-    }
     a->pieces = pieces_new(m, start, stop);
     return a;
 }
@@ -95,7 +80,6 @@ audit_free(audit *a)
     if (!a)
         return;
     free(a->taken);
-    free(a->pseudo);
     for (int k = 0; k < 5; k++)
         free(a->power[k]);
     free(a->x);
@@ -113,7 +97,7 @@ audit_free(audit *a)
 static double
 taken_up(const audit *a, size_t s, size_t first)
 {
-    const flat_element *e = &model_flat(a->model)->element.at[a->store.at[s]];
+    const struct model_element *e = &a->graph->element[a->store.at[s]];
     double sum = 0;
 
     for (uint32_t p = 0; p < e->nports; p++)
@@ -126,7 +110,7 @@ static double
 along_line(audit *a, size_t s, size_t first, double t, const double *from, const double *to)
 {
     const double place[5] = { 0, quartic_place[0], quartic_place[1], quartic_place[2], 1 };
-    size_t ports = model_flat(a->model)->element.at[a->store.at[s]].nports;
+    size_t ports = a->graph->element[a->store.at[s]].nports;
     double sum = 0;
     bool changes = false;
 
@@ -147,15 +131,14 @@ along_line(audit *a, size_t s, size_t first, double t, const double *from, const
 static bool
 look(audit *a, double t, const double *x)
 {
-    const flat_model *f = model_flat(a->model);
-    const double *at = a->bonds[1] + f->port.n + f->bond.n;
+    const double *at = a->bonds[1] + a->graph->nports + a->graph->nbonds;
     double all = 0;
 
     if (model_bond_values(a->model, t, x, a->bonds[1]) != 0)
         return false;
     for (size_t s = 0; s < a->store.n; s++)
-        for (uint32_t p = 0; p < f->element.at[a->store.at[s]].nports; p++, at += 2)
-            all += a->pseudo[a->store.at[s]] ? 0 : fabs(at[0] * at[1]) / 2;
+        for (uint32_t p = 0; p < a->graph->element[a->store.at[s]].nports; p++, at += 2)
+            all += a->graph->element[a->store.at[s]].pseudo ? 0 : fabs(at[0] * at[1]) / 2;
     a->most = fmax(a->most, all);
     return true;
 }
@@ -173,8 +156,7 @@ swap(double **a, double **b)
 static bool
 end_stretch(audit *a, double t, const double *x)
 {
-    const flat_model *f = model_flat(a->model);
-    size_t at = f->port.n + f->bond.n;
+    size_t at = a->graph->nports + a->graph->nbonds;
 
     if (!look(a, t, x))
         return false;
@@ -184,7 +166,7 @@ end_stretch(audit *a, double t, const double *x)
 
         e->change = isfinite(change) ? e->change + change
                                      : e->work; /* no closed form: what flowed in is what it holds */
-        at += 2 * f->element.at[a->store.at[s]].nports;
+        at += 2 * a->graph->element[a->store.at[s]].nports;
     }
     swap(&a->bonds[0], &a->bonds[1]);
     return true;
@@ -237,7 +219,7 @@ take_piece(audit *a, double t0, double t1, bool (*dense)(void *of, double t, dou
     }
     a->last = t1;
     for (size_t i = 0; i < a->n; i++) {
-        enum element_type type = model_flat(a->model)->element.at[i].type;
+        enum element_type type = a->graph->element[i].type;
         double sum = 0, out = 0;
 
         for (int k = 0; k < 5; k++) {
@@ -246,7 +228,7 @@ take_piece(audit *a, double t0, double t1, bool (*dense)(void *of, double t, dou
         }
         a->taken[i].work += sum * h;
         a->taken[i].given -= out * h;
-        if (!a->pseudo[i] && type <= EL_R)
+        if (!a->graph->element[i].pseudo && type <= EL_R)
             a->through[type == EL_R] += (sum - 2 * out) * h;
     }
     return true;
@@ -256,14 +238,12 @@ take_piece(audit *a, double t0, double t1, bool (*dense)(void *of, double t, dou
 static void
 look_at_bends(audit *a, double t)
 {
-    const flat_model *f = model_flat(a->model);
 
     if (t < a->next_bend)
         return;
     a->next_bend = t + (a->stop - a->start) / BENDS_LOOKS;
     for (size_t i = 0; i < a->nx; i++) {
-        struct model_state s = model_state(a->model, i);
-        double bend = f->var.at[s.var].kind == VAR_STORED ? model_energy_curvature(a->model, i, a->x) : NAN;
+        double bend = model_energy_curvature(a->model, i, a->x);
 
         if (bend < a->least_bend) {
             a->least_bend = bend;
@@ -295,8 +275,7 @@ bool
 audit_jump(void *of, double t, const double *before, const double *modes_before, const double *after)
 {
     audit *a = of;
-    const flat_model *f = model_flat(a->model);
-    size_t nmodes = model_nmodes(a->model), at = f->port.n + f->bond.n;
+    size_t nmodes = model_nmodes(a->model), at = a->graph->nports + a->graph->nbonds;
     double *modes = model_modes(a->model);
 
     a->last = NAN;
@@ -315,9 +294,9 @@ audit_jump(void *of, double t, const double *before, const double *modes_before,
 
         if (!isfinite(change))
             change = along_line(a, s, at, t, before, after);
-        if (!a->pseudo[a->store.at[s]])
+        if (!a->graph->element[a->store.at[s]].pseudo)
             a->jumps -= change;
-        at += 2 * f->element.at[a->store.at[s]].nports;
+        at += 2 * a->graph->element[a->store.at[s]].nports;
     }
     swap(&a->bonds[0], &a->bonds[1]);
     return true;
@@ -327,26 +306,27 @@ audit_jump(void *of, double t, const double *before, const double *modes_before,
 static void
 put_notes(audit *a)
 {
-    const flat_model *f = model_flat(a->model);
+    sources *to = model_sources(a->model);
     double greatest = 0;
 
     for (size_t i = 0; i < a->n; i++)
         greatest = fmax(greatest, a->taken[i].greatest);
     for (size_t i = 0; i < a->n; i++) {
         const struct taken *e = &a->taken[i];
-        const flat_element *el = &f->element.at[i];
+        const struct model_element *el = &a->graph->element[i];
 
-        if (el->type != EL_R || a->pseudo[i] || !(-e->least > GIVES * e->greatest && -e->least > GIVES_ALL * greatest))
+        if (el->type != EL_R || a->graph->element[i].pseudo ||
+            !(-e->least > GIVES * e->greatest && -e->least > GIVES_ALL * greatest))
             continue;
-        diag_info(f->sources, "audit-resistor", el->at,
+        diag_info(to, "audit-resistor", el->at,
                   "\"%s\" gives power though it is a resistor: %.4g W at %.6g s, %.4g J in all", el->name, -e->least,
                   e->at, e->given);
     }
     if (a->bent != SIZE_MAX) {
         struct model_state s = model_state(a->model, a->bent);
-        const flat_element *el = &f->element.at[f->port.at[f->var.at[s.var].owner].element];
+        const struct model_element *el = &a->graph->element[a->graph->port[s.port].element];
 
-        diag_info(f->sources, "audit-stiffness", el->at,
+        diag_info(to, "audit-stiffness", el->at,
                   "\"%s\" is unstable by itself at %.6g s: the second derivative of its energy by %s is %.4g", el->name,
                   a->bend_at, s.name, a->least_bend);
     }
@@ -355,39 +335,37 @@ put_notes(audit *a)
 static void
 warn_residual(audit *a, const audit_totals *r, double t)
 {
-    const flat_model *f = model_flat(a->model);
+    sources *to = model_sources(a->model);
     double allowed = (a->equal_steps ? ALLOWED_EQUAL : fmax(ALLOWED * a->rtol, LEAST_ALLOWED)) * r->size;
 
     if (r->worst == SIZE_MAX || fmax(fabs(r->residual), fabs(r->worst_residual)) <= allowed)
         return;
-    const flat_element *e = &f->element.at[r->worst];
+    const struct model_element *e = &a->graph->element[r->worst];
 
     if (!isfinite(r->residual) || !isfinite(r->worst_residual) || !isfinite(allowed)) {
-        diag_warn(f->sources, "audit-energy", e->at,
+        diag_warn(to, "audit-energy", e->at,
                   "the energy of \"%s\" until %.6g s is no number, so that nothing tells whether the run's adds up",
                   e->name, t);
         return;
     }
 
     if (fabs(r->residual) > allowed)
-        diag_warn(f->sources, "audit-energy", e->at,
+        diag_warn(to, "audit-energy", e->at,
                   "the energy of the run does not add up until %.6g s: %.3g J of %.3g J are %s by its steps, most of "
                   "it (%.3g J) in "
                   "\"%s\"",
                   t, fabs(r->residual), r->size, r->residual > 0 ? "lost" : "made", fabs(r->worst_residual), e->name);
     else
-        diag_warn(f->sources, "audit-energy", e->at,
+        diag_warn(to, "audit-energy", e->at,
                   "the energy of \"%s\" does not add up until %.6g s: the run's steps %s %.3g J of %.3g J there, and "
                   "as much elsewhere",
                   e->name, t, r->worst_residual > 0 ? "lose" : "make", fabs(r->worst_residual), r->size);
-    diag_help(f->sources, "%s; `--verify` tells what it changes.",
-              a->equal_steps ? "Take shorter steps" : "Tighten rtol");
+    diag_help(to, "%s; `--verify` tells what it changes.", a->equal_steps ? "Take shorter steps" : "Tighten rtol");
 }
 
 audit_totals
 audit_close(audit *a, double t, const double *x)
 {
-    const flat_model *f = model_flat(a->model);
     audit_totals r = { .worst = SIZE_MAX };
 
     if (!a->begun || a->broken || !end_stretch(a, t, x))
@@ -395,10 +373,10 @@ audit_close(audit *a, double t, const double *x)
     r.known = true;
     for (size_t i = 0; i < a->n; i++) {
         const struct taken *e = &a->taken[i];
-        enum element_type type = f->element.at[i].type;
+        enum element_type type = a->graph->element[i].type;
 
-        r.pseudo += a->pseudo[i];
-        if (a->pseudo[i])
+        r.pseudo += a->graph->element[i].pseudo;
+        if (a->graph->element[i].pseudo)
             continue;
         if (type == EL_SE || type == EL_SF)
             r.supplied -= e->work;

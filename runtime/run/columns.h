@@ -34,9 +34,4 @@ double column_shown(const column *c, size_t point);
 /* The unit's text, or NULL for pure numbers and unknown units. */
 const char *column_unit(const column *c);
 
-/* Name and unit of output k (outputs, then recorded expressions). */
-const flat_output *model_output(const flat_model *f, size_t k);
-/* The number of the one with that name; SIZE_MAX: there is none. */
-size_t model_find_output(const flat_model *f, const char *name);
-
 #endif

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "events_inside.h"
-#include "shown.h"
+#include "model_graph.h"
 
 #define MOST_TOGETHER 12 /* modes whose combinations are all tried, where nothing else settles them */
 #define MOST_TRIES 64    /* modes tried where the equations have no solution with those at hand */
@@ -33,8 +33,8 @@ events_search(events *e, double t, double *x, double farther)
 
         diag_error(s, "run-jump", state.at,
                    "\"%s\" would have to jump from %s to %s at %.6g s to meet a condition that holds from then on",
-                   state.name, variable_shown(model_flat(e->model), state.var, r.from).text,
-                   variable_shown(model_flat(e->model), state.var, r.to).text, t);
+                   state.name, model_state_shown(e->model, r.state, r.from).text,
+                   model_state_shown(e->model, r.state, r.to).text, t);
         diag_note(s, r.at, "the condition of this source");
         diag_help(s, "What is stored cannot vanish in no time: give it somewhere to go (a diode or resistor beside a "
                      "coil, a resistor before a capacitor), or say "

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "model_graph.h"
+
 struct kinetic {
     bg_model *model;
     size_t nstates, n, ninertias;
@@ -13,31 +15,21 @@ struct kinetic {
     double *scale, *moved, *one; /* scale: what each velocity is tried with */
 };
 
-/* Does the port store a momentum? */
-static bool
-is_momentum(const flat_model *f, uint32_t port)
-{
-    const flat_port *p = &f->port.at[port];
-
-    return (f->element.at[p->element].type == EL_I) != p->crossed;
-}
-
 bool
 kinetic_is_velocity(const bg_model *m, size_t i)
 {
-    const flat_model *f = model_flat(m);
+    const model_graph *g = model_graph_of(m);
     const struct model_state s = model_state(m, i);
-    const flat_var *v = &f->var.at[s.var];
 
-    if (v->kind == VAR_STORED)
-        return is_momentum(f, v->owner);
-    return v->kind == VAR_COMMON && f->junction.at[v->owner].type == 1;
+    if (s.kind == VAR_STORED)
+        return g->port[s.port].momentum;
+    return s.kind == VAR_COMMON && g->junction[s.junction].type == 1;
 }
 
 kinetic *
 kinetic_new(bg_model *m)
 {
-    const flat_model *f = model_flat(m);
+    const model_graph *g = model_graph_of(m);
     kinetic *k = bg_calloc(1, sizeof *k);
     size_t stores = 0, first;
 
@@ -46,13 +38,11 @@ kinetic_new(bg_model *m)
     for (size_t i = 0; i < k->nstates; i++)
         if (kinetic_is_velocity(m, i))
             k->state[k->n++] = i;
-    k->at = bg_calloc(f->port.n + 1, sizeof *k->at);
-    for (size_t i = 0; i < f->port.n; i++) {
-        const flat_element *el = &f->element.at[f->port.at[i].element];
-
-        if (el->type != EL_C && el->type != EL_I)
+    k->at = bg_calloc(g->nports + 1, sizeof *k->at);
+    for (size_t i = 0; i < g->nports; i++) {
+        if (g->port[i].stored == VAR_NONE)
             continue;
-        if (is_momentum(f, (uint32_t)i))
+        if (g->port[i].momentum)
             k->at[k->ninertias++] = 2 * stores;
         stores++;
     }

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "draw.h"
-#include "shown.h"
+#include "model_graph.h"
 
 #define AT_START 1e-9   /* of a period: so near to the start a sample is at it */
 #define MOST_COUNT 9e15 /* of periods since time 0: above, a double does not tell one from the next */
@@ -186,10 +186,10 @@ samples_take(samples *s, double t, double *modes)
 
 /* The unit that v is declared in, else that of something it stands beside: a pressure beside 6 [bar] is told in bar. */
 static const unit *
-written_beside(const flat_model *f, const var_id *list, size_t n, const flat_var *v)
+written_beside(const bg_model *m, const var_id *list, size_t n, const struct model_variable *v)
 {
     for (size_t k = 0; k < n && v->unit && !v->display; k++) {
-        const unit *u = f->var.at[list[k]].display;
+        const unit *u = model_variable(m, list[k]).display;
 
         if (u && unit_dimension(u) == unit_dimension(v->unit))
             return u;
@@ -200,31 +200,16 @@ written_beside(const flat_model *f, const var_id *list, size_t n, const flat_var
 void
 samples_values(const bg_model *m, size_t when, const double *value, strbuf *out)
 {
-    const flat_model *f = model_flat(m);
-    inst c = f->when.at[when].condition;
-    VEC(var_id) todo = { 0 };
-    size_t told = 0;
+    const var_id *list;
+    size_t n, told = 0;
 
-    for (uint32_t k = 0; k < c.n; k++)
-        vec_push(&todo, f->slot.at[c.first + k]);
-    for (size_t k = 0; k < todo.n && told < MOST_TOLD; k++) {
-        const flat_var *v = &f->var.at[todo.at[k]];
-        bool again = v->kind == VAR_MODE && todo.at[k] < f->var.n && v->owner < model_nmodes(m);
-        inst g = again ? model_mode_watched(m, v->owner) : INST_NONE;
+    model_when_reads(m, when, &list, &n);
+    for (size_t k = 0; k < n && told < MOST_TOLD; k++) {
+        const struct model_variable v = model_variable(m, list[k]);
 
-        for (uint32_t i = 0; i < g.n; i++) {
-            var_id u = f->slot.at[g.first + i];
-            bool seen = false;
-
-            for (size_t j = 0; j < todo.n; j++)
-                seen = seen || todo.at[j] == u;
-            if (!seen)
-                vec_push(&todo, u);
-        }
-        if (v->kind == VAR_MODE || v->kind == VAR_LITERAL || v->kind == VAR_AUX || !v->name)
+        if (v.kind == VAR_MODE || v.kind == VAR_LITERAL || v.kind == VAR_AUX || !v.name)
             continue;
-        strbuf_printf(out, "%s%s = %s", told++ ? ", " : "", v->name,
-                      value_shown(v->unit, written_beside(f, todo.at, todo.n, v), value[todo.at[k]]).text);
+        strbuf_printf(out, "%s%s = %s", told++ ? ", " : "", v.name,
+                      value_shown(v.unit, written_beside(m, list, n, &v), value[list[k]]).text);
     }
-    vec_free(&todo);
 }

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vectors.h"
 #include "joined.h"
+#include "model_graph.h"
+#include "vectors.h"
 
 #define ATOL_SHARE 1e-3   /* of rtol and the scale */
 #define SHARE 1e-3        /* of a unit's largest state, of a part's energy scale */
@@ -42,18 +43,17 @@ struct scales {
 
 /* Junctions that bonds, two-ports or fields connect are of one part. */
 static uint32_t *
-find_parts(const flat_model *f)
+find_parts(const model_graph *g)
 {
-    uint32_t *parent = joined_new(f->junction.n);
+    uint32_t *parent = joined_new(g->njunctions);
 
-    for (size_t b = 0; b < f->bond.n; b++)
-        joined_join(parent, f->bond.at[b].from, f->bond.at[b].to);
-    for (size_t i = 0; i < f->element.n; i++)
-        for (uint32_t k = 1; k < f->element.at[i].nports; k++) {
-            const flat_port *p = &f->port.at[f->element.at[i].port0];
+    for (size_t b = 0; b < g->nbonds; b++)
+        joined_join(parent, g->bond[b].from, g->bond[b].to);
+    for (size_t i = 0; i < g->nelements; i++)
+        for (uint32_t k = 1; k < g->element[i].nports; k++) {
+            const struct model_port *p = &g->port[g->element[i].port0];
 
-            if (p[0].junction < f->junction.n && p[k].junction < f->junction.n)
-                joined_join(parent, p[k].junction, p[0].junction);
+            joined_join(parent, p[k].junction, p[0].junction);
         }
     return parent;
 }
@@ -74,8 +74,8 @@ scales *
 scales_new(bg_model *m, double rtol, double atol)
 {
     scales *s = bg_calloc(1, sizeof *s);
-    const flat_model *f = model_flat(m);
-    uint32_t *parent = find_parts(f);
+    const model_graph *g = model_graph_of(m);
+    uint32_t *parent = find_parts(g);
     map units = { 0 }, parts = { 0 };
     size_t n = model_nstates(m);
 
@@ -93,14 +93,12 @@ scales_new(bg_model *m, double rtol, double atol)
     s->part_of = bg_calloc(n + 1, sizeof *s->part_of);
     for (size_t i = 0; i < n; i++) {
         struct model_state x = model_state(m, i);
-        const flat_var *v = x.var < f->var.n ? &f->var.at[x.var] : NULL;
-        uint32_t junction = v && v->kind == VAR_STORED ? f->port.at[v->owner].junction : UINT32_MAX;
+        bool stored = x.kind == VAR_STORED;
 
-        s->pseudo[i] = junction < f->junction.n && junction_domain(f, junction) &&
-                       junction_domain(f, junction)->power != NODE_NONE;
+        s->pseudo[i] = stored && g->junction[x.junction].pseudo;
         s->unit_of[i] = number_of(&units, map_ptr_key(x.unit), &s->nunits);
-        s->part_of[i] = number_of(
-            &parts, 1 + (junction < f->junction.n ? (uint64_t)joined_first(parent, junction) : UINT32_MAX), &s->nparts);
+        s->part_of[i] = number_of(&parts, 1 + (stored ? (uint64_t)joined_first(parent, x.junction) : UINT32_MAX),
+                                  &s->nparts);
     }
     s->unit_size = bg_calloc(s->nunits + 1, sizeof *s->unit_size);
     s->energy = bg_calloc(s->nparts + 1, sizeof *s->energy);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "first_solution.h"
-#include "shown.h"
+#include "model_graph.h"
 #include "simulate_inside.h"
 
 #define MOST_JUMP \
@@ -104,8 +104,8 @@ meet_constraints(run *s)
     free(c);
     diag_error(s->sources, "run-jump", state.at,
                "\"%s\" would have to jump from %s to %s at %.6g s to meet a condition that holds from then on",
-               state.name, variable_shown(model_flat(s->model), state.var, s->x[worst]).text,
-               variable_shown(model_flat(s->model), state.var, to).text, s->t);
+               state.name, model_state_shown(s->model, worst, s->x[worst]).text,
+               model_state_shown(s->model, worst, to).text, s->t);
     diag_note(s->sources, model_constraint_place(s->model, broken), "the condition of this source");
     diag_help(s->sources, "What is stored cannot vanish in no time: give it somewhere to go (a diode or resistor "
                           "beside a coil, a resistor before a capacitor), or say "
@@ -525,13 +525,13 @@ begin(run *s)
 static bool
 finite_powers(run *s)
 {
-    const flat_model *f = model_flat(s->model);
-
     for (size_t i = 0; i < s->ne; i++)
         if (!isfinite(s->r->activity[i]) || !isfinite(s->r->square[i]) || !isfinite(s->r->net[i])) {
-            diag_error(s->sources, "run-power", f->element.at[i].at,
+            const struct model_element *e = &model_graph_of(s->model)->element[i];
+
+            diag_error(s->sources, "run-power", e->at,
                        "the energy through \"%s\" is not finite: its power grows beyond all numbers before %.6g s",
-                       f->element.at[i].name, s->t);
+                       e->name, s->t);
             return false;
         }
     return true;

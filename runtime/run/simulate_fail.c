@@ -1,7 +1,7 @@
 /* simulate_fail.c - what is said when a run fails */
 #include <math.h>
 
-#include "shown.h"
+#include "model_graph.h"
 #include "simulate_inside.h"
 
 #define END_OF_NUMBERS 1e300   /* a step from there leads beyond */
@@ -102,7 +102,7 @@ run_fail_small_step(run *s)
     struct model_state state = model_state(s->model, i);
     diag_error(s->sources, "run-step", state.at,
                "the step becomes too small at %.6g s; \"%s\" = %s has the largest error there", t, state.name,
-               variable_shown(model_flat(s->model), state.var, integrator_x1(s->integrator)[i]).text);
+               model_state_shown(s->model, i, integrator_x1(s->integrator)[i]).text);
     help_solver(s, "Look for a law that jumps or grows without bound near this point, or loosen rtol");
     return false;
 }

@@ -6,43 +6,42 @@
 
 /* A time that an experiment sets, if it does. */
 static bool
-positive_setting(bg_model *m, inst given, const char *name, double *to)
+positive_setting(bg_model *m, struct model_setting given, const char *name, double *to)
 {
-    double value = inst_known(given) ? model_value(m, given) : 0;
-
-    if (inst_known(given) && !(value > 0 && isfinite(value))) {
+    if (!given.there)
+        return true;
+    if (!(given.value > 0 && isfinite(given.value))) {
         diag_error(model_sources(m), "experiment-limit", model_run_place(m), "%s = %.3g s is not positive", name,
-                   value);
+                   given.value);
         return false;
     }
-    if (inst_known(given))
-        *to = value;
+    *to = given.value;
     return true;
 }
 
 bool
 sim_options_from_experiment(bg_model *m, sim_options *o)
 {
-    const flat_model *f = model_flat(m);
-    const flat_experiment *e = &f->experiment;
+    const struct model_experiment given = model_experiment(m), *e = &given;
+    sources *said = model_sources(m);
     span at = model_run_place(m);
 
-    if (inst_known(e->start))
-        o->start = model_value(m, e->start);
-    if (inst_known(e->stop))
-        o->stop = model_value(m, e->stop);
-    if (inst_known(e->rtol)) {
-        o->rtol = model_value(m, e->rtol);
+    if (e->start.there)
+        o->start = e->start.value;
+    if (e->stop.there)
+        o->stop = e->stop.value;
+    if (e->rtol.there) {
+        o->rtol = e->rtol.value;
         if (!(o->rtol >= LEAST_RTOL && o->rtol <= GREATEST_RTOL)) {
-            diag_error(f->sources, "experiment-tolerance", at,
-                       "rtol = %.3g is no tolerance; take one between %g and %g", o->rtol, LEAST_RTOL, GREATEST_RTOL);
+            diag_error(said, "experiment-tolerance", at, "rtol = %.3g is no tolerance; take one between %g and %g",
+                       o->rtol, LEAST_RTOL, GREATEST_RTOL);
             return false;
         }
     }
-    if (inst_known(e->atol)) {
-        o->atol = model_value(m, e->atol);
+    if (e->atol.there) {
+        o->atol = e->atol.value;
         if (!(o->atol > 0 && isfinite(o->atol))) {
-            diag_error(f->sources, "experiment-tolerance", at, "atol = %.3g is not positive", o->atol);
+            diag_error(said, "experiment-tolerance", at, "atol = %.3g is not positive", o->atol);
             return false;
         }
     }
@@ -56,25 +55,23 @@ sim_options_from_experiment(bg_model *m, sim_options *o)
                     : strcmp(e->solver, "variational") == 0 ? SIM_VARIATIONAL
                                                             : SIM_AUTO;
     if (!isfinite(o->start) || !isfinite(o->stop) || !(o->stop > o->start)) {
-        if (e->name && !inst_known(e->stop))
-            diag_error(f->sources, "experiment-span", at, "experiment \"%s\" has no stop", e->name);
+        if (e->name && !e->stop.there)
+            diag_error(said, "experiment-span", at, "experiment \"%s\" has no stop", e->name);
         else
-            diag_error(f->sources, "experiment-span", at, "stop (%.6g s) is not after start (%.6g s)", o->stop,
-                       o->start);
+            diag_error(said, "experiment-span", at, "stop (%.6g s) is not after start (%.6g s)", o->stop, o->start);
         return false;
     }
-    if (e->window.n) {
-        double *from = bg_calloc(e->window.n, sizeof *from), *to = bg_calloc(e->window.n, sizeof *to);
-        o->nwindows = e->window.n;
+    if (e->nwindows) {
+        double *from = bg_calloc(e->nwindows, sizeof *from), *to = bg_calloc(e->nwindows, sizeof *to);
+        o->nwindows = e->nwindows;
         o->window_from = from;
         o->window_to = to;
-        for (size_t i = 0; i < e->window.n; i++) {
-            from[i] = model_value(m, e->window.at[i].from);
-            to[i] = model_value(m, e->window.at[i].to);
+        for (size_t i = 0; i < e->nwindows; i++) {
+            model_window(m, i, &from[i], &to[i]);
             double slack = 1e-9 * (o->stop - o->start);
             if (!(to[i] > from[i]) || from[i] < o->start - slack || to[i] > o->stop + slack) {
-                diag_error(f->sources, "experiment-window", at, "window %.6g .. %.6g s is not within %.6g .. %.6g s",
-                           from[i], to[i], o->start, o->stop);
+                diag_error(said, "experiment-window", at, "window %.6g .. %.6g s is not within %.6g .. %.6g s", from[i],
+                           to[i], o->start, o->stop);
                 sim_options_free(o);
                 return false;
             }

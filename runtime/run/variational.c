@@ -6,8 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "causality.h"
-#include "equations.h"
+#include "model_graph.h"
 #include "joined.h"
 #include "kinetic.h"
 
@@ -321,8 +320,7 @@ variational_step(variational *v, double t0, double t1, const double *x0, const d
 
 struct trial {
     bg_model *model;
-    const flat_model *f;
-    const equations *e;
+    const model_graph *g;
     double t, later; /* two times */
     const double *x;
     double *moved, *v[4]; /* numbers of all variables: as it is, moved, later, with velocities alone moved */
@@ -334,14 +332,16 @@ struct trial {
 static void
 help(struct trial *w)
 {
-    diag_help(w->f->sources, "It is for models in which springs move with the velocities of masses by fixed ratios and "
-                             "nothing switches; `solver = auto` takes any.");
+    diag_help(model_sources(w->model),
+              "It is for models in which springs move with the velocities of masses by fixed ratios and "
+              "nothing switches; `solver = auto` takes any.");
 }
 
 static bool
 refuse(struct trial *w, span at, const char *name, const char *why)
 {
-    diag_error(w->f->sources, "variational-form", at, "the variational integrator does not take \"%s\": %s", name, why);
+    diag_error(model_sources(w->model), "variational-form", at, "the variational integrator does not take \"%s\": %s",
+               name, why);
     help(w);
     return false;
 }
@@ -352,10 +352,9 @@ nothing_switches(struct trial *w)
     bg_model *m = w->model;
 
     if (model_has_nets(m))
-        for (size_t i = 0; i < w->f->element.n; i++)
-            for (uint32_t k = 0; k < w->f->element.at[i].nlaws; k++)
-                if (w->f->law.at[w->f->element.at[i].law0 + k].switched)
-                    return refuse(w, w->f->element.at[i].at, w->f->element.at[i].name, "it is an ideal switch");
+        for (size_t i = 0; i < w->g->nelements; i++)
+            if (w->g->element[i].switched)
+                return refuse(w, w->g->element[i].at, w->g->element[i].name, "it is an ideal switch");
     for (size_t k = 0; k < model_ndelays(m); k++)
         return refuse(w, model_delay(m, k).at, model_delay(m, k).text, "it is delayed");
     for (size_t k = 0; k < model_nwhens(m); k++) {
@@ -377,32 +376,11 @@ nothing_switches(struct trial *w)
     return true;
 }
 
-static bool
-is_store(const flat_element *el)
-{
-    return el->type == EL_C || el->type == EL_I;
-}
-
 /* Does the port store a displacement? */
 static bool
 is_displacement(const struct trial *w, uint32_t port)
 {
-    const flat_port *p = &w->f->port.at[port];
-
-    return (w->f->element.at[p->element].type == EL_C) != p->crossed;
-}
-
-/* The value of an expression by numbers of variables. */
-static double
-value(const struct trial *w, inst i, const double *v)
-{
-    double *slot = bg_calloc(i.n + 1, sizeof *slot), result;
-
-    for (uint32_t k = 0; k < i.n; k++)
-        slot[k] = v[w->f->slot.at[i.first + k]];
-    result = ex_eval(w->f->pool, i.root, slot);
-    free(slot);
-    return result;
+    return !w->g->port[port].momentum;
 }
 
 static bool
@@ -413,13 +391,12 @@ differs(double a, double b)
 
 /* Does a ratio move with displacements alone, so that it is one of kinematics? */
 static bool
-is_kinematic(const struct trial *w, const flat_element *el)
+is_kinematic(const struct trial *w, const struct model_element *el)
 {
-    for (uint32_t k = 0; k < el->nlaws; k++) {
-        inst modulus = w->f->law.at[el->law0 + k].def;
-        double at = value(w, modulus, w->v[0]);
+    for (uint32_t k = el->ratio0; k < el->ratio0 + el->nratios; k++) {
+        double at = model_ratio(w->model, k, w->v[0]);
 
-        if (differs(at, value(w, modulus, w->v[2])) || differs(at, value(w, modulus, w->v[3])))
+        if (differs(at, model_ratio(w->model, k, w->v[2])) || differs(at, model_ratio(w->model, k, w->v[3])))
             return false;
     }
     return el->type == EL_TF;
@@ -430,34 +407,34 @@ is_kinematic(const struct trial *w, const flat_element *el)
 static bool
 ratios_fit(struct trial *w)
 {
-    const flat_model *f = w->f;
-    bool *moves = bg_calloc(f->element.n + 1, sizeof *moves), fine = true;
+    const model_graph *g = w->g;
+    bool *moves = bg_calloc(g->nelements + 1, sizeof *moves), fine = true;
 
-    for (size_t i = 0; i < f->bond.n; i++)
-        joined_join(w->group, f->bond.at[i].from, f->bond.at[i].to);
-    for (size_t i = 0; i < f->element.n; i++) {
-        const flat_element *el = &f->element.at[i];
+    for (size_t i = 0; i < g->nbonds; i++)
+        joined_join(w->group, g->bond[i].from, g->bond[i].to);
+    for (size_t i = 0; i < g->nelements; i++) {
+        const struct model_element *el = &g->element[i];
 
-        if (el->type != EL_TF && el->type != EL_GY)
+        if (!element_is_two_port(el->type))
             continue;
-        for (uint32_t k = 0; k < el->nlaws; k++) {
-            inst modulus = f->law.at[el->law0 + k].def;
-            double at = value(w, modulus, w->v[0]);
+        for (uint32_t k = el->ratio0; k < el->ratio0 + el->nratios; k++) {
+            double at = model_ratio(w->model, k, w->v[0]);
 
-            moves[i] |= differs(at, value(w, modulus, w->v[1])) || differs(at, value(w, modulus, w->v[2]));
+            moves[i] |= differs(at, model_ratio(w->model, k, w->v[1])) ||
+                        differs(at, model_ratio(w->model, k, w->v[2]));
         }
         for (uint32_t k = 1; k < el->nports && !moves[i]; k++)
-            joined_join(w->group, f->port.at[el->port0].junction, f->port.at[el->port0 + k].junction);
+            joined_join(w->group, g->port[el->port0].junction, g->port[el->port0 + k].junction);
     }
-    for (size_t i = 0; i < f->port.n; i++)
-        if (is_store(&f->element.at[f->port.at[i].element]))
-            w->stores[joined_first(w->group, f->port.at[i].junction)] = true;
-    for (size_t i = 0; i < f->element.n && fine; i++) {
-        const flat_element *el = &f->element.at[i];
+    for (size_t i = 0; i < g->nports; i++)
+        if (g->port[i].stored != VAR_NONE)
+            w->stores[joined_first(w->group, g->port[i].junction)] = true;
+    for (size_t i = 0; i < g->nelements && fine; i++) {
+        const struct model_element *el = &g->element[i];
         size_t sides = 0;
 
         for (uint32_t k = 0; k < el->nports && moves[i]; k++)
-            sides += w->stores[joined_first(w->group, f->port.at[el->port0 + k].junction)];
+            sides += w->stores[joined_first(w->group, g->port[el->port0 + k].junction)];
         if (sides > 1 && is_kinematic(w, el))
             w->mover = (uint32_t)i;
         else if (sides > 1)
@@ -471,33 +448,30 @@ ratios_fit(struct trial *w)
 static bool
 elements_fit(struct trial *w)
 {
-    const flat_model *f = w->f;
-    const causal *c = model_causal(w->model);
+    const model_graph *g = w->g;
 
-    for (size_t i = 0; i < f->element.n; i++) {
-        const flat_element *el = &f->element.at[i];
+    for (size_t i = 0; i < g->nelements; i++) {
+        const struct model_element *el = &g->element[i];
 
         for (uint32_t k = 0; k < el->nports && el->type == EL_SF; k++) {
-            var_id flow = f->port.at[el->port0 + k].f;
+            var_id flow = g->port[el->port0 + k].f;
 
             if (differs(w->v[0][flow], w->v[1][flow]))
                 return refuse(w, el->at, el->name, "a source of velocity that follows the motion is no force");
         }
     }
-    for (size_t i = 0; i < c->dependent.n; i++) {
-        const flat_element *el = &f->element.at[f->port.at[c->dependent.at[i]].element];
+    for (size_t i = 0; i < g->ndependent; i++) {
+        const struct model_element *el = &g->element[g->port[g->dependent[i]].element];
 
-        if (!el->linear && !is_displacement(w, c->dependent.at[i]))
+        if (!el->linear && !is_displacement(w, g->dependent[i]))
             return refuse(w, el->at, el->name, "it moves with another inertia, and its law is not given by one number");
     }
-    for (size_t i = 0; i < c->junction_state.n && c->dependent.n; i++)
-        for (size_t k = 0; k < c->dependent.n; k++) {
-            const flat_element *el = &f->element.at[f->port.at[c->dependent.at[k]].element];
+    for (size_t k = 0; k < g->ndependent && g->common_states; k++) {
+        const struct model_element *el = &g->element[g->port[g->dependent[k]].element];
 
-            if (!el->linear)
-                return refuse(w, el->at, el->name,
-                              "no state is what it stores, and its law is not given by one number");
-        }
+        if (!el->linear)
+            return refuse(w, el->at, el->name, "no state is what it stores, and its law is not given by one number");
+    }
     return true;
 }
 
@@ -505,23 +479,22 @@ elements_fit(struct trial *w)
 static bool
 masses_fit(struct trial *w)
 {
-    const flat_model *f = w->f;
-    const causal *c = model_causal(w->model);
-    const flat_element *mover = w->mover == UINT32_MAX ? NULL : &f->element.at[w->mover];
+    const model_graph *g = w->g;
+    const struct model_element *mover = w->mover == UINT32_MAX ? NULL : &g->element[w->mover];
     kinetic *k;
     bool fine = true;
 
     if (!mover)
         return true;
-    for (size_t i = 0; i < f->element.n; i++) {
-        const flat_element *el = &f->element.at[i];
+    for (size_t i = 0; i < g->nelements; i++) {
+        const struct model_element *el = &g->element[i];
 
-        if (el->type == EL_I && (!el->linear || el->nports != 1 || f->port.at[el->port0].crossed))
+        if (el->type == EL_I && (!el->linear || el->nports != 1 || g->port[el->port0].crossed))
             return refuse(w, el->at, el->name, "its law is not given by one number, and a ratio between stores moves");
     }
-    for (size_t i = 0; i < c->dependent.n; i++)
-        if (is_displacement(w, c->dependent.at[i])) {
-            const flat_element *el = &f->element.at[f->port.at[c->dependent.at[i]].element];
+    for (size_t i = 0; i < g->ndependent; i++)
+        if (is_displacement(w, g->dependent[i])) {
+            const struct model_element *el = &g->element[g->port[g->dependent[i]].element];
 
             return refuse(w, el->at, el->name, "what it stores is no state, and a ratio between stores moves");
         }
@@ -543,13 +516,12 @@ static bool
 state_is_displacement(const struct trial *w, size_t i)
 {
     const struct model_state s = model_state(w->model, i);
-    const flat_var *v = &w->f->var.at[s.var];
 
-    if (v->kind == VAR_STORED)
-        return is_displacement(w, v->owner);
-    if (v->kind == VAR_INTEGRAL)
+    if (s.kind == VAR_STORED)
+        return is_displacement(w, s.port);
+    if (s.kind == VAR_INTEGRAL)
         return !s.only_outputs;
-    return v->kind == VAR_COMMON && w->f->junction.at[v->owner].type == 0;
+    return s.kind == VAR_COMMON && w->g->junction[s.junction].type == 0;
 }
 
 /* Rates with displacements (or momenta) moved by `by` of a small amount. */
@@ -573,8 +545,8 @@ displacements_follow(struct trial *w)
 
     for (int k = 0; k < 4; k++)
         rate[k] = bg_calloc(n + 1, sizeof(double));
-    for (size_t i = 0; i < w->f->element.n; i++)
-        numbers &= w->f->element.at[i].type != EL_I || w->f->element.at[i].linear;
+    for (size_t i = 0; i < w->g->nelements; i++)
+        numbers &= w->g->element[i].type != EL_I || w->g->element[i].linear;
     if (model_rhs(w->model, w->t, w->x, rate[0]) == 0 && rates_moved(w, true, 1, rate[1]) &&
         rates_moved(w, false, 1, rate[2]) && rates_moved(w, false, -1, rate[3]))
         for (size_t i = 0; i < n && fine; i++) {
@@ -597,11 +569,11 @@ displacements_follow(struct trial *w)
 static bool
 has_inertia(struct trial *w)
 {
-    for (size_t i = 0; i < w->f->element.n; i++)
-        if (w->f->element.at[i].type == EL_I)
+    for (size_t i = 0; i < w->g->nelements; i++)
+        if (w->g->element[i].type == EL_I)
             return true;
-    diag_error(w->f->sources, "variational-form", w->f->at,
-               "the variational integrator does not take \"%s\": it has no inertia", w->f->name);
+    diag_error(model_sources(w->model), "variational-form", model_place(w->model),
+               "the variational integrator does not take \"%s\": it has no inertia", model_name(w->model));
     help(w);
     return false;
 }
@@ -624,22 +596,16 @@ velocities_moved(struct trial *w)
 bool
 variational_fits(bg_model *m, double t, double stop, const double *x, bool *moving)
 {
-    const flat_model *f = model_flat(m);
+    const model_graph *g = model_graph_of(m);
     size_t n = model_nstates(m);
-    struct trial w = { .model = m,
-                       .f = f,
-                       .e = model_equations(m),
-                       .t = t,
-                       .later = t + 0.0618 * (stop - t),
-                       .x = x,
-                       .mover = UINT32_MAX };
+    struct trial w = { .model = m, .g = g, .t = t, .later = t + 0.0618 * (stop - t), .x = x, .mover = UINT32_MAX };
     bool fine;
 
     w.moved = bg_calloc(n + 1, sizeof(double));
     for (int k = 0; k < 4; k++)
-        w.v[k] = bg_calloc(f->var.n + 1, sizeof(double));
-    w.group = joined_new(f->junction.n);
-    w.stores = bg_calloc(f->junction.n + 1, sizeof *w.stores);
+        w.v[k] = bg_calloc(model_nvariables(m) + 1, sizeof(double));
+    w.group = joined_new(g->njunctions);
+    w.stores = bg_calloc(g->njunctions + 1, sizeof *w.stores);
     for (size_t i = 0; i < n; i++)
         w.moved[i] = x[i] + 1e-3 * (fabs(x[i]) + 1e-3) * (1.5 + scatter(i, 11));
     fine = has_inertia(&w) && nothing_switches(&w);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "columns.h"
+#include "model_graph.h"
 
 /* Towards a zero of the divisor the rates are looked at where it has these parts of its size at the step's end. Of a
  * quotient that stays smooth (sin(x)/x) the differences from place to place fall with the parts; of a logarithm's they
@@ -121,24 +121,25 @@ watch_outputs(watch *w, double t, const double *x, const double *y)
 size_t
 watch_report(watch *w)
 {
-    const flat_model *f = model_flat(w->model);
+    const model_graph *g = model_graph_of(w->model);
+    sources *to = model_sources(w->model);
     size_t n = 0;
 
     for (size_t k = 0; k < w->ny; k++) {
         const struct bad_output *b = &w->output[k];
-        const flat_output *o = model_output(f, k);
+        const struct model_output *o = &g->output[k];
 
         if (!b->points)
             continue;
         n++;
         if (b->points == 1)
-            diag_error(f->sources, "run-output", o->at, "output \"%s\" has no finite value at %.6g s", o->name, b->t);
+            diag_error(to, "run-output", o->at, "output \"%s\" has no finite value at %.6g s", o->name, b->t);
         else
-            diag_error(f->sources, "run-output", o->at,
+            diag_error(to, "run-output", o->at,
                        "output \"%s\" has no finite value at %zu of %zu points, first at %.6g s", o->name, b->points,
                        w->points, b->t);
         if (b->why)
-            diag_note(f->sources, o->at, "%s", b->why);
+            diag_note(to, o->at, "%s", b->why);
     }
     return n;
 }

@@ -11,6 +11,7 @@
  */
 #include "reference.h"
 #include "compile.h"
+#include "compiled.h"
 
 #include <lapacke.h>
 #include <math.h>

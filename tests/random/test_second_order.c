@@ -16,6 +16,7 @@
 #include "linearize.h"
 #include "mechanisms.h"
 #include "second_order.h"
+#include "compiled.h"
 
 enum { BODIES = MECHANISM_BODIES };
 

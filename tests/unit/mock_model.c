@@ -6,7 +6,8 @@
 
 struct bg_model {
     mock m;
-    flat_model flat;
+    sources *sources;
+    model_graph graph;
     double *mode;
     int64_t *column, *row; /* of a full pattern */
     char (*name)[24];
@@ -23,16 +24,13 @@ mock_new(const mock *spec)
     size_t n = spec->nstates;
 
     m->m = *spec;
-    m->flat.name = "mock";
-    m->flat.sources = sources_new();
-    uint32_t file = (uint32_t)sources_add_text(m->flat.sources, "mock.bg", text, sizeof text - 1);
-    m->at = m->flat.at = (span){ file, 0, 10 };
+    m->sources = sources_new();
+    uint32_t file = (uint32_t)sources_add_text(m->sources, "mock.bg", text, sizeof text - 1);
+    m->at = (span){ file, 0, 10 };
     m->mode = bg_calloc(spec->nmodes + 1, sizeof(double));
     m->name = bg_calloc(n + 1, sizeof *m->name);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         snprintf(m->name[i], sizeof *m->name, "x%zu", i);
-        vec_push(&m->flat.var, ((flat_var){ .kind = VAR_INTEGRAL, .def = INST_NONE, .init = INST_NONE }));
-    }
     if (!spec->jacobian) {
         m->column = bg_calloc(n + 1, sizeof *m->column);
         m->row = bg_calloc(n * n + 1, sizeof *m->row);
@@ -48,8 +46,7 @@ mock_new(const mock *spec)
 void
 mock_free(bg_model *m)
 {
-    sources_free(m->flat.sources);
-    vec_free(&m->flat.var);
+    sources_free(m->sources);
     free(m->mode);
     free(m->column);
     free(m->row);
@@ -92,25 +89,32 @@ model_nelements(const bg_model *m)
 sources *
 model_sources(const bg_model *m)
 {
-    return m->flat.sources;
+    return m->sources;
 }
 
 span
 model_place(const bg_model *m)
 {
-    return m->flat.at;
+    return m->at;
 }
 
 span
 model_run_place(const bg_model *m)
 {
-    return m->flat.at;
+    return m->at;
 }
 
-const flat_model *
-model_flat(const bg_model *m)
+const model_graph *
+model_graph_of(const bg_model *m)
 {
-    return &m->flat;
+    return &m->graph;
+}
+
+shown_text
+model_state_shown(const bg_model *m, size_t i, double si)
+{
+    (void)m, (void)i;
+    return value_shown(NULL, NULL, si);
 }
 
 struct model_state
@@ -121,6 +125,9 @@ model_state(const bg_model *m, size_t i)
     return (struct model_state){ .name = m->m.state_name ? m->m.state_name[i] : m->name[i],
                                  .at = at,
                                  .var = (uint32_t)i,
+                                 .kind = VAR_INTEGRAL,
+                                 .port = UINT32_MAX,
+                                 .junction = UINT32_MAX,
                                  .only_outputs = m->m.only_outputs && m->m.only_outputs[i],
                                  .stated = !m->m.stated || m->m.stated[i] };
 }
@@ -298,7 +305,7 @@ model_jacobian_pattern(bg_model *m)
 }
 
 double
-model_energy_curvature(const bg_model *m, size_t i, const double *x)
+model_energy_curvature(bg_model *m, size_t i, const double *x)
 {
     (void)m, (void)i, (void)x;
     return NAN;
@@ -338,13 +345,6 @@ model_explain(bg_model *m, double t, const double *x, char **out)
     free(dx);
     *out = bad ? bg_strdup(m->m.explain ? m->m.explain : "something is not finite") : NULL;
     return bad ? m->at : SPAN_NONE;
-}
-
-double
-model_value(const bg_model *m, inst i)
-{
-    (void)m, (void)i;
-    return 0;
 }
 
 double

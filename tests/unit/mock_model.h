@@ -6,7 +6,7 @@
 #ifndef MOCK_MODEL_H
 #define MOCK_MODEL_H
 
-#include "model.h"
+#include "model_graph.h"
 
 typedef struct mock mock;
 struct mock {

@@ -17,6 +17,7 @@
 #include "evaluate.h"
 #include "program.h"
 #include "simulate.h"
+#include "compiled.h"
 
 enum { POINTS = 21 };
 

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "compile.h"
+#include "compiled.h"
 
 enum { THREADS = 4, POINTS = 40, MOST = 400000 };
 

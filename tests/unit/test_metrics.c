@@ -200,6 +200,33 @@ stored_energies(void **unused)
     compile_free(&c);
 }
 
+/* A law that switches bends as its condition says now: 4 where it is stretched, 9 where it is pressed. */
+static void
+energy_bends(void **unused)
+{
+    static const char text[] =
+        "model m { 1:v -> I:mass = 3; v -> C:stop { e = if q > 0 then 4*q else 9*q; q(0) = 2; } }\n"
+        "experiment e of m { stop = 1 [s]; }\n";
+    compilation c = { 0 };
+    double x[2], bend[2] = { 4, 9 };
+    size_t stop;
+
+    (void)unused;
+    assert_true(compile_text(&c, "m.bg", text, sizeof text - 1, STAGE_MODEL, &(compile_options){ .experiment = "e" }));
+    assert_true(model_initial(c.model, 0, x));
+    assert_int_equal(model_nmodes(c.model), 1);
+    stop = strcmp(model_state(c.model, 0).name, "stop.q") ? 1 : 0;
+    for (int k = 0; k < 2; k++) {
+        double g;
+
+        x[stop] = k == 0 ? 2 : -2;
+        assert_int_equal(model_conditions(c.model, 0, x, &g), 0);
+        model_modes(c.model)[0] = g < 0;
+        assert_float_equal(model_energy_curvature(c.model, stop, x), bend[k], 1e-6);
+    }
+    compile_free(&c);
+}
+
 static ranking
 make(const double *index, const bool *source, const bool *keep, size_t n)
 {
@@ -269,6 +296,7 @@ main(void)
                                         cmocka_unit_test(expansion_of_odd_shapes),
                                         cmocka_unit_test(relative_energy_keeps_what_counts),
                                         cmocka_unit_test(stored_energies),
+                                        cmocka_unit_test(energy_bends),
                                         cmocka_unit_test(decisions),
                                         cmocka_unit_test(experiments_together) };
 

@@ -18,7 +18,7 @@
 static const char *
 message(bg_model *m, const char *code)
 {
-    const sources *s = model_flat(m)->sources;
+    const sources *s = model_sources(m);
 
     for (size_t i = 0; i < diag_count(s); i++)
         if (strcmp(diag_at(s, i)->code, code) == 0)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "parameters.h"
-#include "shown.h"
+#include "written.h"
 
 #define NEGATIVE 1e-10 /* of a matrix's greatest entry: below it rounding decides */
 enum { MOST_PORTS = 200, TOLD = 4 };

@@ -1,7 +1,8 @@
 /* passive.h - elements that can give power though their kind takes it, as far as numbers tell without a run
  *
  * A resistor whose law is linear over parameters gives power where its matrix has a negative part; storage whose stored
- * energy has no lowest point is unstable by itself. What depends on the state is noted by the audit of a run (audit.h).
+ * energy has no lowest point is unstable by itself. What depends on the state is noted by the audit of a run
+ * (runtime/run/audit.h).
  */
 #ifndef BG_PASSIVE_H
 #define BG_PASSIVE_H

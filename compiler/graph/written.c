@@ -1,21 +1,7 @@
-/* shown.c - see shown.h */
-#include "shown.h"
+/* written.c - see written.h */
+#include "written.h"
 
-#include <stdio.h>
-
-double
-to_display(const unit *display, double si)
-{
-    return display ? (si - unit_offset(display)) / unit_scale(display) : si;
-}
-
-const char *
-unit_shown(const unit *u, const unit *display)
-{
-    if (display)
-        return unit_text(display);
-    return u && !unit_is_number(u) ? unit_text(u) : NULL;
-}
+#include <string.h>
 
 const unit *
 unit_written(const flat_model *f, inst i, const unit *u)
@@ -27,16 +13,6 @@ unit_written(const flat_model *f, inst i, const unit *u)
             return v->display;
     }
     return NULL;
-}
-
-shown_text
-value_shown(const unit *u, const unit *display, double si)
-{
-    const char *in = unit_shown(u, display);
-    shown_text s;
-
-    snprintf(s.text, sizeof s.text, "%.6g%s%s", to_display(display, si), in ? " " : "", in ? in : "");
-    return s;
 }
 
 /* Is it the initial value of this variable, or of another that shares its owner? */
@@ -75,4 +51,37 @@ shown_text
 variable_shown(const flat_model *f, var_id v, double si)
 {
     return stated_shown(f, v, SPAN_NONE, si);
+}
+
+/* What is declared, or what it is given says */
+static const unit *
+declared_in(const flat_model *f, const flat_var *x)
+{
+    return x->display ? x->display : unit_written(f, x->kind == VAR_INTEGRAL ? x->init : x->def, x->unit);
+}
+
+void
+units_written(const flat_model *f, const var_id *list, size_t n, const unit **in)
+{
+    uint32_t *place = bg_calloc(f->var.n + 1, sizeof *place); /* 1 + in the list, by variable */
+
+    for (size_t i = 0; i < n; i++) {
+        in[i] = declared_in(f, &f->var.at[list[i]]);
+        place[list[i]] = (uint32_t)i + 1;
+    }
+    for (size_t i = 0; i < f->initial.n; i++) {
+        const flat_initial *x = &f->initial.at[i];
+        const flat_port *p = x->port != UINT32_MAX ? &f->port.at[x->port] : NULL;
+        var_id may[4] = { f->junction.at[p ? p->junction : x->junction].common, p ? p->stored : VAR_NONE,
+                          p ? p->e : VAR_NONE, p ? p->f : VAR_NONE };
+
+        for (int k = 0; k < 4 && x->written; k++) {
+            uint32_t at = may[k] == VAR_NONE ? 0 : place[may[k]];
+            const flat_var *v = at ? &f->var.at[may[k]] : NULL;
+
+            if (v && !in[at - 1] && v->unit && starts(f, x, v) && unit_dimension(x->written) == unit_dimension(v->unit))
+                in[at - 1] = x->written;
+        }
+    }
+    free(place);
 }

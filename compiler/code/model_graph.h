@@ -1,0 +1,114 @@
+/* model_graph.h - what a model is made of, as its image has it: elements, ports, bonds, junctions, with names and
+ * places
+ *
+ * Made when it is first asked for, and then as it is; threads read it side by side. Numbers are those of the flat
+ * model (flat.h), which it does not refer to.
+ */
+#ifndef BG_MODEL_GRAPH_H
+#define BG_MODEL_GRAPH_H
+
+#include "model.h"
+
+struct model_element {
+    const char *name;
+    span at;
+    enum element_type type : 8;
+    bool linear;   /* its law is one coefficient */
+    bool keep;     /* the experiment says so */
+    bool pseudo;   /* on bonds whose effort times flow is no power, or between such and others */
+    bool switched; /* ideal switch */
+    uint32_t port0, nports;
+    uint32_t ratio0, nratios; /* of a two-port: its moduli (model_ratio) */
+    uint32_t instance;        /* what made it, UINT32_MAX: the model itself */
+};
+struct model_port {
+    uint32_t element, junction;
+    var_id e, f, stored; /* stored: VAR_NONE where nothing is */
+    int8_t sign;         /* +1: arrow from the junction into the element; -1: out of it */
+    bool momentum;       /* of storage: it stores a p, else a q */
+    bool crossed;        /* p on a C, q on an I */
+    const char *name;    /* "plate.gap", or the element's */
+    bool given;          /* its law gives what is stored: q or p on the left */
+    bool inverse;        /* that law is a number over another */
+    const char *own;     /* "plate.gap" of a field's port; NULL: the element says it all */
+    const char *bond;    /* the name of its bond; NULL: it has none */
+    const char *at;      /* what tables call its junction, seen from here */
+};
+struct model_bond {
+    uint32_t from, to; /* junctions */
+    const char *name;  /* NULL: none */
+    const char *from_label, *to_label;
+};
+struct model_junction {
+    uint8_t type; /* 0 or 1 */
+    bool pseudo;
+    var_id common;
+    uint32_t instance;
+    uint32_t inc0, ninc;
+};
+/* What meets a junction: a port or one end of a bond. */
+struct model_incidence {
+    bool is_bond;
+    uint32_t index;
+};
+/* An instance of a component, or (name NULL) a round of a loop. Those around it stand before it. */
+struct model_instance {
+    const char *name, *type;
+    uint32_t parent; /* UINT32_MAX: the model itself */
+};
+/* An output of the text, or a recorded expression behind those. quantity: what its domain calls an effort or flow; NULL
+ * of others */
+struct model_output {
+    const char *name, *quantity;
+    const unit *unit, *display;
+    span at;
+};
+
+/* What acts on the model from outside and was opened (flat.h): it can be moved by a parameter, and its rate by another.
+ */
+struct model_opening {
+    const char *name, *rate_name;
+    var_id by, rate;
+    uint32_t element; /* the source, UINT32_MAX: an input of the text */
+    uint32_t port;    /* of a source: the one whose law it is; UINT32_MAX: none */
+    bool reads_time;  /* that law does, by itself */
+    bool moves;       /* it moves, and by time alone; all that is read in between is looked at */
+    const unit *unit, *display;
+};
+
+typedef struct model_graph {
+    struct model_element *element;
+    struct model_port *port;
+    struct model_bond *bond;
+    struct model_junction *junction;
+    struct model_incidence *incidence;
+    struct model_instance *instance;
+    struct model_output *output;
+    struct model_opening *opening;
+    uint32_t *dependent; /* ports of storage whose stored variable is no state */
+    size_t nelements, nports, nbonds, njunctions, ninstances, noutputs, nopenings, ndependent;
+    size_t ndeclared;   /* of the outputs those that are no recorded expressions */
+    bool common_states; /* common variables of junctions are states */
+} model_graph;
+
+const model_graph *model_graph_of(const bg_model *m);
+
+/* The number of the output with that name; SIZE_MAX: there is none. */
+size_t model_output_find(const bg_model *m, const char *name);
+/* Modulus k of the two-ports, by the numbers of all variables. */
+double model_ratio(bg_model *m, uint32_t k, const double *value);
+/* "a -> b", or the name that the text gives the bond */
+const char *model_bond_label(arena *a, const struct model_bond *b);
+/* "3 bar": a value of state i, in the unit that the text says it in. */
+shown_text model_state_shown(const bg_model *m, size_t i, double si);
+/* Which variables are read, directly: by element e its laws read read[of_element[e] .. of_element[e+1]), by output k
+ * and by a parameter's or signal's definition likewise. */
+typedef struct model_reads {
+    var_id *read;
+    uint32_t *of_element, *of_output, *of_variable;
+} model_reads;
+const model_reads *model_reads_of(const bg_model *m);
+/* The variables that condition `when` reads, through other conditions too. */
+void model_when_reads(const bg_model *m, size_t when, const var_id **list, size_t *n);
+
+#endif
