@@ -30,6 +30,7 @@ static const double tiny_pivot = 1e-13;
 #define ROUNDED 1e-16
 #define STILL 1e-7
 #define NOTHING 1e-250
+#define LEAP 0.5    /* of an unknown's greatest size: a step in which it moves farther is looked at */
 #define LITTLE 0.02 /* of a residual: what steps leave with which factors are kept */
 
 struct evaluator {
@@ -634,6 +635,16 @@ follow_branch(evaluator *v, const program_block *b, struct block_run *run, const
            leads_on(v, b, run);
 }
 
+/* Is it far from the start, beside how large its unknowns ever were? */
+static bool
+is_leap(const program_block *b, const struct block_run *run, const double *start)
+{
+    for (uint32_t i = 0; i < b->n; i++)
+        if (fabs(run->at->z[i] - start[i]) > LEAP * fmax(run->reached[i], fabs(run->at->z[i])))
+            return true;
+    return false;
+}
+
 static int
 solve_nonlinear(evaluator *v, const program_block *b, struct block_run *run)
 {
@@ -641,6 +652,8 @@ solve_nonlinear(evaluator *v, const program_block *b, struct block_run *run)
     const double *start = started ? v->memory->start + b->unknown0 : b->first;
     int status = solve_from(v, b, run, start, started);
 
+    if (status == 0 && started)
+        v->memory->leapt |= is_leap(b, run, start);
     if (status != 0 || !started || leads_on(v, b, run))
         return status;
     double *found = bg_malloc(b->n * sizeof *found);

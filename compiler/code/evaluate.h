@@ -21,6 +21,7 @@ typedef struct block_memory {
     size_t nmodes;
     bool left;       /* since it was last cleared, a solution was not one that leads on from the last accepted point:
                         between them determinants changed their sign, with the modes as they are */
+    bool leapt;      /* likewise, one was far from there: the branch may have ended between them */
     uint32_t failed; /* last block that failed, UINT32_MAX: none */
     uint32_t failed_row; /* its unknown that is not determined, or its worst residual */
     bool failed_singular;

@@ -650,6 +650,18 @@ model_left_branch(const bg_model *m)
     return m->memory.left;
 }
 
+bool
+model_leapt(const bg_model *m)
+{
+    return m->memory.leapt || m->memory.left;
+}
+
+void
+model_follow_branch(bg_model *m)
+{
+    m->memory.leapt = m->memory.left = false;
+}
+
 size_t
 model_nbond_values(const bg_model *m)
 {

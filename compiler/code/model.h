@@ -162,6 +162,9 @@ double model_condition_noise(bg_model *m, size_t k, double t, const double *x);
 /* Were blocks solved there whose solution is not one that leads on from the last accepted point? It lies behind a fold.
  */
 bool model_left_branch(const bg_model *m);
+/* Since model_follow_branch, did rates or conditions have one far from there, or that does not lead on? */
+bool model_leapt(const bg_model *m);
+void model_follow_branch(bg_model *m);
 
 /* ---- events of the text: `when condition { reinit ... }` ---- */
 struct model_when {

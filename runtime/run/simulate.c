@@ -19,6 +19,8 @@
 
 #define PROGRESS_EVERY 256 /* steps */
 
+enum { MOST_FOLDS = 8 }; /* times that a step is taken anew to the place where blocks leave their branch */
+
 /* s, of a run: beyond, lengths of steps and what grows with them leave the numbers. */
 #define LEAST_SPAN 1e-200
 #define GREATEST_SPAN 1e200
@@ -253,6 +255,31 @@ delayed_until(const run *s)
     return fabs(s->stop - limit) <= 2 * run_tiny(s, s->t) ? s->stop : limit;
 }
 
+/* Blocks leave their branch within the last step: its rates behind that place are of another one, and its states of
+ * both. It is taken anew up to there, until it ends there. *again: so it is. False: said. */
+static bool
+take_to_fold(run *s, struct crossing *c, bool *again)
+{
+    double t0 = integrator_t0(s->integrator), t1 = integrator_t1(s->integrator);
+
+    *again = c->cut && s->nx && t1 - c->t > run_tiny(s, t1) && s->o->solver != SIM_VARIATIONAL &&
+             s->folds++ < MOST_FOLDS;
+    if (*again) {
+        s->fold = c->t;
+        return integrator_start(s->integrator, t0, s->x);
+    }
+    if (!c->found && t1 >= s->fold) { /* what is behind begins anew */
+        c->found = c->cut = true;
+        c->t = c->t_seen = t1;
+        memcpy(s->x_probe, integrator_x1(s->integrator), s->nx * sizeof(double));
+    }
+    if (c->found) {
+        s->fold = INFINITY;
+        s->folds = 0;
+    }
+    return true;
+}
+
 static bool
 main_loop(run *s)
 {
@@ -264,6 +291,7 @@ main_loop(run *s)
         double until = fmin(fmin(s->stop, events_next(s->events)), delayed_until(s));
         if (s->next_border < s->border.n)
             until = fmin(until, s->border.at[s->next_border]);
+        until = fmin(until, s->fold);
         if (s->stop - s->t <= 2 * run_tiny(s, s->t)) /* a switching within a rounding of the end */
             break;
         if (until - s->t <= run_tiny(s, s->t))
@@ -289,6 +317,8 @@ main_loop(run *s)
             if (clear < wanted)
                 until = s->t + clear;
         }
+        if (s->blocks)
+            model_follow_branch(s->model);
         enum integrator_status status = integrator_step(s->integrator, until);
         if (status != STEP_OK) {
             if (!integrator_ready(s->integrator))
@@ -310,9 +340,16 @@ main_loop(run *s)
         }
         double t0 = integrator_t0(s->integrator), t1 = integrator_t1(s->integrator);
         struct crossing c = { .found = false };
+        bool again, leapt = s->nx && s->blocks && model_leapt(s->model);
 
         if (events_watched(s->events) && !run_find_crossing(s, &c))
             return run_fail_evaluation(s, t0, s->x);
+        if (!c.found && leapt)
+            run_find_fold(s, &c);
+        if (!take_to_fold(s, &c, &again))
+            return false;
+        if (again)
+            continue;
         if (c.found) {
             double *seen = s->inner[0];
             memcpy(seen, s->x_probe, s->nx * sizeof(double));
@@ -333,7 +370,9 @@ main_loop(run *s)
             /* what solves blocks behind the switching sets out from what does just before it */
             if (s->blocks && !c.at_start && !c.cut)
                 model_accept(s->model, s->t, s->x);
-            if (!c.cut && !note_event(s, events_switch(s->events, c.t_seen, seen, s->t, s->x), &switched))
+            if (c.cut) /* what is just behind leads on from there */
+                model_accept(s->model, s->t + run_tiny(s, s->t), s->x);
+            else if (!note_event(s, events_switch(s->events, c.t_seen, seen, s->t, s->x), &switched))
                 return false;
         } else {
             s->t = t1;
@@ -552,6 +591,7 @@ simulate(bg_model *m, const sim_options *o, sim_result *r)
               .stop = o->stop,
               .t = o->start,
               .rtol = rtol,
+              .fold = INFINITY,
               .max_steps = o->max_steps ? o->max_steps : SIM_MOST_STEPS };
     bool ok = false;
 

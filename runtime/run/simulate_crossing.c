@@ -15,6 +15,13 @@
 #define DIP_LOOKS 8
 #define DIP_DEPTH 1e-7 /* in parts of the condition's size: less may be the integrator's error */
 
+/* Rates leap where they differ by more than this part of their difference over a whole step across any part of it, also
+ * after so many halvings: on its branch a block's solution may end with an infinite slope, whose change falls by the
+ * root of 2 each time. */
+enum { SMOOTH_HALVINGS = 10 };
+#define SMOOTH_LEAP 0.1
+#define MATTERS 0.1 /* of what is tolerated: what rates make of a step beside that is no leap */
+
 enum { CLOSER = 200, HALVED = 8 }; /* steps onto a switching at most; every so many one that halves */
 
 /* Margin at t of the last step, its state in x_probe. */
@@ -197,6 +204,52 @@ close_in(run *s, struct look lo, struct look hi, double *t)
     }
     *t = hi.t;
     return true;
+}
+
+/* Rates at t of the last step. False: there are none. */
+static bool
+rates_at(run *s, double t, double *f)
+{
+    return integrator_dense(s->integrator, t, s->x_probe) && model_rhs(s->model, t, s->x_probe, f) == 0;
+}
+
+/* How far two rates take the states apart in the last step, in parts of what is tolerated. */
+static double
+apart(run *s, const double *a, const double *b)
+{
+    for (size_t i = 0; i < s->nx; i++)
+        s->x_probe[i] = a[i] - b[i];
+    return integrator_moves(s->integrator, s->x_probe, integrator_t1(s->integrator) - integrator_t0(s->integrator));
+}
+
+void
+run_find_fold(run *s, struct crossing *c)
+{
+    double *from = s->inner[0], *to = s->inner[1], *middle = s->inner[2], t0 = integrator_t0(s->integrator), lo = t0,
+           hi = integrator_t1(s->integrator), whole, leap;
+
+    if (!rates_at(s, lo, from) || !rates_at(s, hi, to) || !((whole = leap = apart(s, from, to)) > MATTERS))
+        return;
+    for (int k = 0; hi - lo > run_tiny(s, lo); k++) {
+        double t = lo + (hi - lo) / 2, before, behind;
+
+        if (!rates_at(s, t, middle))
+            return;
+        before = apart(s, from, middle);
+        behind = apart(s, middle, to);
+        leap = fmax(before, behind);
+        if (!(leap > MATTERS) || (k >= SMOOTH_HALVINGS && !(leap > SMOOTH_LEAP * whole)))
+            return;
+        if (before > behind) {
+            hi = t;
+            memcpy(to, middle, s->nx * sizeof *to);
+        } else {
+            lo = t;
+            memcpy(from, middle, s->nx * sizeof *from);
+        }
+    }
+    c->cut = c->found = lo > t0 && integrator_dense(s->integrator, lo, s->x_probe);
+    c->t = c->t_seen = lo;
 }
 
 bool

@@ -35,6 +35,8 @@ typedef struct run {
     pieces *pieces; /* NULL: steps are looked at as they are */
     reach *reach;   /* NULL: nothing happens that depends on time alone */
     bool blocks;
+    double fold;    /* where blocks leave their branch in a step that is taken anew up to there; else INFINITY */
+    unsigned folds; /* times that it was taken anew */
     double *x, *x_probe, *inner[3]; /* present state; scratch; states inside a step */
     double *x_first;                /* the state that the first step set out from */
     double *x_most;     /* greatest magnitude of each state so far, in a model with constraints; else NULL */
@@ -104,6 +106,9 @@ void run_warn_unresolved(const run *s);
 
 /* Looks for the first condition in the last step that contradicts its mode. The state at t_seen is left in x_probe. */
 bool run_find_crossing(run *s, struct crossing *c);
+/* Looks for a place in the last step where the rates leap, since the branch of a block's solution ends: c->cut, just
+ * before it. At the very start of the step it is none. */
+void run_find_fold(run *s, struct crossing *c);
 
 /* The model cannot be evaluated beyond (t, x): perhaps because a condition should have switched there. Then the state
  * moves on past that border by an Euler step below anything the tolerance sees. */
