@@ -20,7 +20,10 @@ bg_out_of_memory(size_t size)
     if (again) /* what ends the program wanted some too */
         _exit(EXIT_NO_MEMORY);
     again = true;
-    fprintf(stderr, "bgc: out of memory (%zu bytes more were needed)\n", size);
+    if (size)
+        fprintf(stderr, "bgc: out of memory (%zu bytes more were needed)\n", size);
+    else
+        fprintf(stderr, "bgc: out of memory\n");
     if (bg_before_no_memory)
         bg_before_no_memory();
     /* no handlers of exit: who held a lock while he asked for memory (that of the list of handlers itself, when a

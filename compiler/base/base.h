@@ -28,7 +28,7 @@ extern void (*bg_before_no_memory)(void);
 /* For who is a guest in another program: where a want of memory goes instead of ending it (longjmp, 1), on this thread.
  * What was being made is lost. NULL: nowhere. */
 extern _Thread_local jmp_buf *bg_memory_refuge;
-/* Ends the program for want of `size` bytes, or goes where bg_memory_refuge says. */
+/* Ends the program for want of `size` bytes (0: nobody knows of how many), or goes where bg_memory_refuge says. */
 _Noreturn void bg_out_of_memory(size_t size);
 void *bg_malloc(size_t size);
 void *bg_calloc(size_t n, size_t size);

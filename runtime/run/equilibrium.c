@@ -21,12 +21,16 @@
 
 #include "descend.h"
 #include "equilibrium_inside.h"
+#include "library_status.h"
 #include "shown.h"
 #include "vectors.h"
 
 #define ITERATIONS 400
 #define CLOSE 1e-9    /* of the terms in a rate: an equilibrium, though perhaps not down to rounding */
 #define ROUNDED 1e-13 /* of the states' scales: a change of them by so little is rounding, and so is what it does */
+#define RATES_VANISH 1e-12 /* of the terms in them: Newton's method goes on to rounding, which `measure` judges */
+#define STEPS_VANISH 1e-15 /* of the states: no step below it changes them */
+#define LONGEST_STEP 1e6   /* sizes of the states, each: the line search shortens steps, no bound does */
 #define DENSE_STATES 600
 #define DENSE_UNKNOWNS 1200
 #define REGULAR 1e9      /* steps beyond this times the states' sizes mean a Jacobian that leaves something free */
@@ -379,31 +383,29 @@ is_regular(rest *s, const double *x, const double *scale)
 static bool
 newton_solve(rest *s, double *x, N_Vector u, N_Vector scale, N_Vector rate_scale, SUNContext context)
 {
-    void *kin = KINCreate(context);
-    SUNMatrix a = linear_matrix(s->linear, context);
-    SUNLinearSolver solver = linear_solver(s->linear, context);
-    bool ok = false;
+    void *kin = library_made(KINCreate(context));
+    SUNMatrix a = library_made(linear_matrix(s->linear, context));
+    SUNLinearSolver solver = library_made(linear_solver(s->linear, context));
+    bool ok;
 
     memcpy(NV_DATA_S(u), x, s->n * sizeof(double));
-    if (kin && a && solver && KINInit(kin, newton_rates, u) == KIN_SUCCESS &&
-        KINSetLinearSolver(kin, solver, a) == KIN_SUCCESS && KINSetJacFn(kin, newton_jacobian) == KIN_SUCCESS) {
-        KINSetErrHandlerFn(kin, silent, NULL);
-        KINSetUserData(kin, s);
-        KINSetMaxSetupCalls(kin, 1); /* the Jacobian of every iterate */
-        KINSetFuncNormTol(kin, 1e-12);
-        KINSetScaledStepTol(kin, 1e-15);
-        KINSetMaxNewtonStep(kin, 1e6 * sqrt((double)s->n));
-        KINSetNumMaxIters(kin, ITERATIONS / 4);
-        ok = KINSol(kin, u, KIN_LINESEARCH, scale, rate_scale) >= 0;
-    }
+    library_set(KINInit(kin, newton_rates, u));
+    library_set(KINSetLinearSolver(kin, solver, a));
+    library_set(KINSetJacFn(kin, newton_jacobian));
+    library_set(KINSetErrHandlerFn(kin, silent, NULL));
+    library_set(KINSetUserData(kin, s));
+    library_set(KINSetMaxSetupCalls(kin, 1)); /* the Jacobian of every iterate */
+    library_set(KINSetFuncNormTol(kin, RATES_VANISH));
+    library_set(KINSetScaledStepTol(kin, STEPS_VANISH));
+    library_set(KINSetMaxNewtonStep(kin, LONGEST_STEP * sqrt((double)s->n)));
+    library_set(KINSetNumMaxIters(kin, ITERATIONS / 4));
+    ok = KINSol(kin, u, KIN_LINESEARCH, scale, rate_scale) >= 0;
     for (size_t i = 0; i < s->n && ok; i++)
         if (s->active[i])
             x[i] = NV_DATA_S(u)[i];
     KINFree(&kin);
-    if (solver)
-        SUNLinSolFree(solver);
-    if (a)
-        SUNMatDestroy(a);
+    SUNLinSolFree(solver);
+    SUNMatDestroy(a);
     return ok;
 }
 
@@ -421,11 +423,11 @@ newton(rest *s, double *x)
         return INFINITY;
     measure(s, x);
     h = time_scale(s, x);
-    SUNContext_Create(NULL, &context);
-    u = N_VNew_Serial((sunindextype)s->n, context);
-    scale = N_VClone(u);
-    rate_scale = N_VClone(u);
-    ok = u && scale && rate_scale;
+    library_set(SUNContext_Create(NULL, &context));
+    u = library_made(N_VNew_Serial((sunindextype)s->n, context));
+    scale = library_made(N_VClone(u));
+    rate_scale = library_made(N_VClone(u));
+    ok = true;
     for (int round = 0; ok && round < NEWTON_ROUNDS; round++) {
         for (size_t i = 0; i < s->n; i++) {
             double size = fmax(fabs(x[i]), h * s->gross[i]);

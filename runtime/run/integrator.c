@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "integrator_inside.h"
+#include "library_status.h"
 
 #define BDF_CARE \
     10 /* its local errors are held so much below the tolerance: there are many of them, and of one sign \
@@ -22,6 +23,11 @@
 
 #define FAR_OFF 1e8 /* of what is tolerated: where rates have no value */
 #define MOST_RATE 1e200
+/* Failed attempts at one step, each shorter than the last: more than the libraries' own, as a switching may lie close
+ * by */
+#define MOST_ERK_FAILURES 25
+#define MOST_BDF_FAILURES 20
+#define OF_STABLE 0.95     /* of the longest stable step by the spectral radius, which is an estimate */
 #define STATIC_STEPS 1000  /* of a model without states over the whole span */
 #define BEND_PAUSE 64      /* and is not looked at for so many steps, then twice as many */
 #define FIRST_GROWTH 10000 /* the libraries': of a first step whose length they guessed */
@@ -188,9 +194,9 @@ integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, do
     }
     g->static_step = (stop - start) / STATIC_STEPS;
     g->kind = g->next = n == 0 ? STATIC : solver == SIM_BDF ? BDF : solver == SIM_VARIATIONAL ? MIDPOINT : EXPLICIT;
-    SUNContext_Create(NULL, &g->context);
+    library_set(SUNContext_Create(NULL, &g->context));
     for (int i = 0; i < 3; i++) {
-        g->y[i] = i ? N_VClone(g->y[0]) : N_VNew_Serial((sunindextype)n, g->context);
+        g->y[i] = library_made(i ? N_VClone(g->y[0]) : N_VNew_Serial((sunindextype)n, g->context));
         if (i == 0)
             vectors_install(g->y[0]);
         g->f[i] = bg_calloc(n + 1, sizeof(double));
@@ -270,11 +276,11 @@ gather_failures(integrator *g)
     long now = 0;
 
     if (g->kind == EXPLICIT && g->arkode) {
-        ERKStepGetNumErrTestFails(g->arkode, &now);
+        library_set(ERKStepGetNumErrTestFails(g->arkode, &now));
         g->failures += (uint64_t)(now - g->erk_failures);
         g->erk_failures = now;
     } else if (g->kind == BDF && g->cvode) {
-        CVodeGetNumErrTestFails(g->cvode, &now);
+        library_set(CVodeGetNumErrTestFails(g->cvode, &now));
         g->failures += (uint64_t)(now - g->cv_failures);
         g->cv_failures = now;
     }
@@ -300,49 +306,49 @@ prepare(integrator *g)
 
     if (g->kind == EXPLICIT) {
         if (g->arkode) {
-            ERKStepReInit(g->arkode, explicit_rhs, t, g->y[2]);
+            library_set(ERKStepReInit(g->arkode, explicit_rhs, t, g->y[2]));
         } else {
-            g->arkode = ERKStepCreate(explicit_rhs, t, g->y[2], g->context);
-            ERKStepSetErrHandlerFn(g->arkode, silent, NULL);
-            ERKStepSetUserData(g->arkode, g);
-            ERKStepSetTableNum(g->arkode, ARKODE_DORMAND_PRINCE_7_4_5);
-            ERKStepWFtolerances(g->arkode, weights);
-            ERKStepSetMaxNumSteps(g->arkode, -1);
-            ERKStepSetMaxHnilWarns(g->arkode, -1);
-            ERKStepSetMaxErrTestFails(g->arkode, 25);
-            ERKStepSetStabilityFn(g->arkode, stable_step, g);
-            ERKStepSetCFLFraction(g->arkode, 0.95);
+            g->arkode = library_made(ERKStepCreate(explicit_rhs, t, g->y[2], g->context));
+            library_set(ERKStepSetErrHandlerFn(g->arkode, silent, NULL));
+            library_set(ERKStepSetUserData(g->arkode, g));
+            library_set(ERKStepSetTableNum(g->arkode, ARKODE_DORMAND_PRINCE_7_4_5));
+            library_set(ERKStepWFtolerances(g->arkode, weights));
+            library_set(ERKStepSetMaxNumSteps(g->arkode, -1));
+            library_set(ERKStepSetMaxHnilWarns(g->arkode, -1));
+            library_set(ERKStepSetMaxErrTestFails(g->arkode, MOST_ERK_FAILURES));
+            library_set(ERKStepSetStabilityFn(g->arkode, stable_step, g));
+            library_set(ERKStepSetCFLFraction(g->arkode, OF_STABLE));
             if (model_projects(g->model))
-                ERKStepSetPostprocessStepFn(g->arkode, project_explicit);
+                library_set(ERKStepSetPostprocessStepFn(g->arkode, project_explicit));
         }
-        ERKStepSetInitStep(g->arkode, g->set_out);
-        ERKStepSetMaxFirstGrowth(g->arkode, g->set_out > 0 ? GROWTH : FIRST_GROWTH);
+        library_set(ERKStepSetInitStep(g->arkode, g->set_out));
+        library_set(ERKStepSetMaxFirstGrowth(g->arkode, g->set_out > 0 ? GROWTH : FIRST_GROWTH));
         g->erk_failures = 0;
     } else if (g->kind == BDF) {
         if (!integrator_need_linear(g))
             return false;
         if (g->cvode) {
-            CVodeReInit(g->cvode, t, g->y[2]);
+            library_set(CVodeReInit(g->cvode, t, g->y[2]));
         } else {
-            g->cvode = CVodeCreate(CV_BDF, g->context);
-            CVodeSetErrHandlerFn(g->cvode, silent, NULL);
-            CVodeInit(g->cvode, bdf_rhs, t, g->y[2]);
-            CVodeSetUserData(g->cvode, g);
-            CVodeWFtolerances(g->cvode, weights);
-            CVodeSetMaxNumSteps(g->cvode, -1);
-            CVodeSetMaxHnilWarns(g->cvode, -1);
-            CVodeSetMaxErrTestFails(g->cvode, 20);
-            CVodeSetMaxConvFails(g->cvode, 20);
-            g->matrix = linear_matrix(g->linear, g->context);
-            g->solver = linear_solver(g->linear, g->context);
-            CVodeSetLinearSolver(g->cvode, g->solver, g->matrix);
-            CVodeSetLinSysFn(g->cvode, linear_system);
+            g->cvode = library_made(CVodeCreate(CV_BDF, g->context));
+            library_set(CVodeSetErrHandlerFn(g->cvode, silent, NULL));
+            library_set(CVodeInit(g->cvode, bdf_rhs, t, g->y[2]));
+            library_set(CVodeSetUserData(g->cvode, g));
+            library_set(CVodeWFtolerances(g->cvode, weights));
+            library_set(CVodeSetMaxNumSteps(g->cvode, -1));
+            library_set(CVodeSetMaxHnilWarns(g->cvode, -1));
+            library_set(CVodeSetMaxErrTestFails(g->cvode, MOST_BDF_FAILURES));
+            library_set(CVodeSetMaxConvFails(g->cvode, MOST_BDF_FAILURES));
+            g->matrix = library_made(linear_matrix(g->linear, g->context));
+            g->solver = library_made(linear_solver(g->linear, g->context));
+            library_set(CVodeSetLinearSolver(g->cvode, g->solver, g->matrix));
+            library_set(CVodeSetLinSysFn(g->cvode, linear_system));
             if (model_projects(g->model)) {
-                CVodeSetProjFn(g->cvode, project_bdf);
-                CVodeSetProjErrEst(g->cvode, false);
+                library_set(CVodeSetProjFn(g->cvode, project_bdf));
+                library_set(CVodeSetProjErrEst(g->cvode, false));
             }
         }
-        CVodeSetInitStep(g->cvode, g->set_out);
+        library_set(CVodeSetInitStep(g->cvode, g->set_out));
         g->cv_failures = 0;
         g->young = BDF_YOUTH;
     }
@@ -467,12 +473,12 @@ advance(integrator *g, double until)
     int status;
 
     if (g->kind == EXPLICIT) {
-        ERKStepSetMinStep(g->arkode, least);
-        ERKStepSetStopTime(g->arkode, until);
+        library_set(ERKStepSetMinStep(g->arkode, least));
+        library_set(ERKStepSetStopTime(g->arkode, until));
         status = ERKStepEvolve(g->arkode, until, g->y[2], &t, ARK_ONE_STEP);
     } else {
-        CVodeSetMinStep(g->cvode, least);
-        CVodeSetStopTime(g->cvode, until);
+        library_set(CVodeSetMinStep(g->cvode, least));
+        library_set(CVodeSetStopTime(g->cvode, until));
         status = CVode(g->cvode, until, g->y[2], &t, CV_ONE_STEP);
     }
     g->t[2] = t;
