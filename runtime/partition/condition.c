@@ -357,21 +357,60 @@ compare(const struct ran *a, const struct ran *b, const char *experiment,
     map_free(&said);
 }
 
+struct kept_runs {
+    size_t n;
+    const recording *of;
+    struct ran at[];
+};
+
+kept_runs *
+runs_keep(const recording *r, size_t n, void (*failed)(void *ctx, const sources *s), void *ctx)
+{
+    kept_runs *k = bg_calloc(1, sizeof *k + n * sizeof *k->at);
+
+    k->n = n;
+    k->of = r;
+    for (size_t i = 0; i < n; i++)
+        if (!run_one(&r[i], &k->at[i], failed, ctx)) {
+            runs_free(k);
+            return NULL;
+        }
+    return k;
+}
+
+void
+runs_free(kept_runs *k)
+{
+    for (size_t i = 0; k && i < k->n; i++)
+        ran_free(&k->at[i]);
+    free(k);
+}
+
+bool
+runs_compare(const kept_runs *before, const recording *after, const char *(*renamed)(arena *a, const char *name),
+             arena *a, void (*failed)(void *ctx, const sources *s), void *ctx, run_errors *out)
+{
+    bool fine = true;
+
+    for (size_t i = 0; i < before->n && fine; i++) {
+        struct ran y = { 0 };
+
+        fine = run_one(&after[i], &y, failed, ctx);
+        if (fine)
+            compare(&before->at[i], &y, before->of[i].experiment, renamed, a, out);
+        ran_free(&y);
+    }
+    return fine;
+}
+
 bool
 compare_runs(const recording *before, const recording *after, size_t n,
              const char *(*renamed)(arena *a, const char *name), arena *a, void (*failed)(void *ctx, const sources *s),
              void *ctx, run_errors *out)
 {
-    bool fine = true;
+    kept_runs *k = runs_keep(before, n, failed, ctx);
+    bool fine = k && runs_compare(k, after, renamed, a, failed, ctx, out);
 
-    for (size_t i = 0; i < n && fine; i++) {
-        struct ran x = { 0 }, y = { 0 };
-
-        fine = run_one(&before[i], &x, failed, ctx) && run_one(&after[i], &y, failed, ctx);
-        if (fine)
-            compare(&x, &y, before[i].experiment, renamed, a, out);
-        ran_free(&x);
-        ran_free(&y);
-    }
+    runs_free(k);
     return fine;
 }

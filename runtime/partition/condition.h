@@ -30,6 +30,13 @@ typedef struct run_error {
     double end[2];     /* s: where they ended, as given first */
 } run_error;
 typedef VEC(run_error) run_errors;
+/* Runs that several texts are compared with. NULL: one failed, which `failed` was told. runs_free. */
+typedef struct kept_runs kept_runs;
+kept_runs *runs_keep(const recording *r, size_t n, void (*failed)(void *ctx, const sources *s), void *ctx);
+void runs_free(kept_runs *k);
+/* As compare_runs, with these as the first. */
+bool runs_compare(const kept_runs *before, const recording *after, const char *(*renamed)(arena *a, const char *name),
+                  arena *a, void (*failed)(void *ctx, const sources *s), void *ctx, run_errors *out);
 /* Runs both and compares outputs and states of the same name (`renamed`: what a name of the first became in the second;
  * NULL: itself). False: a run failed, which `failed` was told. Names in the arena. */
 bool compare_runs(const recording *before, const recording *after, size_t n,

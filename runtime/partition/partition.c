@@ -66,6 +66,7 @@ compile_models(struct worker *d, local_models *models)
 static void
 worker_free(struct worker *d)
 {
+    runs_free(d->as_given);
     free(d->freeze);
     free(d->run);
     free(d->given);

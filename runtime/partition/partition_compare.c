@@ -58,9 +58,11 @@ partition_without(struct worker *d, const recording *r, const name_list *gone, s
     text_without(r, d->o->nruns, gone, d->a, &out->text, &out->length, &out->cost.stay);
     if (!out->text)
         return true;
+    if (!d->as_given && !(d->as_given = runs_keep(d->o->run, d->o->nruns, partition_run_failed, d)))
+        return false;
     less = recordings_of(d, r, NULL, out->text, out->length);
-    fine = compare_runs(d->o->run, less, d->o->nruns, d->written && r->text != d->o->run->text ? written_name : NULL,
-                        d->a, partition_run_failed, d, &out->cost.error);
+    fine = runs_compare(d->as_given, less, d->written && r->text != d->o->run->text ? written_name : NULL, d->a,
+                        partition_run_failed, d, &out->cost.error);
     free(less);
     return fine;
 }

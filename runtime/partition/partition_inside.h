@@ -21,6 +21,7 @@ struct worker {
     char *text;            /* the text at hand, frozen or conditioned; NULL: neither */
     char *given;           /* the text with what --set gives said in it; NULL: nothing is given */
     signal_freeze *freeze; /* [nfreezes] */
+    kept_runs *as_given;   /* of the model as given, once a text without some elements is compared with them */
     portable portable;     /* what lies in the folder beside the texts */
     bool failed;
 };
