@@ -175,7 +175,8 @@ find_reads(image *m, const maker *k, inst condition, struct image_when *to)
             add_reads(k->f, k->e->mode.at[v->owner].g, &list);
     }
     kept = arena_new_array(m->arena, var_id, list.n + 1);
-    memcpy(kept, list.at, list.n * sizeof *kept);
+    if (list.n)
+        memcpy(kept, list.at, list.n * sizeof *kept);
     to->reads = kept;
     to->nreads = list.n;
     vec_free(&list);
