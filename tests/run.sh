@@ -19,13 +19,15 @@ configure_and_build() {
     shift
     mkdir -p "$dir"
     log=$dir/build.log
+    # a folder goes on with what it was begun with
+    [ -e "$dir/CMakeCache.txt" ] || ! command -v ninja >/dev/null || set -- "$@" -G Ninja
     cmake -S "$root" -B "$dir" "$@" >"$log" 2>&1 || { cat "$log"; return 1; }
     cmake --build "$dir" -j "$jobs" >>"$log" 2>&1 || { tail -n 60 "$log"; return 1; }
 }
 
 echo "== building $build and $build-sanitize"
 configure_and_build "$build" -DCMAKE_BUILD_TYPE=Release -DBGC_TESTS=ON
-configure_and_build "$build-sanitize" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" -DBGC_SANITIZE=ON -DBGC_TESTS=ON
+configure_and_build "$build-sanitize" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g1" -DBGC_SANITIZE=ON -DBGC_TESTS=ON
 
 
 status=0

@@ -12,8 +12,8 @@ packages="
     libcmocka-dev
 "
 
-# an analyzer that is one of the tests, and the fuzzers' compiler, for who asks for them
-[ -z "${with_analyzer:-}" ] || packages="$packages clang-tidy-14"
+# an analyzer that is one of the tests, what builds several times in less of it, and the fuzzers' compiler, for who asks for them
+[ -z "${with_analyzer:-}" ] || packages="$packages clang-tidy-14 ninja-build"
 [ -z "${with_fuzzers:-}" ] || packages="$packages clang libclang-rt-14-dev llvm"
 
 missing=

@@ -25,6 +25,7 @@ build() {
     folder=$1 targets=$2
     shift 2
     mkdir -p "$folder"
+    [ -e "$folder/CMakeCache.txt" ] || ! command -v ninja >/dev/null || set -- "$@" -G Ninja
     cmake -S "$root" -B "$folder" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DBGC_WERROR=OFF "$@" >"$folder/build.log" 2>&1 ||
         { cat "$folder/build.log"; exit 2; }
     # shellcheck disable=SC2086

@@ -33,7 +33,7 @@ chain(int n, double within)
     }
     strbuf_printf(
         &b,
-        "    output x = integral(v1.f);\n}\nexperiment run of chain { stop = 2; rtol = 1e-6; observe x within %g; }\n",
+        "    output x = integral(v1.f);\n}\nexperiment run of chain { stop = 1; rtol = 1e-6; observe x within %g; }\n",
         within);
     return b.at;
 }
