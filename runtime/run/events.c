@@ -357,7 +357,8 @@ events_agree(events *e, double t, const double *x)
 
             if (!(events_margin_of(e, k, e->g[k]) < -CONTRADICTION * e->size[k]))
                 continue;
-            if (e->of_net[k] || e->mode[k].kind == MODE_SIGN || e->mode[k].kind == MODE_STICK)
+            if (e->of_net[k] || e->mode[k].kind == MODE_SIGN || e->mode[k].kind == MODE_STICK ||
+                e->mode[k].kind == MODE_EQUAL)
                 return false;
             flip(e, k, e->g[k], t, x);
             agree = false;

@@ -34,7 +34,7 @@ void events_measure(events *e, double (*moves)(void *ctx, const double *dx, doub
 enum events_status events_start(events *e, double t, double *x);
 
 /* Switches what contradicts its mode at (t, x) until all agree, where only pieces, comparisons and their like do: no
- * friction, no ideal switch. False: they do not. */
+ * friction, no ideal switch, nothing that is to be equal. False: they do not. */
 bool events_agree(events *e, double t, const double *x);
 /* Values that watched mode k could have instead, of those that events_agree switches: up to n, the nearest first. */
 size_t events_others(const events *e, uint32_t k, double *value, size_t n);

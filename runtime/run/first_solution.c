@@ -30,7 +30,8 @@ struct choosing {
     const double *x;
     struct model_choice *choice;
     size_t nmodes, nmark, nelements;
-    double *power; /* [nelements] */
+    bool by_powers; /* candidates are known by powers, which are all of one unit */
+    double *power;  /* [nelements] */
     struct candidate *at;
     size_t n; /* candidates so far, all different */
 };
@@ -61,8 +62,8 @@ is_same(const struct choosing *c, const double *a, const double *b)
 {
     double most = 0;
 
-    /* powers differ by their own parts: what is left of those that cancel is rounding */
-    for (size_t i = 0; i < c->nmark && c->nmark == c->nelements; i++)
+    /* a power far below the greatest may be what rounding leaves */
+    for (size_t i = 0; i < c->nmark && c->by_powers; i++)
         most = fmax(most, fmax(fabs(a[i]), fabs(b[i])));
     for (size_t i = 0; i < c->nmark; i++)
         if (!(fabs(a[i] - b[i]) <= SAME * fmax(most, fmax(fabs(a[i]), fabs(b[i])))))
@@ -130,6 +131,7 @@ choose_block(struct choosing *c, const struct model_solutions *s)
     size_t best;
 
     begin(c, s->n + 1, s->unknowns);
+    c->by_powers = false;
     if (model_chosen(c->choice, c->power, c->at[0].mark))
         add(c);
     for (size_t i = 0; i < s->n && c->n > 0; i++) {
@@ -215,6 +217,7 @@ choose_modes(struct choosing *c)
 
     memcpy(first, model_modes(c->model), c->nmodes * sizeof *first);
     begin(c, MOST_CANDIDATES + 1, c->nelements);
+    c->by_powers = true;
     for (uint32_t k = 0; k < c->nmodes && tried < MOST_TRIED; k++)
         tried += try_mode(c, k, first);
     if (c->n > 1) {
