@@ -213,7 +213,16 @@ shown(span at)
     return at.end - at.begin < LONGEST_SHOWN ? (int)(at.end - at.begin) : LONGEST_SHOWN;
 }
 
-/* R:winding(4) and Wheel:front(20): the `(` of what a component is given, which is given by name. */
+/* What stands behind the colon of `Wheel:front(`, which begins at head. */
+static const char *
+instance_name(const struct parse *p, const char *head, const char *open)
+{
+    const char *colon = memchr(head, ':', (size_t)(open - head));
+
+    return arena_strndup(p->a, colon + 1, (size_t)(open - colon - 1));
+}
+
+/* R:winding(4), Wheel:front(20), Wheel:side[i](axle): the `(` of what a component is given, which is given by name. */
 static bool
 given_without_name(struct parse *p)
 {
@@ -222,7 +231,7 @@ given_without_name(struct parse *p)
 
     for (const char *s = begin; s < now; s++)
         open = *s == '(' ? s : *s == ')' ? NULL : open;
-    for (head = open; head && head > begin && (isalnum((unsigned char)head[-1]) || strchr("_:", head[-1]));)
+    for (head = open; head && head > begin && (isalnum((unsigned char)head[-1]) || strchr("_:[]", head[-1]));)
         head--;
     if (!open || head == open || !memchr(head, ':', (size_t)(open - head)))
         return false;
@@ -231,8 +240,15 @@ given_without_name(struct parse *p)
     name = (int)(open - head < LONGEST_SHOWN ? open - head : LONGEST_SHOWN);
     value = (int)strcspn(open + 1, "),;{}\n");
     value = value < LONGEST_SHOWN ? value : LONGEST_SHOWN;
-    diag_help(p->s, "Write `%.*s = %.*s` for an element, `%.*s(NAME = %.*s)` for a component.", name, head, value,
-              open + 1, name, head, value, open + 1);
+    if (p->before.kind == '(')
+        diag_help(p->s, "Write `%.*s = %.*s` for an element, `%.*s(NAME = %.*s)` for a component.", name, head, value,
+                  open + 1, name, head, value, open + 1);
+    else
+        diag_help(p->s,
+                  "Write `%.*s = %.*s` for an element, `%.*s(NAME = %.*s)` for a component's parameter or input, and "
+                  "`%.*s -> %s.PORT` for its port.",
+                  name, head, value, open + 1, name, head, value, open + 1, value, open + 1,
+                  instance_name(p, head, open));
     return true;
 }
 
@@ -257,6 +273,9 @@ bracket_error(struct parse *p, const struct expected *e)
         }
     }
     if (now->kind == NUMBER && p->before.kind == '(' && e->name[NAME] && e->name[')'] && !takes_value(e) &&
+        given_without_name(p))
+        return true;
+    if ((now->kind == INDEX || one_of(now->kind, ",).")) && e->name['='] && p->before.kind == NAME &&
         given_without_name(p))
         return true;
     if (now->kind == ')' && e->name['='] && p->before.kind == NAME &&

@@ -164,6 +164,14 @@ help_arguments(elab *el, const scope *inside, const char *model)
     strbuf_free(&list);
 }
 
+static bool
+is_port(const elab *el, const scope *inside, const char *name)
+{
+    uint32_t at = own_family(el, inside, name, true);
+
+    return at != NONE && el->family.at[at].n && el->part.at[el->family.at[at].first].port;
+}
+
 /* Gives an instance's parameters and inputs their values. */
 static void
 give_arguments(elab *el, scope *outer, scope *inside, const ast_model *m, const ast_node *written)
@@ -193,7 +201,10 @@ give_arguments(elab *el, scope *outer, scope *inside, const ast_model *m, const 
             diag_error(el->s, "argument-unknown", a->name_at, "model \"%s\" has no parameter or input called \"%s\"",
                        m->name, a->name);
             near = nearest_value(el, inside, a->name);
-            if (near && own_family(el, inside, near, false) != NONE)
+            if (is_port(el, inside, a->name))
+                diag_help(el->s, "It is a port, which a bond joins: `node -> %s.%s`.", written->ref.part[0].name,
+                          a->name);
+            else if (near && own_family(el, inside, near, false) != NONE)
                 diag_help(el->s, "Did you mean \"%s\"?", near);
             else if (!errors_are_many(el))
                 help_arguments(el, inside, m->name);
