@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { ROOM = 8, KEPT = 3 }; /* arrays of [n] in a room beside `value`, and in a block_run */
+enum { ROOM = 8 }; /* arrays of [n] in a room beside `value` */
 
 static double *
 lay_out(struct block_room *at, double *numbers, size_t n, size_t nonzeros)
@@ -27,7 +27,7 @@ block_rooms_open(block_rooms *rooms, const routine *g, uint32_t large, struct bl
         const program_block *b = &g->block.at[k];
         size_t entries = (size_t)b->column_start[b->n];
 
-        rooms->n += KEPT * (size_t)b->n;
+        rooms->n += b->n;
         if (b->n >= large) {
             rooms->n += ROOM * (size_t)b->n + entries;
             nlarge++;
@@ -50,9 +50,7 @@ block_rooms_open(block_rooms *rooms, const routine *g, uint32_t large, struct bl
             next = lay_out(run[k].at, next, b->n, (size_t)b->column_start[b->n]);
         }
         run[k].weight = next;
-        run[k].seen = next + b->n;
-        run[k].reached = next + 2 * (size_t)b->n;
-        next += KEPT * (size_t)b->n;
+        next += b->n;
     }
 }
 

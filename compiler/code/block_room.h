@@ -22,14 +22,14 @@ struct block_room {
 struct block_run {
     factor *factor;
     struct block_room *at;
-    double *weight, *seen, *reached; /* [n] of residuals at the last point; greatest, and sizes, at accepted points */
-    bool factored;                   /* constant matrix, factored for these parameters */
-    bool serves;                     /* the last step with these factors left little: they do for the next */
-    bool old;                        /* the factors are of an earlier matrix than `value` */
-    bool sized;                      /* the factors are of the matrix with its columns scaled by `size` */
-    bool keeps;                      /* what the equations leave open stays as it is */
-    bool regular;                    /* so is the matrix of the last iteration */
-    int8_t sense;                    /* the sign of its determinant at the solution; 0: not known */
+    double *weight; /* [n] of residuals at the last point */
+    bool factored;  /* constant matrix, factored for these parameters */
+    bool serves;    /* the last step with these factors left little: they do for the next */
+    bool old;       /* the factors are of an earlier matrix than `value` */
+    bool sized;     /* the factors are of the matrix with its columns scaled by `size` */
+    bool keeps;     /* what the equations leave open stays as it is */
+    bool regular;   /* so is the matrix of the last iteration */
+    int8_t sense;   /* the sign of its determinant at the solution; 0: not known */
 };
 
 typedef struct block_rooms {

@@ -153,8 +153,10 @@ evaluator_accept(evaluator *v)
         if (v->memory->sense)
             v->memory->sense[b->block] = v->block[k].sense;
         for (uint32_t i = 0; i < b->n; i++) {
-            v->block[k].seen[i] = fmax(v->block[k].seen[i], v->block[k].weight[i]);
-            v->block[k].reached[i] = fmax(v->block[k].reached[i], fabs(v->w[b->w0 + i]));
+            double *seen = &v->memory->seen[b->unknown0 + i], *reached = &v->memory->reached[b->unknown0 + i];
+
+            *seen = fmax(*seen, v->block[k].weight[i]);
+            *reached = fmax(*reached, fabs(v->w[b->w0 + i]));
         }
     }
     if (v->memory->sense && v->g->block.n)
@@ -375,8 +377,8 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
     int small_steps = 0, regular = 0, shared = 0;
     bool known = false; /* the residuals at z, and w has it */
 
-    memcpy(run->at->most, run->seen, b->n * sizeof(double));
-    memcpy(run->at->reach, run->reached, b->n * sizeof(double));
+    memcpy(run->at->most, v->memory->seen + b->unknown0, b->n * sizeof(double));
+    memcpy(run->at->reach, v->memory->reached + b->unknown0, b->n * sizeof(double));
     for (int it = 0; it < MAX_ITERATIONS; it++) {
         double norm, length = 0, damping = 1;
 
@@ -637,10 +639,12 @@ follow_branch(evaluator *v, const program_block *b, struct block_run *run, const
 
 /* Is it far from the start, beside how large its unknowns ever were? */
 static bool
-is_leap(const program_block *b, const struct block_run *run, const double *start)
+is_leap(const evaluator *v, const program_block *b, const struct block_run *run, const double *start)
 {
+    const double *reached = v->memory->reached + b->unknown0;
+
     for (uint32_t i = 0; i < b->n; i++)
-        if (fabs(run->at->z[i] - start[i]) > LEAP * fmax(run->reached[i], fabs(run->at->z[i])))
+        if (fabs(run->at->z[i] - start[i]) > LEAP * fmax(reached[i], fabs(run->at->z[i])))
             return true;
     return false;
 }
@@ -653,7 +657,7 @@ solve_nonlinear(evaluator *v, const program_block *b, struct block_run *run)
     int status = solve_from(v, b, run, start, started);
 
     if (status == 0 && started)
-        v->memory->leapt |= is_leap(b, run, start);
+        v->memory->leapt |= is_leap(v, b, run, start);
     if (status != 0 || !started || leads_on(v, b, run))
         return status;
     double *found = bg_malloc(b->n * sizeof *found);

@@ -12,6 +12,8 @@
 /* What all evaluators of an instance share. */
 typedef struct block_memory {
     double *start;      /* by unknown of equations: solution at the last accepted point */
+    double *seen;       /* by residual, in the unknowns' order: greatest size of its terms, */
+    double *reached;    /* and of an unknown, both at accepted points */
     bool *started;      /* by block: there is one, */
     uint32_t *of_round; /* of which round of acceptance */
     uint32_t round;

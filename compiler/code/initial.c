@@ -329,6 +329,8 @@ solve_conditions(struct solver *s)
         return;
     }
     w.memory.start = bg_calloc(p->image->nunknowns + 1, sizeof(double));
+    w.memory.seen = bg_calloc(p->image->nunknowns + 1, sizeof(double));
+    w.memory.reached = bg_calloc(p->image->nunknowns + 1, sizeof(double));
     w.memory.started = bg_calloc(p->image->nblocks + 1, sizeof(bool));
     w.memory.of_round = bg_calloc(p->image->nblocks + 1, sizeof *w.memory.of_round);
     w.y = bg_calloc(n + 1, sizeof(double));
@@ -345,6 +347,8 @@ solve_conditions(struct solver *s)
         }
     evaluator_free(w.v);
     free(w.memory.start);
+    free(w.memory.seen);
+    free(w.memory.reached);
     free(w.memory.started);
     free(w.memory.of_round);
     free(w.y);

@@ -240,6 +240,8 @@ instance_of(image *of, maker *k, parameter_store *parameters)
     m->image = of;
     m->maker = k;
     m->memory.start = bg_calloc(of->nunknowns + 1, sizeof(double));
+    m->memory.seen = bg_calloc(of->nunknowns + 1, sizeof(double));
+    m->memory.reached = bg_calloc(of->nunknowns + 1, sizeof(double));
     m->memory.started = bg_calloc(of->nblocks + 1, sizeof(bool));
     m->memory.of_round = bg_calloc(of->nblocks + 1, sizeof *m->memory.of_round);
     m->memory.sense = bg_calloc(of->nblocks + 1, sizeof *m->memory.sense);
@@ -295,6 +297,8 @@ model_free(bg_model *m)
     nets_free(m->nets);
     jacobian_free(m->net_partials);
     free(m->memory.start);
+    free(m->memory.seen);
+    free(m->memory.reached);
     free(m->memory.started);
     free(m->memory.of_round);
     free(m->memory.sense);

@@ -129,6 +129,8 @@ model_forget(bg_model *m)
 
     memset(m->modes, 0, (of->nmodes + of->nheld) * sizeof *m->modes);
     memset(m->memory.start, 0, of->nunknowns * sizeof *m->memory.start);
+    memset(m->memory.seen, 0, of->nunknowns * sizeof *m->memory.seen);
+    memset(m->memory.reached, 0, of->nunknowns * sizeof *m->memory.reached);
     memset(m->memory.started, 0, of->nblocks * sizeof *m->memory.started);
     memset(m->memory.of_round, 0, of->nblocks * sizeof *m->memory.of_round);
     memset(m->memory.sense, 0, of->nblocks * sizeof *m->memory.sense);
