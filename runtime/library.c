@@ -6,6 +6,7 @@
 #include "compile.h"
 #include "bgc.h"
 #include "columns.h"
+#include "first_solution.h"
 #include "simulate.h"
 
 enum { DEFAULT_POINTS = 501 };
@@ -257,7 +258,7 @@ evaluate_now(void *ctx)
         model_set(e->model, e->parameter, e->t);
         e->fine = true;
         break;
-    case INITIAL: e->fine = model_initial(e->model, e->t, e->out); break;
+    case INITIAL: e->fine = first_point(e->model, e->t, false, e->out); break;
     case RATES: e->fine = model_rhs(e->model, e->t, e->x, e->out) == 0; break;
     case OUTPUTS: e->fine = model_outputs(e->model, e->t, e->x, e->out) == 0; break;
     }

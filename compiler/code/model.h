@@ -279,6 +279,8 @@ struct model_solutions {
     size_t n, unknowns;
     const double *other; /* [n * unknowns] besides the one that is found, with the modes as they are */
 };
+/* True the first time, and once more when the model has been told to forget. */
+bool model_chooses(bg_model *m);
 struct model_choice *model_choice_new(bg_model *m, double t, const double *x);
 void model_choice_free(struct model_choice *c);
 /* The next block with other solutions. False: there is none. */

@@ -136,6 +136,7 @@ model_forget(bg_model *m)
     memset(m->memory.sense, 0, of->nblocks * sizeof *m->memory.sense);
     memset(m->memory.modes, 0, of->nmodes * sizeof *m->memory.modes);
     m->memory.round = 0;
+    m->chose = false;
     m->memory.left = m->memory.failed_singular = false;
     m->memory.failed = UINT32_MAX;
     for (int k = 0; k < PART_COUNT; k++)

@@ -40,6 +40,7 @@ struct bg_model {
     void (*give)(void *ctx, double t, double *modes);
     void *give_ctx;
     bool gives_not;
+    bool chose; /* which of several solutions it sets out from, since it was last told to forget */
 };
 
 struct targets {

@@ -19,6 +19,15 @@ struct model_choice {
     const program_block *block; /* the present one */
 };
 
+bool
+model_chooses(bg_model *m)
+{
+    bool before = m->chose;
+
+    m->chose = true;
+    return !before;
+}
+
 struct model_choice *
 model_choice_new(bg_model *m, double t, const double *x)
 {

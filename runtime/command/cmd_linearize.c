@@ -7,6 +7,7 @@
 #include "command.h"
 #include "events.h"
 #include "figure.h"
+#include "first_solution.h"
 #include "linear_export.h"
 #include "linear_figures.h"
 #include "linear_report.h"
@@ -117,12 +118,12 @@ go_to(const request *q, loaded *l, double point, bool given, double *t, double *
     } else if (status == STATUS_DONE) {
         bool rests = isnan(point) || (l->experiment && o.equilibrium);
 
-        if (!model_initial(m, *t, x) || (rests && !equilibrium(m, *t, x)))
+        if (!first_point(m, *t, rests, x))
             status = status_of(l->c.sources);
     }
     if (status == STATUS_DONE)
         status = give_states(q, m, given, x);
-    if (status == STATUS_DONE && (q->state.n || (model_has_nets(m) && !r.x_end))) { /* the modes that hold there */
+    if (status == STATUS_DONE && q->state.n) { /* the modes that hold there */
         events *e = events_new(m, *t, *t + 1);
 
         if (events_start(e, *t, x) == EVENTS_FAILED || diag_errors(l->c.sources)) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "first_solution.h"
 #include "gramians.h"
 #include "joined.h"
 #include "mode_reduction.h"
@@ -395,7 +396,7 @@ reduction_point(bg_model *m, double *t, double *x)
     bool fine = !model_flat(m)->experiment.name || sim_options_from_experiment(m, &o);
 
     *t = o.start;
-    fine = fine && model_initial(m, o.start, x) && (!o.equilibrium || equilibrium(m, o.start, x));
+    fine = fine && first_point(m, o.start, o.equilibrium, x);
     sim_options_free(&o);
     return fine;
 }

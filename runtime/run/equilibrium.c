@@ -21,6 +21,7 @@
 
 #include "descend.h"
 #include "equilibrium_inside.h"
+#include "first_solution.h"
 #include "library_status.h"
 #include "shown.h"
 #include "vectors.h"
@@ -532,6 +533,10 @@ equilibrium(bg_model *m, double t, double *x)
         measure(&s, x);
         s.motion = motion_time(&s, x);
     }
+
+    /* the search goes on with what the stated values start from */
+    if (first_solution(m, s.events, t, x) != FIRST_ALONE)
+        model_accept(m, t, x);
 
     double *given = bg_malloc(n * sizeof *given);
     memcpy(given, x, n * sizeof *given);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "shown.h"
+#include "simulate.h"
 
 /* Of a sum of powers: less than so much below another is as much */
 #define AS_MUCH 1e-9
@@ -116,15 +117,22 @@ say_block(const struct choosing *c, size_t chosen)
                       value_shown(v.unit, NULL, c->at[i].mark[0]).text);
     if (c->n > NAMED)
         strbuf_printf(&list, " or another");
-    diag_info(model_sources(c->model), "run-several", v.at,
-              "the equations that \"%s\" is solved from have several solutions at %.6g s: it may be %s; the run starts "
-              "from the one with the least power, %s",
-              v.name, c->t, list.at, value_shown(v.unit, NULL, c->at[chosen].mark[0]).text);
+    diag_info(
+        model_sources(c->model), "run-several", v.at,
+        "the equations that \"%s\" is solved from have several solutions at %.6g s: it may be %s; the one with the "
+        "least power is taken, %s",
+        v.name, c->t, list.at, value_shown(v.unit, NULL, c->at[chosen].mark[0]).text);
     strbuf_free(&list);
 }
 
-/* The best of the present block's solutions. True: it is not the first. */
-static bool
+static enum first_solution
+found(const struct choosing *c, size_t best)
+{
+    return c->n < 2 ? FIRST_ALONE : best == 0 ? FIRST_KEPT : FIRST_CHANGED;
+}
+
+/* The best of the present block's solutions. */
+static enum first_solution
 choose_block(struct choosing *c, const struct model_solutions *s)
 {
     double *modes = model_modes(c->model);
@@ -147,7 +155,7 @@ choose_block(struct choosing *c, const struct model_solutions *s)
     if (c->n > 1)
         say_block(c, best);
     end(c);
-    return best > 0;
+    return found(c, best);
 }
 
 /* ---- modes: of laws in pieces each is a law of its own ---- */
@@ -205,11 +213,11 @@ say_modes(const struct choosing *c, size_t chosen)
 
     diag_info(model_sources(c->model), "run-several", m.at,
               "several solutions satisfy all equations at %.6g s: they differ in the piece of this law that holds; the "
-              "run starts from the one with the least power, %.6g W in all",
+              "one with the least power is taken, %.6g W in all",
               c->t, c->at[chosen].power);
 }
 
-static bool
+static enum first_solution
 choose_modes(struct choosing *c)
 {
     double *first = bg_malloc(c->nmodes * sizeof *first);
@@ -227,10 +235,10 @@ choose_modes(struct choosing *c)
     }
     end(c);
     free(first);
-    return best > 0;
+    return found(c, best);
 }
 
-bool
+enum first_solution
 first_solution(bg_model *m, events *e, double t, const double *x)
 {
     struct choosing c = { .model = m,
@@ -240,17 +248,51 @@ first_solution(bg_model *m, events *e, double t, const double *x)
                           .nmodes = model_nmodes(m),
                           .nelements = model_nelements(m) };
     struct model_solutions s;
-    bool changed = false;
+    enum first_solution most = FIRST_ALONE, one;
 
+    if (!model_chooses(m))
+        return FIRST_ALONE;
     c.power = bg_calloc(c.nelements + 1, sizeof *c.power);
     if (model_has_blocks(m)) {
         c.choice = model_choice_new(m, t, x);
-        while (model_choice_next(c.choice, &s))
-            changed |= choose_block(&c, &s);
+        while (model_choice_next(c.choice, &s)) {
+            one = choose_block(&c, &s);
+            most = one > most ? one : most;
+        }
         model_choice_free(c.choice);
     }
-    if (c.nmodes > 0)
-        changed |= choose_modes(&c);
+    if (c.nmodes > 0) {
+        one = choose_modes(&c);
+        most = one > most ? one : most;
+    }
     free(c.power);
-    return changed;
+    return most;
+}
+
+/* What ideal switches do at (t, x). */
+static bool
+switch_ideal(bg_model *m, events *e, double t, double *x)
+{
+    enum events_status status = model_has_nets(m) ? events_start(e, t, x) : EVENTS_SAME;
+
+    if (status == EVENTS_FAILED && !diag_errors(model_sources(m)))
+        diag_error(model_sources(m), "run-no-mode", model_place(m), "no modes hold at %.6g s", t);
+    return status != EVENTS_FAILED && status != EVENTS_STOP;
+}
+
+bool
+first_point(bg_model *m, double t, bool rests, double *x)
+{
+    events *e;
+    bool fine;
+
+    model_forget(m);
+    if (!model_initial(m, t, x) || (model_nmodes(m) > 0 && !model_need(m, PART_CONDITIONS)) ||
+        (model_has_blocks(m) && !(model_need(m, PART_RHS) && model_need(m, PART_OUTPUTS))) ||
+        (rests && !equilibrium(m, t, x)))
+        return false;
+    e = events_new(m, t, t + 1);
+    fine = switch_ideal(m, e, t, x) && (first_solution(m, e, t, x) != FIRST_CHANGED || switch_ideal(m, e, t, x));
+    events_free(e);
+    return fine;
 }

@@ -523,7 +523,7 @@ begin(run *s)
     if (!events_check(s->events) || !start_delays(s) ||
         !note_event(s, events_start(s->events, s->start, s->x), &switched))
         return false;
-    if (!o->equilibrium && first_solution(s->model, s->events, s->start, s->x) &&
+    if (first_solution(s->model, s->events, s->start, s->x) == FIRST_CHANGED &&
         !note_event(s, events_start(s->events, s->start, s->x), &switched))
         return false;
     s->event.n = 0;       /* setting modes at the start is no event */
