@@ -181,6 +181,12 @@ model_forget(bg_model *m)
 }
 
 bool
+model_chooses(bg_model *m)
+{
+    (void)m;
+    return false;
+}
+bool
 model_has_blocks(const bg_model *m)
 {
     (void)m;
