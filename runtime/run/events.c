@@ -77,6 +77,7 @@ events_new(bg_model *m, double start, double stop)
     e->quiet = bg_calloc(n + 1, sizeof *e->quiet);
     e->most = bg_calloc(n + 1, sizeof *e->most);
     e->of_net = bg_calloc(n + 1, sizeof *e->of_net);
+    e->follows = bg_calloc(n + 1, sizeof *e->follows);
     for (size_t k = 0; k < n && e->nets; k++)
         e->of_net[k] = model_net_mode(m, k);
     return e;
@@ -115,6 +116,7 @@ events_free(events *e)
     free(e->quiet);
     free(e->most);
     free(e->of_net);
+    free(e->follows);
     free(e->count);
     free(e->since);
     free(e->passed);
@@ -276,6 +278,8 @@ rests(events *e, double t, const double *x)
 static bool
 turn_all(events *e, double t, const double *x)
 {
+    bool signs = false;
+
     memcpy(e->value_before, e->value, e->n * sizeof(double));
     for (size_t i = 0; i < e->turn.n; i++) {
         uint32_t k = e->turn.at[i];
@@ -285,7 +289,10 @@ turn_all(events *e, double t, const double *x)
         e->last = k;
         if (!e->of_net[k])
             flip(e, k, e->g[k], t, x);
+        signs |= e->mode[k].kind == MODE_SIGN || e->mode[k].kind == MODE_STICK;
     }
+    if (signs)
+        events_stick_together(e, t, x);
     return true;
 }
 

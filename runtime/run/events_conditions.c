@@ -93,7 +93,7 @@ events_margin_of(const events *e, uint32_t k, double g)
     if (m->kind == MODE_EQUAL)
         return e->value[k] != 0 ? -fabs(g) : e->sign[k] * g;
     if (m->kind == MODE_SIGN)
-        return events_sticks(e, k) ? INFINITY : e->value[k] != 0 ? e->value[k] * g : -fabs(g);
+        return events_sticks(e, k) || e->follows[k] ? INFINITY : e->value[k] != 0 ? e->value[k] * g : -fabs(g);
     if (m->kind == MODE_STICK)
         return e->value[k] == 0 ? INFINITY : isfinite(g) ? 1 - fabs(g) : -INFINITY;
     return e->value[k] != 0 ? -g : g;

@@ -12,6 +12,7 @@
 #define NOTHING 1e-18       /* of a condition's size: so far beyond its border it is on it still */
 #define CONTRADICTION 1e-11 /* of a condition's size: below it is rounding, and the next step tells */
 #define AT_REST 1e-9        /* of the size of what may stick: slower it rests */
+#define HELD_SIZE 1e-3      /* of the run: in that time friction alone makes an x of usual size */
 #define LOUDER 4.0          /* times what was found to be rounding is none */
 #define AHEAD 1e-7          /* of the run: how far right limits look at most */
 
@@ -42,6 +43,7 @@ struct events {
     double *quiet;       /* [n] up to this size a condition is rounding */
     double *most;        /* [n] greatest |g| of a corner since it turned last */
     bool *of_net;        /* [n] modes that the search for theirs sets */
+    bool *follows;       /* [n] signs, neither 1 nor -1, whose x are zero because others stick */
     double drift;        /* greatest |x| that sticks, in parts of its size */
     size_t last;         /* mode that switched last, or SIZE_MAX */
     size_t nwhens, nreinits;
@@ -119,9 +121,16 @@ void events_release(events *e, uint32_t stick, double t, const double *x, double
 /* look(), giving up what sticks although nothing finite keeps it there. */
 bool events_look_released(events *e, double t, const double *x);
 
+/* x of sign k leaves zero to this side: so do the conditions on it. */
+void events_set_side(events *e, uint32_t k, double side);
 /* Sets sign k from scratch: x within `slack` of zero may stick. g is its x. */
 bool events_settle_sign(events *e, uint32_t k, double t, const double *x, double g, double slack);
 void events_hold_all(events *e, double t, double *x);
+
+/* ---- events_together.c ---- */
+
+/* Which of the signs whose x are zero at (t, x) stick, all of them decided together. True if a mode changed. */
+bool events_stick_together(events *e, double t, const double *x);
 
 /* ---- events_settle.c ---- */
 

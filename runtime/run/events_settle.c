@@ -131,7 +131,7 @@ events_settle_right(events *e, double t, double *x, bool jumped)
 
         if (found == EVENTS_FAILED || found == EVENTS_STOP)
             return found;
-        changed = found == EVENTS_SWITCHED;
+        changed = found == EVENTS_SWITCHED || ((round == 0 || round > CHASING) && events_stick_together(e, t, x));
         if (!events_look_released(e, t, x) && !events_look_around(e, t, x))
             return EVENTS_FAILED;
         events_note_sizes(e, e->g);

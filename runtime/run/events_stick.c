@@ -4,8 +4,6 @@
 
 #include "events_inside.h"
 
-#define HELD_SIZE 1e-3 /* of the run: in that time friction alone makes an x of usual size */
-
 /* Lets sign k stick if its x is at zero and something between -1 and 1 keeps it there. The value that would is left in
  * *s, not finite where there is none. (An x that follows from sign(x) by equations alone is at zero because it sticks.)
  */
@@ -39,9 +37,8 @@ drift_of(events *e, uint32_t k, double t, const double *x, double *change)
     return isfinite(*change);
 }
 
-/* x of sign k leaves zero to this side: so do the conditions on it. */
-static void
-set_side(events *e, uint32_t k, double side)
+void
+events_set_side(events *e, uint32_t k, double side)
 {
     e->value[k] = side;
     for (size_t i = 0; i < e->watched.n; i++) {
@@ -65,7 +62,7 @@ choose_side(events *e, uint32_t k, double t, const double *x, double first)
     for (int i = 0; i < 3; i++) {
         double change, g;
 
-        set_side(e, k, side[i]);
+        events_set_side(e, k, side[i]);
         if (model_conditions(e->model, t, x, e->g_try) != 0)
             continue;
         g = e->g_try[k];
@@ -74,7 +71,7 @@ choose_side(events *e, uint32_t k, double t, const double *x, double first)
                 : drift_of(e, k, t, x, &change) && (side[i] != 0 ? change * side[i] >= 0 : change == 0))
             return;
     }
-    set_side(e, k, first);
+    events_set_side(e, k, first);
 }
 
 void
@@ -117,6 +114,9 @@ events_settle_sign(events *e, uint32_t k, double t, const double *x, double g, d
     uint32_t stick = (uint32_t)e->mode[k].partner;
     double slip = e->value[k], stuck = e->value[stick];
 
+    if (e->follows[k] && fabs(g) <= fmax(slack, AT_REST * e->size[k]))
+        return false;
+    e->follows[k] = false;
     if (fabs(g) > slack) {
         double s, side = g > 0 ? 1 : -1;
 

@@ -253,6 +253,35 @@ scales_peak(scales *s, const double *x, const double *f, double time,
     free(rate);
 }
 
+/* What sticks has terms in its rate that leave nothing but rounding, whatever the states are: what friction does to it
+ * once it slips tells how large it is. */
+static void
+size_of_what_sticks(scales *s, const double *x, const double *f, double time,
+                    int (*evaluate)(void *ctx, const double *x, double *f), void *ctx, double *rate)
+{
+    size_t n = model_nmodes(s->model);
+    double *modes = model_modes(s->model), *held = bg_malloc((n + 1) * sizeof *held);
+    bool any = false;
+
+    memcpy(held, modes, n * sizeof *modes);
+    for (size_t k = 0; k < n; k++) {
+        struct model_mode m = model_mode(s->model, k);
+
+        if (m.kind != MODE_STICK || modes[k] == 0)
+            continue;
+        any = true;
+        modes[k] = 0;
+        if (modes[m.partner] == 0)
+            modes[m.partner] = 1;
+    }
+    if (any && evaluate(ctx, x, rate) == 0)
+        for (size_t i = 0; i < s->n; i++)
+            if (s->size[i] == 0 && isfinite(rate[i] - f[i]))
+                s->size[i] = time * fabs(rate[i] - f[i]);
+    memcpy(modes, held, n * sizeof *modes);
+    free(held);
+}
+
 void
 scales_from_rates(scales *s, const double *x, const double *f, double time, bool all,
                   int (*evaluate)(void *ctx, const double *x, double *f), void *ctx, double *const scratch[2])
@@ -283,6 +312,8 @@ scales_from_rates(scales *s, const double *x, const double *f, double time, bool
                                     (fabs(f[i]) + fabs(rate[i] - f[i]) / PROBE));
         }
     }
+    if (all)
+        size_of_what_sticks(s, x, f, time, evaluate, ctx, rate);
     free(settles);
     scales_update(s);
 }

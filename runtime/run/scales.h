@@ -5,6 +5,7 @@
  * or at rest but for rounding, does not stop the run. The scale is the greatest of
  *   - the largest |x| seen, and at the start (sum of the terms in its rate) / (spectral radius): what such terms can
  *     move it by, so their noise at rest;
+ *   - at the start, of what sticks, what friction that slips would move it by in that time;
  *   - what the greatest value of an input that depends on time alone will move it by, while it lasts;
  *   - a thousandth of the largest state of its unit;
  *   - a thousandth of sqrt(2E/H): H is the second derivative of the energy by this state (1/m, k), E the largest energy

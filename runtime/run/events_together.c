@@ -1,0 +1,331 @@
+/* events_together.c - signs that come to rest together: which of them stick
+ *
+ * Several dry frictions whose x are zero at one instant decide together: each that sticks changes what the others have
+ * to hold. With s the values of the signs, and x' the rates of their x,
+ *
+ *   x' = b - G s,   s = 1 where x' > 0,  -1 where x' < 0,  within -1..1 where x' = 0
+ *
+ * which is what the least of a convex function over a box asks for where friction dissipates: G is symmetric and has no
+ * negative part, but for a factor of each column (the largest friction). Projected Gauss-Seidel sweeps end there, also
+ * where only sums of frictions are determined (blocks that rub against each other and against the ground): there the
+ * sums are shared evenly at first, where that is within the limits. Then those whose x follow from the others' stay as
+ * they are, and the others hold what changes until one of them is at its limit, when another takes its place.
+ *
+ * source   Moreau (1988), Unilateral contact and dry friction in finite freedom dynamics; Cottle, Pang, Stone (1992)
+ */
+#include <lapacke.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "events_inside.h"
+
+enum { MOST_SIGNS = 200, SWEEPS = 20000 };
+#define SWEPT 1e-12   /* of 1, by which a sign changes in the last sweep */
+#define AT_LIMIT 1e-9 /* of 1: a sign so near to it is there */
+#define MOVES 1e-6    /* of the terms of a rate: less is nothing */
+#define FOLLOWS 1e-9  /* of a pivot: what is left of it where a sign's x follows from the others' */
+
+struct together {
+    events *e;
+    double t, d; /* how far rates are looked at */
+    const double *x;
+    VEC(uint32_t) sign;       /* modes whose x are zero, and move only through the states */
+    double *G, *b, *s, *rate; /* [m*m] by columns; [m] */
+    bool *rests, *follows;    /* [m] its x stays at zero; because others stick */
+};
+
+/* Rates of the x of all signs, with the modes as they are. */
+static bool
+rates_of(struct together *c, double *rate)
+{
+    events *e = c->e;
+
+    if (model_rhs(e->model, c->t, c->x, e->f) != 0 || model_conditions(e->model, c->t, c->x, e->g_try) != 0)
+        return false;
+    for (size_t i = 0; i < e->nx; i++)
+        e->x_ahead[i] = c->x[i] + c->d * e->f[i];
+    if (model_conditions(e->model, c->t + c->d, e->x_ahead, e->g_aside) != 0)
+        return false;
+    for (size_t i = 0; i < c->sign.n; i++) {
+        rate[i] = (e->g_aside[c->sign.at[i]] - e->g_try[c->sign.at[i]]) / c->d;
+        if (!isfinite(rate[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Does its x change with a sign at once (friction on a joint without mass)? Such signs decide one by one. */
+static bool
+moves_at_once(struct together *c, uint32_t k, const double *at_zero)
+{
+    events *e = c->e;
+    bool at_once;
+
+    e->value[k] = 1;
+    at_once = model_conditions(e->model, c->t, c->x, e->g_try) != 0 ||
+              fabs(e->g_try[k] - at_zero[k]) > CONTRADICTION * e->size[k];
+    e->value[k] = 0;
+    return at_once;
+}
+
+/* b and G, from what each sign does to the rates. */
+static bool
+find_terms(struct together *c)
+{
+    events *e = c->e;
+    size_t m = c->sign.n;
+
+    if (!rates_of(c, c->b))
+        return false;
+    for (size_t j = 0; j < m; j++) {
+        double *column = c->G + j * m;
+        bool known;
+
+        e->value[c->sign.at[j]] = 1;
+        known = rates_of(c, column);
+        e->value[c->sign.at[j]] = 0;
+        for (size_t i = 0; i < m && known; i++)
+            column[i] = c->b[i] - column[i];
+        if (!known || !(column[j] > 0))
+            return false;
+        e->size[c->sign.at[j]] = fmax(e->size[c->sign.at[j]], HELD_SIZE * (e->stop - e->start) * 2 * column[j]);
+    }
+    return true;
+}
+
+static void
+sweep(struct together *c)
+{
+    size_t m = c->sign.n;
+    double change = INFINITY;
+
+    memcpy(c->rate, c->b, m * sizeof *c->rate);
+    for (size_t j = 0; j < m; j++)
+        for (size_t i = 0; i < m; i++)
+            c->rate[i] -= c->G[j * m + i] * c->s[j];
+    for (int k = 0; k < SWEEPS && change > SWEPT; k++) {
+        change = 0;
+        for (size_t j = 0; j < m; j++) {
+            double next = fmax(-1, fmin(1, c->s[j] + c->rate[j] / c->G[j * m + j])), by = next - c->s[j];
+
+            if (by == 0)
+                continue;
+            for (size_t i = 0; i < m; i++)
+                c->rate[i] -= c->G[j * m + i] * by;
+            c->s[j] = next;
+            change = fmax(change, fabs(by));
+        }
+    }
+}
+
+/* Does the x of sign j stay at zero, as far as rounding tells? */
+static bool
+stays(const struct together *c, size_t j)
+{
+    size_t m = c->sign.n;
+    double terms = fabs(c->b[j]);
+
+    for (size_t i = 0; i < m; i++)
+        terms += fabs(c->G[i * m + j] * c->s[i]);
+    return fabs(c->rate[j]) <= MOVES * terms;
+}
+
+static bool
+at_limit(const struct together *c, size_t j)
+{
+    return fabs(c->s[j]) >= 1 - AT_LIMIT;
+}
+
+/* Of those that stay, which follow from others? Elimination with the largest pivot left; those that could hold least
+ * more come last. */
+static void
+find_followers(struct together *c)
+{
+    size_t m = c->sign.n;
+    double *a = bg_malloc(m * m * sizeof *a);
+    bool *done = bg_calloc(m, sizeof *done);
+
+    memcpy(a, c->G, m * m * sizeof *a);
+    for (size_t round = 0; round < m; round++) {
+        size_t best = m;
+        double most = 0;
+
+        for (size_t j = 0; j < m; j++) {
+            double left = a[j * m + j] / c->G[j * m + j], room = (1 - fabs(c->s[j])) * left;
+
+            if (c->rests[j] && !done[j] && left > FOLLOWS && (best == m || room > most)) {
+                most = room;
+                best = j;
+            }
+        }
+        if (best == m)
+            break;
+        done[best] = true;
+        for (size_t j = 0; j < m; j++) {
+            double by = a[j * m + best] / a[best * m + best];
+
+            for (size_t i = 0; i < m && j != best && by != 0; i++)
+                a[j * m + i] -= by * a[best * m + i];
+        }
+    }
+    for (size_t j = 0; j < m; j++)
+        c->follows[j] = c->rests[j] && !done[j];
+    free(a);
+    free(done);
+}
+
+/* Where only sums are determined, the values of least squares with the same sums, if they are within the limits. */
+static void
+split_evenly(struct together *c)
+{
+    size_t m = c->sign.n, n = 0;
+    size_t *at = bg_malloc(m * sizeof *at);
+    double *a = bg_malloc((m * m + 2 * m) * sizeof *a), *s = a + m * m, *singular = s + m;
+    lapack_int rank;
+    bool within = true;
+
+    for (size_t j = 0; j < m; j++)
+        if (c->rests[j])
+            at[n++] = j;
+    for (size_t i = 0; i < n; i++) {
+        s[i] = 0;
+        for (size_t j = 0; j < n; j++) {
+            a[j * n + i] = c->G[at[j] * m + at[i]] / c->G[at[i] * m + at[i]];
+            s[i] += a[j * n + i] * c->s[at[j]];
+        }
+    }
+    within = LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)n, 1, a, (lapack_int)n, s, (lapack_int)n,
+                            singular, FOLLOWS, &rank) == 0;
+    for (size_t i = 0; i < n; i++)
+        within = within && fabs(s[i]) < 1 - AT_LIMIT;
+    for (size_t i = 0; i < n && within; i++)
+        c->s[at[i]] = s[i];
+    free(at);
+    free(a);
+}
+
+static void
+set_modes(struct together *c, const double *slip, const bool *stuck)
+{
+    events *e = c->e;
+    size_t m = c->sign.n;
+    bool any = false, old = false, gives_in = false;
+
+    for (size_t j = 0; j < m; j++) {
+        c->rests[j] = !at_limit(c, j) || stays(c, j);
+        old |= stuck[j];
+    }
+    find_followers(c);
+    for (size_t j = 0; j < m; j++)
+        any |= c->follows[j];
+    if (any && !old)
+        split_evenly(c);
+    for (size_t j = 0; j < m; j++) {
+        uint32_t k = c->sign.at[j];
+        bool slips = at_limit(c, j) && !c->follows[j] &&
+                     (!c->rests[j] || (!stuck[j] && slip[j] == copysign(1, c->s[j])));
+
+        gives_in |= slips && c->rests[j];
+        events_set_side(e, k, slips ? copysign(1, c->s[j]) : slip[j]);
+        e->value[e->mode[k].partner] = !slips;
+    }
+    for (size_t j = 0; j < m; j++) {
+        uint32_t k = c->sign.at[j];
+
+        if (!c->follows[j])
+            continue;
+        e->follows[k] = !gives_in || !at_limit(c, j);
+        events_set_side(e, k, e->follows[k] ? 0 : copysign(1, c->s[j]));
+        e->value[k] = c->s[j];
+        e->value[e->mode[k].partner] = 0;
+    }
+}
+
+/* Those whose x are zero; their modes as they are go to slip and stuck, and are put to 0. */
+static void
+gather(struct together *c, double *slip, bool *stuck)
+{
+    events *e = c->e;
+    size_t n = 0;
+
+    for (size_t i = 0; i < e->watched.n && c->sign.n <= MOST_SIGNS; i++) {
+        uint32_t k = e->watched.at[i];
+
+        if (e->mode[k].kind == MODE_SIGN && (events_sticks(e, k) || fabs(e->g[k]) <= AT_REST * e->size[k]))
+            vec_push(&c->sign, k);
+    }
+    if (c->sign.n < 2 || c->sign.n > MOST_SIGNS) {
+        c->sign.n = 0;
+        return;
+    }
+    for (size_t j = 0; j < c->sign.n; j++) {
+        uint32_t k = c->sign.at[j], stick = (uint32_t)e->mode[k].partner;
+
+        slip[j] = e->value[k];
+        stuck[j] = e->value[stick] != 0;
+        c->s[j] = stuck[j] && isfinite(e->g[stick]) ? fmax(-1, fmin(1, e->g[stick])) : slip[j];
+        e->value[k] = e->value[stick] = 0;
+    }
+    if (model_conditions(e->model, c->t, c->x, e->g) != 0) {
+        c->sign.n = 0;
+        return;
+    }
+    for (size_t j = 0; j < c->sign.n; j++) {
+        uint32_t k = c->sign.at[j];
+
+        if (moves_at_once(c, k, e->g)) {
+            e->value[k] = slip[j];
+            e->value[e->mode[k].partner] = stuck[j];
+            continue;
+        }
+        c->sign.at[n] = k;
+        slip[n] = slip[j];
+        stuck[n] = stuck[j];
+        c->s[n++] = c->s[j];
+    }
+    c->sign.n = n;
+}
+
+bool
+events_stick_together(events *e, double t, const double *x)
+{
+    struct together c = { .e = e, .t = t, .x = x, .d = AHEAD * (e->stop - e->start) };
+    size_t room = e->watched.n < MOST_SIGNS + 1 ? e->watched.n : MOST_SIGNS + 1;
+    double *before, *slip;
+    bool *stuck, found = false;
+
+    if (!e->any_sign || e->nx == 0 || !events_look(e, t, x, e->g))
+        return false;
+    before = bg_malloc((e->n + 4 * room + 1) * sizeof *before);
+    slip = before + e->n;
+    c.s = slip + room;
+    c.b = c.s + room;
+    c.rate = c.b + room;
+    stuck = bg_calloc(3 * room + 1, sizeof *stuck);
+    c.rests = stuck + room;
+    c.follows = c.rests + room;
+    for (size_t i = 0; i < e->watched.n; i++)
+        if (fabs(e->g[e->watched.at[i]]) > AT_REST * e->size[e->watched.at[i]])
+            e->follows[e->watched.at[i]] = false;
+    memcpy(before, e->value, e->n * sizeof *before);
+    gather(&c, slip, stuck);
+    if (c.sign.n > 1) {
+        c.G = bg_malloc(c.sign.n * c.sign.n * sizeof *c.G);
+        found = find_terms(&c);
+        if (found) {
+            sweep(&c);
+            for (size_t j = 0; j < c.sign.n; j++)
+                e->follows[c.sign.at[j]] = false;
+            set_modes(&c, slip, stuck);
+        }
+        free(c.G);
+    }
+    if (!found)
+        memcpy(e->value, before, e->n * sizeof *before);
+    found = found && memcmp(before, e->value, e->n * sizeof *before) != 0;
+    vec_free(&c.sign);
+    free(before);
+    free(stuck);
+    return found;
+}
