@@ -51,7 +51,7 @@ struct gen_assign {
 };
 
 typedef struct gen gen;
-/* Templates are of pool p, which must outlive the machine code (tables are read where they lie). One generator per
+/* Templates are of pool p, whose tables must outlive the machine code: they are read where they lie. One generator per
  * thread. kept: where code is found and left; NULL: it goes with the generator. */
 gen *gen_new(pool *p, code_store *kept);
 void gen_free(gen *g); /* releases the machine code too */

@@ -298,6 +298,7 @@ image_new(maker *k)
     double start = bg_cpu_seconds();
 
     m->arena = arena_new();
+    m->tables = tables_keep(pool_tables(k->f->pool));
     add_names(m, k->f);
     m->nvars = k->f->var.n;
     m->nstates = e->state.n;
@@ -357,6 +358,7 @@ image_free(image *m)
     arena_free(m->variable_names);
     arena_free(m->state_names);
     arena_free(m->arena);
+    tables_release(m->tables);
     vec_free(&m->when);
     vec_free(&m->reinit);
     vec_free(&m->draw);

@@ -74,6 +74,7 @@ struct image_setting {
 
 typedef struct image {
     arena *arena;               /* names and texts */
+    table_set *tables;          /* that formulas and machine code read where they lie */
     const char *name, **output; /* of the model, and of the text's outputs */
     span at, run_at;
     sources *sources;

@@ -1,7 +1,7 @@
 /* formula.h - expressions in closed form: what is left of templates when nothing more is made of them
  *
  * A formula is a template's operations in the order of the pool, over the numbers of variables. A book has each
- * template once, whatever the number of its formulas, and refers to no pool; tables are read where they lie.
+ * template once, whatever the number of its formulas, and refers to no pool; tables (table_set) are read where they lie.
  *
  * values   what ex_eval gives, bit for bit
  * threads  a book is only read once it is written; the room that values are worked out in is the caller's
