@@ -185,19 +185,29 @@ gen_add_located(gen *g, const struct gen_assign *a, size_t n, bool optimise, int
 }
 
 void
-gen_free(gen *g)
+gen_close(gen *g)
 {
-    if (!g)
-        return;
     gen_close_units(g);
     for (size_t i = 0; i < g->leaving.n; i++)
         strbuf_free(&g->leaving.at[i].key.bytes);
     vec_free(&g->leaving);
     code_index_free(&g->index);
     key_maker_free(&g->keys);
+    lowering_free(&g->lower);
+    g->index = (code_index){ 0 };
+    g->keys = (key_maker){ 0 };
+    g->lower = (lowering){ 0 };
+    g->p = NULL;
+}
+
+void
+gen_free(gen *g)
+{
+    if (!g)
+        return;
+    gen_close(g);
     linker_free(&g->linker);
     native_free(&g->own_native);
-    lowering_free(&g->lower);
     vec_free(&g->address);
     free(g->error);
     free(g);

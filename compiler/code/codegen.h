@@ -51,7 +51,7 @@ struct gen_assign {
 };
 
 typedef struct gen gen;
-/* Templates are of pool p, which must outlive the machine code (tables are read where they lie). One generator per
+/* Templates are of pool p, whose tables must outlive the machine code: they are read where they lie. One generator per
  * thread. kept: where code is found and left; NULL: it goes with the generator. */
 gen *gen_new(pool *p, code_store *kept);
 void gen_free(gen *g); /* releases the machine code too */
@@ -65,6 +65,8 @@ uint32_t gen_add_chunk(gen *g, const struct gen_assign *a, size_t n, bool optimi
 uint32_t gen_add_located(gen *g, const struct gen_assign *a, size_t n, bool optimise, int32_t *at);
 /* Compiles all that was added since the last call. False: *why tells (malloc'ed), and the generator stays unusable. */
 bool gen_finish(gen *g, char **why);
+/* Nothing is added any more: addresses and their code are left, without the pool. */
+void gen_close(gen *g);
 gen_kernel *gen_kernel_at(const gen *g, uint32_t handle); /* NULL until finished */
 gen_chunk *gen_chunk_at(const gen *g, uint32_t handle);
 gen_located *gen_located_at(const gen *g, uint32_t handle);

@@ -5,20 +5,19 @@
 
 #include "curvature.h"
 #include "equations.h"
-#include "parameters.h"
 #include "factor.h"
+#include "moves.h"
 
-/* Derivatives of a template that are not zero: by slot a, and by slots a <= b. */
+/* Derivatives of a template that are not zero: by slot a, and by slots a <= b. d: over the slots by number */
 struct first {
     uint32_t a;
-    node d;
+    formula d;
 };
 struct second {
     uint32_t a, b;
-    node d;
+    formula d;
 };
 struct shape {
-    node root;
     uint32_t first, nfirst, second, nsecond;
 };
 
@@ -32,17 +31,21 @@ struct bend {
     double value;
 };
 
+/* An equation: what its slots are, and its template's derivatives */
+struct row {
+    uint32_t slot0, n, shape;
+};
+
 struct curvature {
-    equations *e;
-    const uint32_t *position;
-    var_id *by;
-    size_t nby;
+    size_t nby, nvars;
     size_t nx, ny;       /* nx: states, and held unknowns behind them */
     uint32_t *column_of; /* [var] its column, UINT32_MAX: it does not move */
     uint32_t *rate;      /* [nx] column of each state's rate, or held one's condition; UINT32_MAX: constant */
-    VEC(inst) row;       /* [ny] definition or residual */
-    VEC(uint32_t) own;   /* [ny] column of the variable that a definition defines, UINT32_MAX: a residual */
-    map shape_of;        /* root -> index */
+    VEC(struct row) row; /* [ny] definition or residual */
+    VEC(var_id) slot;
+    VEC(uint32_t) own; /* [ny] column of the variable that a definition defines, UINT32_MAX: a residual */
+    formula_book book;
+    double *room;
     VEC(struct shape) shape;
     VEC(struct first) firsts;
     VEC(struct second) seconds;
@@ -53,16 +56,26 @@ struct curvature {
     uint32_t *from[2];
     double *value[2];
     factor *factor[2];
-    parameter_moves moves;
+    moves_program moves;
+    double *move;                        /* their slopes at the point */
     double complex *right, *left, *grad; /* [nx + ny + vars] */
     double *work;
 };
 
+/* While it is made */
+struct making {
+    curvature *c;
+    const equations *e;
+    VEC(inst) row;
+    map shape_of; /* root -> index */
+};
+
 /* What rates and outputs need: the variables in y. */
 static void
-gather(curvature *c)
+gather(struct making *w)
 {
-    equations *e = c->e;
+    curvature *c = w->c;
+    const equations *e = w->e;
     const flat_model *f = e->f;
     VEC(var_id) todo = { 0 };
     bool *seen = bg_calloc(e->var.n + 1, sizeof *seen), *block = bg_calloc(e->block.n + 1, sizeof *block);
@@ -82,7 +95,7 @@ gather(curvature *c)
         seen[v] = true;
         if (d->kind == DEF_EXPLICIT) {
             vec_push(&y, v);
-            vec_push(&c->row, d->def);
+            vec_push(&w->row, d->def);
             for (uint32_t k = 0; k < d->def.n; k++)
                 vec_push(&todo, f->slot.at[d->def.first + k]);
         } else if (d->kind == DEF_BLOCK && !block[d->index]) {
@@ -94,7 +107,7 @@ gather(curvature *c)
 
                 seen[e->unknown.at[b->unknown0 + i]] = true;
                 vec_push(&y, e->unknown.at[b->unknown0 + i]);
-                vec_push(&c->row, r);
+                vec_push(&w->row, r);
                 for (uint32_t k = 0; k < r.n; k++)
                     vec_push(&todo, f->slot.at[r.first + k]);
             }
@@ -119,33 +132,69 @@ is_zero(const pool *p, node n)
     return ex_is_const(p, n, &x) && x == 0;
 }
 
-static const struct shape *
-shape_of(curvature *c, inst i)
+/* Over the slots by number. All formulas have one list of slots, 0, 1, ..., which add_rows puts where it begins. */
+static formula
+over_slots(struct making *w, node d, const uint32_t *number)
 {
-    pool *p = c->e->f->pool;
-    uint32_t known = map_get(&c->shape_of, i.root);
-    struct shape s = { i.root, (uint32_t)c->firsts.n, 0, (uint32_t)c->seconds.n, 0 };
+    formula f = formula_write(&w->c->book, w->e->f->pool, d, number, 0);
+
+    if (f.code != FORMULA_ITSELF)
+        f.first = 0;
+    return f;
+}
+
+/* number: 0, 1, ... as many as i has slots */
+static uint32_t
+shape_of(struct making *w, inst i, const uint32_t *number)
+{
+    curvature *c = w->c;
+    pool *p = w->e->f->pool;
+    uint32_t known = map_get(&w->shape_of, i.root);
+    struct shape s = { (uint32_t)c->firsts.n, 0, (uint32_t)c->seconds.n, 0 };
 
     if (known != MAP_NONE)
-        return &c->shape.at[known];
+        return known;
     for (uint32_t a = 0; a < i.n; a++) {
         node d = ex_derivative(p, i.root, a);
 
         if (is_zero(p, d))
             continue;
-        vec_push(&c->firsts, ((struct first){ a, d }));
+        vec_push(&c->firsts, ((struct first){ a, over_slots(w, d, number) }));
         for (uint32_t b = a; b < i.n && !ex_is_const(p, d, NULL); b++) {
             node dd = ex_derivative(p, d, b);
 
             if (!is_zero(p, dd))
-                vec_push(&c->seconds, ((struct second){ a, b, dd }));
+                vec_push(&c->seconds, ((struct second){ a, b, over_slots(w, dd, number) }));
         }
     }
     s.nfirst = (uint32_t)c->firsts.n - s.first;
     s.nsecond = (uint32_t)c->seconds.n - s.second;
-    map_set(&c->shape_of, i.root, (uint32_t)c->shape.n);
+    map_set(&w->shape_of, i.root, (uint32_t)c->shape.n);
     vec_push(&c->shape, s);
-    return &c->shape.at[c->shape.n - 1];
+    return (uint32_t)c->shape.n - 1;
+}
+
+static void
+add_rows(struct making *w)
+{
+    const flat_model *f = w->e->f;
+    VEC(uint32_t) number = { 0 };
+
+    for (size_t r = 0; r < w->row.n; r++) {
+        inst i = w->row.at[r];
+        struct row to = { (uint32_t)w->c->slot.n, i.n, 0 };
+
+        for (uint32_t k = (uint32_t)number.n; k < i.n; k++)
+            vec_push(&number, k);
+        for (uint32_t k = 0; k < i.n; k++)
+            vec_push(&w->c->slot, inst_slots(f, i)[k]);
+        to.shape = shape_of(w, i, number.at);
+        vec_push(&w->c->row, to);
+    }
+    formula_close(&w->c->book);
+    for (uint32_t k = 0; k < number.n; k++)
+        vec_push(&w->c->book.slot, k);
+    vec_free(&number);
 }
 
 static int
@@ -203,25 +252,21 @@ curvature *
 curvature_new(equations *e, const uint32_t *position, const var_id *by, size_t n, bool held)
 {
     curvature *c = bg_calloc(1, sizeof *c);
+    struct making w = { .c = c, .e = e };
     const flat_model *f = e->f;
-    double *none = bg_calloc(f->var.n + 1, sizeof *none);
 
-    c->e = e;
-    c->position = position;
     c->nx = e->state.n + (held ? e->held.n : 0);
     c->nby = n;
-    c->by = bg_malloc((n + 1) * sizeof *c->by);
-    if (n)
-        memcpy(c->by, by, n * sizeof *by);
+    c->nvars = f->var.n;
     c->column_of = bg_malloc((e->var.n + 1) * sizeof *c->column_of);
     memset(c->column_of, 0xff, (e->var.n + 1) * sizeof *c->column_of);
     for (size_t i = 0; i < e->state.n; i++)
         c->column_of[e->state.at[i].var] = position[e->state.at[i].var];
     for (size_t i = e->state.n; i < c->nx; i++)
         c->column_of[e->held.at[i - e->state.n]] = (uint32_t)i;
-    gather(c);
-    parameter_moves_find(f, none, NULL, by, n, &c->moves);
-    free(none);
+    gather(&w);
+    add_rows(&w);
+    moves_make(&c->moves, f, by, n);
     for (uint32_t v = 0; v < f->var.n; v++)
         if (c->moves.first[v + 1] > c->moves.first[v])
             c->column_of[v] = (uint32_t)(c->nx + c->ny) + v;
@@ -233,10 +278,14 @@ curvature_new(equations *e, const uint32_t *position, const var_id *by, size_t n
 
         c->rate[i] = condition == VAR_NONE ? UINT32_MAX : c->column_of[condition];
     }
-    c->right = bg_calloc(c->nx + c->ny + f->var.n + 1, sizeof *c->right);
+    c->move = bg_calloc(c->moves.by.n + 1, sizeof *c->move);
+    c->room = bg_calloc(c->book.room + 1, sizeof *c->room);
+    c->right = bg_calloc(c->nx + c->ny + c->nvars + 1, sizeof *c->right);
     c->left = bg_calloc(c->ny + 1, sizeof *c->left);
-    c->grad = bg_calloc(c->nx + c->ny + f->var.n + 1, sizeof *c->grad);
+    c->grad = bg_calloc(c->nx + c->ny + c->nvars + 1, sizeof *c->grad);
     c->work = bg_calloc(2 * c->ny + 1, sizeof *c->work);
+    vec_free(&w.row);
+    map_free(&w.shape_of);
     return c;
 }
 
@@ -253,15 +302,17 @@ curvature_free(curvature *c)
         free(c->value[way]);
     }
     vec_free(&c->row);
+    vec_free(&c->slot);
     vec_free(&c->own);
-    map_free(&c->shape_of);
+    formula_book_free(&c->book);
     vec_free(&c->shape);
     vec_free(&c->firsts);
     vec_free(&c->seconds);
     vec_free(&c->slope);
     vec_free(&c->bend);
-    parameter_moves_free(&c->moves);
-    free(c->by);
+    moves_free(&c->moves);
+    free(c->move);
+    free(c->room);
     free(c->column_of);
     free(c->rate);
     free(c->right);
@@ -274,19 +325,18 @@ curvature_free(curvature *c)
 bool
 curvature_at(curvature *c, const double *v, const bool *fixed)
 {
-    const flat_model *f = c->e->f;
     VEC(double) slot = { 0 };
     bool fine = true;
     size_t singular;
 
     c->slope.n = c->bend.n = 0;
     for (uint32_t r = 0; r < c->ny; r++) {
-        inst i = c->row.at[r];
-        struct shape s = *shape_of(c, i);
-        const var_id *var = inst_slots(f, i);
+        const struct row *i = &c->row.at[r];
+        struct shape s = c->shape.at[i->shape];
+        const var_id *var = c->slot.at + i->slot0;
 
         slot.n = 0;
-        for (uint32_t k = 0; k < i.n; k++)
+        for (uint32_t k = 0; k < i->n; k++)
             vec_push(&slot, v[var[k]]);
         for (uint32_t k = 0; k < s.nfirst; k++) {
             const struct first *d = &c->firsts.at[s.first + k];
@@ -294,7 +344,7 @@ curvature_at(curvature *c, const double *v, const bool *fixed)
 
             if (c->column_of[var[d->a]] == UINT32_MAX)
                 continue;
-            x = ex_eval(f->pool, d->d, slot.at);
+            x = formula_value(&c->book, d->d, slot.at, c->room);
             fine = fine && isfinite(x);
             vec_push(&c->slope, ((struct slope){ r, c->column_of[var[d->a]], x }));
         }
@@ -307,7 +357,7 @@ curvature_at(curvature *c, const double *v, const bool *fixed)
 
             if (a == UINT32_MAX || b == UINT32_MAX)
                 continue;
-            x = ex_eval(f->pool, d->d, slot.at);
+            x = formula_value(&c->book, d->d, slot.at, c->room);
             fine = fine && isfinite(x);
             if (x != 0)
                 vec_push(&c->bend, ((struct bend){ r, a, b, d->a == d->b ? x / 2 : x })); /* both orders are added */
@@ -321,10 +371,8 @@ curvature_at(curvature *c, const double *v, const bool *fixed)
             c->value[way][k] = c->slope.at[c->from[way][k]].value;
         fine = c->ny == 0 || factor_numeric(c->factor[way], c->value[way], &singular);
     }
-    if (fine) {
-        parameter_moves_free(&c->moves);
-        parameter_moves_find(f, v, fixed, c->by, c->nby, &c->moves);
-    }
+    if (fine)
+        moves_slopes(&c->moves, v, fixed, c->move);
     return fine;
 }
 
@@ -349,12 +397,11 @@ bool
 curvature_gradient(curvature *c, const double complex *left, const double complex *right, double complex *by_state,
                    double complex *by_parameter)
 {
-    const flat_model *f = c->e->f;
     size_t nx = c->nx, ny = c->ny;
     double complex *y = c->right + nx;
 
-    memset(c->right, 0, (nx + ny + f->var.n) * sizeof *c->right);
-    memset(c->grad, 0, (nx + ny + f->var.n) * sizeof *c->grad);
+    memset(c->right, 0, (nx + ny + c->nvars) * sizeof *c->right);
+    memset(c->grad, 0, (nx + ny + c->nvars) * sizeof *c->grad);
     memset(c->left, 0, ny * sizeof *c->left);
     memcpy(c->right, right, nx * sizeof *right);
     for (size_t k = 0; k < c->slope.n; k++)
@@ -386,9 +433,9 @@ curvature_gradient(curvature *c, const double complex *left, const double comple
         memcpy(by_state, c->grad, nx * sizeof *by_state);
     if (by_parameter) {
         memset(by_parameter, 0, c->nby * sizeof *by_parameter);
-        for (uint32_t v = 0; v < f->var.n; v++)
+        for (size_t v = 0; v < c->nvars; v++)
             for (uint32_t m = c->moves.first[v]; m < c->moves.first[v + 1]; m++)
-                by_parameter[c->moves.entry.at[m].by] += c->moves.entry.at[m].slope * c->grad[nx + ny + v];
+                by_parameter[c->moves.by.at[m]] += c->move[m] * c->grad[nx + ny + v];
     }
     return true;
 }

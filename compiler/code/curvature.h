@@ -7,7 +7,8 @@
  *     U = -G_y^-1 G_x right,  V = -G_y^-T E^T left      (E picks the rates out of y)
  *     left^T A right = V^T (G_x right) + ...,
  *     gradient by anything p of  V^T (dG/d(x,y)) (right, U),  plus what y does: dy/dp = -G_y^-1 G_p.
- * Exact: the derivatives are symbolic, made once for each template. Modes stay as they are. Time is held.
+ * Exact: the derivatives are symbolic, made once for each template, and kept as formulas: what they are made from may
+ * go. Modes stay as they are. Time is held.
  *
  * cost     curvature_at: the equations; curvature_gradient: the nonzero second derivatives, and three solutions with
  *          the factored G_y

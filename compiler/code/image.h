@@ -1,29 +1,35 @@
-/* image.h - a model as its instances share it, and what makes its parts
+/* image.h - a model as its instances share it
  *
- * An image is data and code over numbers: where states stand, how parameters are computed, schedules, blocks, kernels.
- * It refers to nothing of the compiler's. Its parts are made when they are first asked for, by a maker that has the
- * compiler's structures; a part that is there stays as it is (routine.h), so that any number of threads run it. What a
- * run writes is an instance's (model_inside.h).
+ * An image is data and code over numbers: where states stand, how parameters are computed, schedules, blocks, kernels,
+ * formulas for messages. It refers to nothing of the compiler's: not to the tree, the flat graph, causality, equations
+ * or their pool. Beside it stand only what outlives all compilations that use it: units, texts and their places
+ * (sources, for messages), machine code that models have in common, and tables, which it keeps (expr.h).
  *
- * threads  whoever touches what the maker has (the pool grows, slots move) holds its lock; who holds it may take it
- *          again. Parts are read without it.
+ * What nobody asks for costs nothing: parts are made when they are first asked for, by a maker (maker.h) that has the
+ * compiler's structures, or all of them when the image is closed (image_close), from when on there is no need of these.
+ * What an analysis alone needs is no part of an image: machine code better than it has, derivatives by parameters that
+ * nobody asked for before, second derivatives, symbolic forms. Who has the maker beside the image (compiled.h) has
+ * them.
+ *
+ * A part that is there stays as it is (routine.h), so that any number of threads run it. What a run writes is an
+ * instance's (model_inside.h).
+ *
+ * threads  parts are read without a lock; who makes one holds the maker's
  */
 #ifndef BG_IMAGE_H
 #define BG_IMAGE_H
 
-#include "bounds.h"
-#include "clocks.h"
-#include "equations.h"
+#include "bounds_form.h"
+#include "expressions.h"
 #include "initial_program.h"
 #include "interpret.h"
 #include "jacobian.h"
 #include "model_graph.h"
+#include "net_form.h"
 #include "parameter_store.h"
 #include "partials.h"
-#include "poles.h"
+#include "project.h"
 #include "storage.h"
-
-typedef VEC(var_id) var_list;
 
 struct image_mode {
     enum mode_kind kind;
@@ -42,8 +48,46 @@ typedef struct image_graph {
     VEC(formula) ratio;
     arena *arena;
 } image_graph;
-void image_graph_free(image_graph *g);
-void image_reads_free(model_reads *r);
+
+/* Tables with the names that stand in them */
+typedef struct image_variables {
+    struct model_variable *at; /* [nvars] */
+    arena *names;
+} image_variables;
+typedef struct image_states {
+    struct model_state *at; /* [nstates] */
+    arena *names;
+} image_states;
+/* Unknowns of blocks, then what nets determine, as messages say them */
+typedef struct image_unknowns {
+    struct model_pole *at;
+    arena *names;
+} image_unknowns;
+/* Parameters by name: hash -> the first in a list of those with that hash */
+struct image_parameter {
+    const char *name;
+    var_id v;
+    uint32_t next;
+};
+typedef struct image_parameters {
+    map index;
+    VEC(struct image_parameter) list;
+    arena *names;
+} image_parameters;
+
+/* Clocks, and what may bend (model.h) */
+typedef struct image_clocks {
+    size_t n;
+    span *at;             /* [n] */
+    bool bends;           /* rates read a function that may bend sharply, other than a quotient */
+    bounds_form *bounds;  /* of the clocks */
+    bounds_form *bending; /* NULL: nothing may bend */
+} image_clocks;
+
+/* States that laws of infinite slope read (model_root_states) */
+typedef struct image_roots {
+    bool any, *fed;
+} image_roots;
 
 struct image_when {
     struct model_when when;
@@ -72,22 +116,46 @@ struct image_setting {
     bool there;
 };
 
+/* A block of the equations: unknowns unknown0 .. unknown0+n */
+struct image_block {
+    uint32_t unknown0, n;
+};
+
+/* What is made when it is first asked for */
+enum image_later {
+    LATER_VARIABLES,
+    LATER_STATES,
+    LATER_UNKNOWNS,
+    LATER_PARAMETERS, /* by name */
+    LATER_GRAPH,
+    LATER_READS,
+    LATER_EXPRESSIONS,
+    LATER_POLES,
+    LATER_CLOCKS,
+    LATER_ROOTS,
+    LATER_PROJECTION,
+    LATER_INITIAL,
+    LATER_STORAGE,
+    LATER_NUMBERS,
+    LATER_JACOBIAN,
+    LATER_NET_PARTIALS,
+    LATER_COUNT
+};
+
 typedef struct image {
     arena *arena;               /* names and texts */
+    table_set *tables;          /* that formulas and machine code read where they lie */
     const char *name, **output; /* of the model, and of the text's outputs */
     span at, run_at;
     sources *sources;
     size_t nvars, nstates, nmodes, nheld, noutputs, nelements, nunknowns, nblocks, nconstraints;
-    bool iterates;                             /* has nonlinear blocks */
-    uint32_t *position;                        /* layout: of states in x, of modes in m, by variable */
-    uint32_t *state_of;                        /* state number -> number in the equations */
-    uint32_t *state_port;                      /* by state: the port of storage whose it is, UINT32_MAX: of none */
-    bool *stated;                              /* by state */
-    _Atomic(struct model_variable *) variable; /* [nvars]; NULL: nobody asked yet */
-    _Atomic(struct model_state *) state;       /* [nstates]; likewise */
-    _Atomic(image_graph *) graph;
-    _Atomic(model_reads *) reads;
-    arena *variable_names, *state_names;
+    bool iterates;             /* has nonlinear blocks */
+    uint32_t *position;        /* layout: of states in x, of modes in m, by variable */
+    uint32_t *state_port;      /* by state: the port of storage whose it is, UINT32_MAX: of none */
+    bool *stated;              /* by state */
+    var_id *unknown;           /* [nunknowns] of blocks */
+    struct image_block *block; /* [nblocks] */
+    VEC(var_id) weight;        /* factor and offset of each operand that is weighed */
     VEC(struct image_when) when;
     VEC(struct image_reinit) reinit;
     VEC(struct image_draw) draw;
@@ -96,57 +164,19 @@ typedef struct image {
     struct image_setting setting[SETTING_COUNT];
     VEC(formula) window; /* from, to */
     span *constraint_at;
-    size_t nbond_values, nweights, ndeclared;
+    size_t nbond_values, ndeclared;
     parameter_program *parameters;
     struct image_mode *mode;
     struct model_removal *element; /* NULL: none was to be removable */
     VEC(formula) line;             /* slope and offset of each mode; of those that are not known anything */
     readers_later line_readers;
-    _Atomic(initial_program *) initial;
-    _Atomic(storage_program *) storage;
-    _Atomic(interpret_program *) numbers;
+    net_form *nets; /* NULL: no ideal switches */
+    _Atomic(void *) later[LATER_COUNT];
     _Atomic(routine *) part[PART_COUNT]; /* NULL: not asked for yet */
+    VEC(partials_form *) partials;       /* these two: under the maker's lock, until it is closed */
+    VEC(condition_program *) conditions;
 } image;
 
-typedef struct maker {
-    pthread_mutex_t lock;
-    flat_model *f;
-    causal *c;
-    equations *e;
-    bool long_run;
-    program *program[PART_COUNT];
-    jacobian_form *jacobian, *net_partials;
-    VEC(partials_form *) partials;
-    VEC(condition_program *) conditions;
-    const char **mode_text;
-    clock_list clock;
-    bend_list bend;
-    pole_list pole;
-    bool clocks_known, poles_known;
-    double compile_seconds;
-} maker;
-
-image *image_new(maker *k);
 void image_free(image *m);
-maker *maker_new(flat_model *f, causal *c, equations *e, bool long_run);
-void maker_free(maker *k);
-void maker_lock(maker *k);
-void maker_unlock(maker *k);
-
-/* The variables' table, made unless it is there. */
-const struct model_variable *image_variables(image *m, maker *k);
-const struct model_state *image_states(image *m, maker *k);
-const image_graph *image_graph_of(image *m, maker *k);
-/* Parts, made unless they are there. NULL with a diagnostic when that fails. */
-routine *image_part(image *m, maker *k, enum model_part part);
-const jacobian_form *image_jacobian(const image *m, maker *k);
-const jacobian_form *image_net_partials(const image *m, maker *k);
-const partials_form *image_partials(const image *m, maker *k, const var_id *by, size_t n, size_t noutputs, bool held);
-const initial_program *image_initial(image *m, maker *k);
-const storage_program *image_storage(image *m, maker *k);
-const interpret_program *image_numbers(image *m, maker *k);
-/* For these variables, in their order. */
-const condition_program *image_conditions(const image *m, maker *k, const var_id *var, size_t n);
-double maker_seconds(const maker *k); /* CPU time that they took */
 
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 #include "evaluate.h"
 #include "initial.h"
-#include "written.h"
 
 enum { MAX_ITERATIONS = 50, MAX_DENSE = 2000 };
 #define AGREES 1e-6 /* values stated with fewer digits than a constraint asks for */
@@ -13,16 +12,15 @@ enum { MAX_ITERATIONS = 50, MAX_DENSE = 2000 };
 struct condition {
     var_id var;
     double value;
-    span at;
-    bool constraint;
-}; /* constraint: of a residual source, value 0 */
+    const struct initial_stated *stated; /* NULL: the constraint of a residual source, value 0 */
+};
 
 struct solver {
     const struct initial_problem *p;
     const initial_program *g;
     double *number, *room; /* what formulas read, and are worked out in */
     bool *set;             /* by state: has a value */
-    span *set_at;
+    const struct initial_stated **set_by;
     VEC(struct condition) condition;
     bool ok;
 };
@@ -54,19 +52,16 @@ value_of_state(const struct solver *s, uint32_t state)
     return &s->p->x[s->p->image->position[s->g->state.at[state]]];
 }
 
-/* Messages have the names and units of the flat model, which has one reader at a time. */
-static const flat_model *
-begin_message(struct solver *s)
+/* A value of variable v, in the unit that `in` (NULL: nothing) states it in, or in that of other messages */
+static shown_text
+shown_as(const struct solver *s, var_id v, const struct initial_stated *in, double si)
 {
-    maker_lock(s->p->maker);
-    s->ok = false;
-    return s->p->maker->f;
-}
+    const struct model_variable x = model_variable(s->p->m, v);
+    const unit *written = in ? in->written : NULL;
 
-static void
-end_message(struct solver *s)
-{
-    maker_unlock(s->p->maker);
+    if (written && !(x.unit && unit_dimension(written) == unit_dimension(x.unit)))
+        written = NULL;
+    return value_shown(x.unit, written ? written : x.shown, si);
 }
 
 /* ---------------------------------------------------------------- through the law of a storage element */
@@ -128,26 +123,25 @@ through_law(struct solver *s, const struct initial_law *law, double value, doubl
 static void
 report_not_finite(struct solver *s, const struct initial_stated *in)
 {
-    const flat_model *f = begin_message(s);
-    const flat_var *v = &f->var.at[in->var];
+    const struct model_variable v = model_variable(s->p->m, in->var);
 
-    if (v->kind == VAR_INTEGRAL)
-        diag_error(f->sources, "initial-value", in->at, "the initial value of \"%s\" is not finite", v->name);
+    if (v.kind == VAR_INTEGRAL)
+        diag_error(s->p->image->sources, "initial-value", in->at, "the initial value of \"%s\" is not finite", v.name);
     else
-        diag_error(f->sources, "initial-value", in->at, "this initial value is not finite");
-    end_message(s);
+        diag_error(s->p->image->sources, "initial-value", in->at, "this initial value is not finite");
+    s->ok = false;
 }
 
 static void
 report_nothing_stored(struct solver *s, const struct initial_stated *in)
 {
-    const flat_model *f = begin_message(s);
-    uint32_t port = f->var.at[s->g->state.at[in->state]].owner;
+    const model_graph *g = model_graph_of(s->p->m);
+    uint32_t port = s->p->image->state_port[s->p->image->position[s->g->state.at[in->state]]];
 
-    diag_error(f->sources, "initial-value", in->at,
+    diag_error(s->p->image->sources, "initial-value", in->at,
                "\"%s\" cannot have this initial value: its law gives no finite one for what it stores",
-               f->element.at[f->port.at[port].element].name);
-    end_message(s);
+               g->element[g->port[port].element].name);
+    s->ok = false;
 }
 
 static void
@@ -161,13 +155,13 @@ take_stated(struct solver *s, const struct initial_stated *in)
         return;
     }
     if (!state || (in->law != UINT32_MAX && !through_law(s, &s->g->law.at[in->law], value, &value))) {
-        vec_push(&s->condition, ((struct condition){ in->var, value, in->at, false }));
+        vec_push(&s->condition, ((struct condition){ in->var, value, in }));
     } else if (!isfinite(value)) {
         report_nothing_stored(s, in);
     } else {
         *value_of_state(s, in->state) = value;
         s->set[in->state] = true;
-        s->set_at[in->state] = in->at;
+        s->set_by[in->state] = in;
     }
 }
 
@@ -184,9 +178,10 @@ find(uint32_t *up, uint32_t i)
 struct system_ {
     struct solver *s;
     const condition_program *g;
+    uint32_t *row; /* by condition: which of its variables it is */
     evaluator *v;
     block_memory memory;
-    double *y, *out; /* values of the condition variables */
+    double *y, *out; /* values of the conditions; of the variables, as the routine orders them */
 };
 
 static bool
@@ -197,7 +192,7 @@ condition_values(struct system_ *w)
     if (evaluator_run(w->v, p->t, p->x, model_modes(p->m), w->out))
         return false;
     for (size_t i = 0; i < w->s->condition.n; i++)
-        w->y[i] = w->out[w->g->program->routine->out_index[i]];
+        w->y[i] = w->out[w->g->routine->out_index[w->row[i]]];
     return true;
 }
 
@@ -206,20 +201,20 @@ report_contradiction(struct system_ *w, uint32_t i)
 {
     struct solver *s = w->s;
     const struct condition *c = &s->condition.at[i];
-    const flat_model *f = begin_message(s);
+    sources *texts = s->p->image->sources;
 
-    diag_error(f->sources, "initial-contradiction", c->at,
-               "the initial value of \"%s\" is stated as %s, but follows as %s", f->var.at[c->var].name,
-               stated_shown(f, c->var, c->at, c->value).text, stated_shown(f, c->var, c->at, w->y[i]).text);
-    for (uint32_t k = w->g->first.at[i]; k < w->g->first.at[i + 1]; k++) {
+    diag_error(texts, "initial-contradiction", c->stated->at,
+               "the initial value of \"%s\" is stated as %s, but follows as %s", model_variable(s->p->m, c->var).name,
+               shown_as(s, c->var, c->stated, c->value).text, shown_as(s, c->var, c->stated, w->y[i]).text);
+    for (uint32_t k = w->g->first.at[w->row[i]]; k < w->g->first.at[w->row[i] + 1]; k++) {
         uint32_t state = w->g->state.at[k];
 
-        if (s->set[state] && span_known(s->set_at[state]))
-            diag_note(f->sources, s->set_at[state], "from the stated value of \"%s\"",
-                      f->var.at[s->g->state.at[state]].name);
+        if (s->set[state] && span_known(s->set_by[state]->at))
+            diag_note(texts, s->set_by[state]->at, "from the stated value of \"%s\"",
+                      model_variable(s->p->m, s->g->state.at[state]).name);
     }
-    diag_help(f->sources, "State one of them and leave the other to follow.");
-    end_message(s);
+    diag_help(texts, "State one of them and leave the other to follow.");
+    s->ok = false;
 }
 
 /* Conditions list[0..n) that share the unset states free[0..nfree): Gauss-Newton, least norm. */
@@ -275,13 +270,13 @@ solve_groups(struct system_ *w)
 {
     const condition_program *g = w->g;
     const bool *set = w->s->set;
-    uint32_t n = (uint32_t)g->var.n, *up = bg_malloc((n + 1) * sizeof *up);
+    uint32_t n = (uint32_t)w->s->condition.n, *up = bg_malloc((n + 1) * sizeof *up);
     uint32_t *owner = bg_malloc((w->s->g->state.n + 1) * sizeof *owner);
 
     memset(owner, 0xff, (w->s->g->state.n + 1) * sizeof *owner);
     for (uint32_t i = 0; i < n; i++) {
         up[i] = i;
-        for (uint32_t k = g->first.at[i]; k < g->first.at[i + 1]; k++) {
+        for (uint32_t k = g->first.at[w->row[i]]; k < g->first.at[w->row[i] + 1]; k++) {
             uint32_t st = g->state.at[k];
 
             if (set[st])
@@ -299,7 +294,7 @@ solve_groups(struct system_ *w)
         for (uint32_t i = 0; i < n; i++)
             if (find(up, i) == root) {
                 vec_push(&list, i);
-                for (uint32_t k = g->first.at[i]; k < g->first.at[i + 1]; k++)
+                for (uint32_t k = g->first.at[w->row[i]]; k < g->first.at[w->row[i] + 1]; k++)
                     if (!set[g->state.at[k]] && owner[g->state.at[k]] == i)
                         vec_push(&unset, g->state.at[k]);
             }
@@ -310,6 +305,21 @@ solve_groups(struct system_ *w)
     }
     free(up);
     free(owner);
+}
+
+/* Which of the program's variables each condition is: in their order, unless it has others too. */
+static uint32_t *
+rows_of(const struct solver *s, const condition_program *g)
+{
+    uint32_t *row = bg_malloc((s->condition.n + 1) * sizeof *row);
+    map place = { 0 };
+
+    for (uint32_t i = 0; i < g->var.n; i++)
+        map_set(&place, g->var.at[i], i);
+    for (uint32_t i = 0; i < s->condition.n; i++)
+        row[i] = g->var.n == s->condition.n ? i : map_get(&place, s->condition.at[i].var);
+    map_free(&place);
+    return row;
 }
 
 static void
@@ -333,16 +343,17 @@ solve_conditions(struct solver *s)
     w.memory.reached = bg_calloc(p->image->nunknowns + 1, sizeof(double));
     w.memory.started = bg_calloc(p->image->nblocks + 1, sizeof(bool));
     w.memory.of_round = bg_calloc(p->image->nblocks + 1, sizeof *w.memory.of_round);
+    w.row = rows_of(s, w.g);
     w.y = bg_calloc(n + 1, sizeof(double));
-    w.out = bg_calloc(n + 1, sizeof(double));
-    w.v = evaluator_new(w.g->program->routine, &w.memory);
+    w.out = bg_calloc(w.g->var.n + 1, sizeof(double));
+    w.v = evaluator_new(w.g->routine, &w.memory);
     evaluator_set_parameters(w.v, p->value);
     solve_groups(&w);
     if (condition_values(&w))
         for (uint32_t i = 0; i < n; i++) {
             const struct condition *c = &s->condition.at[i];
 
-            if (!c->constraint && !(fabs(w.y[i] - c->value) <= 1e-9 * fmax(fabs(c->value), fabs(w.y[i])) + 1e-14))
+            if (c->stated && !(fabs(w.y[i] - c->value) <= 1e-9 * fmax(fabs(c->value), fabs(w.y[i])) + 1e-14))
                 report_contradiction(&w, i);
         }
     evaluator_free(w.v);
@@ -351,6 +362,7 @@ solve_conditions(struct solver *s)
     free(w.memory.reached);
     free(w.memory.started);
     free(w.memory.of_round);
+    free(w.row);
     free(w.y);
     free(w.out);
 }
@@ -371,14 +383,16 @@ reads_finite_numbers(const struct solver *s, formula f)
 static void
 report_missing(struct solver *s, uint32_t port)
 {
-    const flat_model *f = begin_message(s);
-    const char *quantity = port_has_momentum(f, port) ? "p" : "q", *of = f->port.at[port].name;
+    const model_graph *g = model_graph_of(s->p->m);
+    const struct model_port *p = &g->port[port];
+    const char *quantity = p->momentum ? "p" : "q", *of = p->own;
+    sources *texts = s->p->image->sources;
 
-    diag_error(f->sources, "initial-missing", f->element.at[f->port.at[port].element].at,
-               "the law of \"%s\" has no value at %s = 0, where it would start", port_name(f, port), quantity);
-    diag_help(f->sources, "State where it starts: { ... %s%s%s(0) = ...; }", of ? strrchr(of, '.') + 1 : "",
-              of ? "." : "", quantity);
-    end_message(s);
+    diag_error(texts, "initial-missing", g->element[p->element].at,
+               "the law of \"%s\" has no value at %s = 0, where it would start", p->name, quantity);
+    diag_help(texts, "State where it starts: { ... %s%s%s(0) = ...; }", of ? strrchr(of, '.') + 1 : "", of ? "." : "",
+              quantity);
+    s->ok = false;
 }
 
 static void
@@ -396,20 +410,20 @@ check_zero(struct solver *s, const struct initial_zero *z)
 static void
 report_constraint(struct solver *s, uint32_t worst, double before)
 {
-    const flat_model *f = begin_message(s);
-    const flat_var *c = &f->var.at[s->g->constraint.at[0]];
+    const struct model_variable c = model_variable(s->p->m, s->g->constraint.at[0]);
+    sources *texts = s->p->image->sources;
 
-    diag_error(f->sources, "initial-constraint", c->at, "the initial values do not meet the %s%s", c->name,
+    diag_error(texts, "initial-constraint", c.at, "the initial values do not meet the %s%s", c.name,
                s->g->constraint.n > 1 ? ", or do not move with it" : "");
     if (worst != UINT32_MAX) {
         var_id v = s->g->state.at[worst];
 
-        diag_note(f->sources, s->set_at[worst], "\"%s\" starts at %s; %s would be next to it", f->var.at[v].name,
-                  stated_shown(f, v, s->set_at[worst], before).text,
-                  stated_shown(f, v, s->set_at[worst], *value_of_state(s, worst)).text);
+        diag_note(texts, s->set_by[worst]->at, "\"%s\" starts at %s; %s would be next to it",
+                  model_variable(s->p->m, v).name, shown_as(s, v, s->set_by[worst], before).text,
+                  shown_as(s, v, s->set_by[worst], *value_of_state(s, worst)).text);
     }
-    diag_help(f->sources, "State values that meet it, and leave as many unstated as there are conditions.");
-    end_message(s);
+    diag_help(texts, "State values that meet it, and leave as many unstated as there are conditions.");
+    s->ok = false;
 }
 
 /* What the constraints leave to change is rounding, where the stated values agree with them. */
@@ -481,13 +495,13 @@ solve_stated(const struct initial_problem *p, const initial_program *g)
     s.number = bg_calloc(INITIAL_READ + g->read.n, sizeof *s.number);
     s.room = bg_calloc(g->book.room + 1, sizeof *s.room);
     s.set = bg_calloc(n + 1, sizeof *s.set);
-    s.set_at = bg_calloc(n + 1, sizeof *s.set_at);
+    s.set_by = bg_calloc(n + 1, sizeof *s.set_by);
     memset(p->x, 0, n * sizeof *p->x);
     take_numbers(&s);
     for (size_t i = 0; i < g->stated.n; i++)
         take_stated(&s, &g->stated.at[i]);
     for (size_t i = 0; i < g->constraint.n; i++)
-        vec_push(&s.condition, ((struct condition){ g->constraint.at[i], 0, SPAN_NONE, true }));
+        vec_push(&s.condition, ((struct condition){ g->constraint.at[i], 0, NULL }));
     if (s.ok && s.condition.n)
         solve_conditions(&s);
     if (s.ok && g->constraint.n)
@@ -497,7 +511,7 @@ solve_stated(const struct initial_problem *p, const initial_program *g)
     free(s.number);
     free(s.room);
     free(s.set);
-    free(s.set_at);
+    free(s.set_by);
     vec_free(&s.condition);
     return s.ok;
 }
@@ -505,7 +519,7 @@ solve_stated(const struct initial_problem *p, const initial_program *g)
 bool
 initial_values(const struct initial_problem *p)
 {
-    const initial_program *g = image_initial(p->image, p->maker);
+    const initial_program *g = image_initial_of(p->image, p->maker);
     bool ok;
 
     if (!p->image->nmodes)

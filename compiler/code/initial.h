@@ -7,7 +7,7 @@
 #ifndef BG_INITIAL_H
 #define BG_INITIAL_H
 
-#include "image.h"
+#include "maker.h"
 
 struct initial_problem {
     bg_model *m;

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "equations.h"
 #include "expr_pool.h"
+#include "program.h"
 
 struct making {
     initial_program *g;
@@ -157,7 +159,9 @@ stated_on_junction(struct making *w, const flat_initial *in, struct initial_stat
 static void
 add_stated(struct making *w, const flat_initial *in)
 {
-    struct initial_stated s = { stated_value(w, in->def), in->at, VAR_NONE, UINT32_MAX, UINT32_MAX, false };
+    struct initial_stated s = {
+        stated_value(w, in->def), in->at, in->written, VAR_NONE, UINT32_MAX, UINT32_MAX, false
+    };
 
     if (in->port != UINT32_MAX)
         stated_on_port(w, in, &s);
@@ -178,7 +182,8 @@ initial_program_new(const flat_model *f, const causal *c, const equations *e)
 
         vec_push(&g->state, v);
         if (x->kind == VAR_INTEGRAL)
-            vec_push(&g->stated, ((struct initial_stated){ stated_value(&w, x->init), x->at, v, i, UINT32_MAX, true }));
+            vec_push(&g->stated,
+                     ((struct initial_stated){ stated_value(&w, x->init), x->at, NULL, v, i, UINT32_MAX, true }));
     }
     /* values of what is stored before values that go through laws, so that these fill what is left */
     for (int pass = 0; pass < 2; pass++)
@@ -215,6 +220,33 @@ initial_program_free(initial_program *g)
 
 /* ---------------------------------------------------------------- conditions */
 
+size_t
+initial_conditions_most(const initial_program *g)
+{
+    return g->stated.n + g->constraint.n;
+}
+
+size_t
+initial_conditions(const initial_program *g, bool all, var_id *list)
+{
+    bool *set = bg_calloc(g->state.n + 1, sizeof *set);
+    size_t n = 0;
+
+    for (size_t i = 0; i < g->stated.n; i++) {
+        const struct initial_stated *in = &g->stated.at[i];
+        bool state = in->state != UINT32_MAX && (in->last || !set[in->state]);
+
+        if (!state || (all && in->law != UINT32_MAX && !g->law.at[in->law].solved))
+            list[n++] = in->var;
+        if (state)
+            set[in->state] = true;
+    }
+    for (size_t i = 0; i < g->constraint.n; i++)
+        list[n++] = g->constraint.at[i];
+    free(set);
+    return n;
+}
+
 /* States that variable v depends on, to the list. stamp, todo: by variable; no stamp is `mark` yet. */
 static void
 add_cone(condition_program *g, const equations *e, var_id v, uint32_t *stamp, uint32_t mark, uint32_t *todo)
@@ -246,10 +278,11 @@ add_cone(condition_program *g, const equations *e, var_id v, uint32_t *stamp, ui
 }
 
 condition_program *
-condition_program_new(equations *e, layout at, const var_id *var, size_t n)
+condition_program_new(equations *e, layout at, const var_id *var, size_t n, program_list *made)
 {
     condition_program *g = bg_calloc(1, sizeof *g);
     inst *target = bg_malloc((n + 1) * sizeof *target);
+    program *plan;
     uint32_t *stamp = bg_calloc(e->var.n + 1, sizeof *stamp), *todo = bg_malloc((e->var.n + 1) * sizeof *todo);
 
     vec_push(&g->first, 0);
@@ -259,11 +292,13 @@ condition_program_new(equations *e, layout at, const var_id *var, size_t n)
         add_cone(g, e, var[i], stamp, i + 1, todo);
         vec_push(&g->first, (uint32_t)g->state.n);
     }
-    g->program = program_plan(e, target, NULL, (uint32_t)n);
+    plan = program_plan(e, target, NULL, (uint32_t)n);
+    vec_push(made, plan);
+    g->routine = program_give(plan);
     free(target);
     free(stamp);
     free(todo);
-    if (program_code(g->program, at, false))
+    if (program_code(plan, at, false))
         return g;
     condition_program_free(g);
     return NULL;
@@ -272,7 +307,7 @@ condition_program_new(equations *e, layout at, const var_id *var, size_t n)
 void
 condition_program_free(condition_program *g)
 {
-    program_free(g->program);
+    routine_free(g->routine);
     vec_free(&g->var);
     vec_free(&g->state);
     vec_free(&g->first);

@@ -8,9 +8,17 @@
 #ifndef BG_INITIAL_PROGRAM_H
 #define BG_INITIAL_PROGRAM_H
 
-#include "equations.h"
 #include "formula.h"
-#include "program.h"
+#include "kinds.h"
+#include "routine.h"
+#include "units.h"
+#include "source.h"
+
+struct flat_model;
+struct causal;
+struct equations;
+struct layout;
+struct program_list;
 
 /* What formulas read */
 enum initial_number {
@@ -32,6 +40,7 @@ struct initial_law {
 struct initial_stated {
     formula value;
     span at;
+    const unit *written; /* in which the text says it; NULL: in none */
     var_id var;
     uint32_t state; /* whose value it is; UINT32_MAX: of none, it is a condition on others */
     uint32_t law;   /* through this one; UINT32_MAX: as it is */
@@ -53,18 +62,24 @@ typedef struct initial_program {
     VEC(var_id) constraint; /* of residual sources: zero at the start */
 } initial_program;
 
-initial_program *initial_program_new(const flat_model *f, const causal *c, const equations *e);
+initial_program *initial_program_new(const struct flat_model *f, const struct causal *c, const struct equations *e);
 void initial_program_free(initial_program *g);
+
+/* The conditions that solving these asks for: where every law can be solved; all: those of laws too that may have no
+ * solution. In their order, to a list that is empty; its room is that of all. */
+size_t initial_conditions(const initial_program *g, bool all, var_id *list);
+size_t initial_conditions_most(const initial_program *g);
 
 /* Variables that have stated values and are no states, and what determines them */
 typedef struct condition_program {
     VEC(var_id) var;
     VEC(uint32_t) state, first; /* states that the i-th depends on: state[first[i] .. first[i+1]) */
-    program *program;
+    routine *routine;
 } condition_program;
 
-/* NULL with a diagnostic when there is no code for it. */
-condition_program *condition_program_new(equations *e, layout at, const var_id *var, size_t n);
+/* made: gets the program of its routine. NULL with a diagnostic when there is no code for it. */
+condition_program *condition_program_new(struct equations *e, struct layout at, const var_id *var, size_t n,
+                                         struct program_list *made);
 void condition_program_free(condition_program *g);
 
 #endif

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "equations.h"
+
 static int
 compare_rank(const void *a, const void *b, void *ctx)
 {

@@ -6,8 +6,10 @@
 #ifndef BG_INTERPRET_H
 #define BG_INTERPRET_H
 
-#include "equations.h"
 #include "formula.h"
+#include "kinds.h"
+
+struct equations;
 
 typedef struct interpret_program {
     formula_book book;
@@ -17,7 +19,7 @@ typedef struct interpret_program {
 } interpret_program;
 
 /* position: of states in x, by variable */
-interpret_program *interpret_program_new(const equations *e, const uint32_t *position);
+interpret_program *interpret_program_new(const struct equations *e, const uint32_t *position);
 void interpret_program_free(interpret_program *g);
 
 /* v has an entry a variable; parameters, literals and unknowns of blocks are there already. Gives the first variable

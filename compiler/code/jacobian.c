@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "jacobian.h"
+#include "program.h"
 
 struct entry {
     uint32_t row, column, next_in_row, next_in_column;
@@ -12,10 +13,10 @@ struct product {
 }; /* value[to] += value[a]*value[b] */
 
 struct jacobian_form {
-    program *program;
+    routine *routine;
     uint32_t npartials;
-    uint32_t *from;  /* [npartials] where partial derivative i stands in the program's output, class by class */
-    size_t nentries; /* partials, then fill */
+    const uint32_t *from; /* [npartials] where partial derivative i stands in its output, class by class */
+    size_t nentries;      /* partials, then fill */
     VEC(uint32_t)
     minus_one; /* entries of kept explicit variables' diagonals: their rows say definition - variable = 0 */
     VEC(struct product) product;
@@ -212,7 +213,8 @@ compress(jacobian_form *j, struct builder *b, const struct flags *gone, uint32_t
 }
 
 jacobian_form *
-jacobian_form_new(equations *e, const program *rhs, layout l, bool optimise, const var_id *weight, uint32_t nweights)
+jacobian_form_new(equations *e, const program *rhs, layout l, bool optimise, const var_id *weight, uint32_t nweights,
+                  program_list *made)
 {
     jacobian_form *j = bg_calloc(1, sizeof *j);
     const routine *r = rhs->routine;
@@ -220,6 +222,7 @@ jacobian_form_new(equations *e, const program *rhs, layout l, bool optimise, con
     struct targets target = { 0 };
     struct positions position = { 0 };
     struct flags gone = { 0 };
+    program *g;
     uint32_t nx = (uint32_t)e->state.n, behind = nx + r->nw + nweights, nall = behind + r->ntargets - nx;
 
     j->nx = nx;
@@ -269,11 +272,13 @@ jacobian_form_new(equations *e, const program *rhs, layout l, bool optimise, con
     map_free(&b.at);
     map_free(&b.weight);
 
-    j->program = program_plan(e, target.at, position.at, j->npartials);
-    j->from = j->program->routine->out_index;
+    g = program_plan(e, target.at, position.at, j->npartials);
+    vec_push(made, g);
+    j->routine = program_give(g);
+    j->from = j->routine->out_index;
     vec_free(&target);
     vec_free(&position);
-    if (!program_code(j->program, l, optimise)) {
+    if (!program_code(g, l, optimise)) {
         jacobian_form_free(j);
         return NULL;
     }
@@ -285,7 +290,7 @@ jacobian_form_free(jacobian_form *f)
 {
     if (!f)
         return;
-    program_free(f->program);
+    routine_free(f->routine);
     vec_free(&f->product);
     vec_free(&f->minus_one);
     free(f->column);
@@ -295,19 +300,13 @@ jacobian_form_free(jacobian_form *f)
     free(f);
 }
 
-double
-jacobian_form_seconds(const jacobian_form *f)
-{
-    return f->program->code_seconds;
-}
-
 jacobian *
 jacobian_new(const jacobian_form *f, block_memory *memory)
 {
     jacobian *j = bg_calloc(1, sizeof *j);
 
     j->form = f;
-    j->evaluator = evaluator_new(f->program->routine, memory);
+    j->evaluator = evaluator_new(f->routine, memory);
     j->partial = bg_calloc(f->npartials + 1, sizeof *j->partial);
     j->value = bg_calloc(f->nentries + 1, sizeof *j->value);
     return j;

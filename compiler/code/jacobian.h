@@ -10,19 +10,23 @@
 
 #include "evaluate.h"
 #include "model.h"
-#include "program.h"
+#include "routine.h"
+
+struct equations;
+struct layout;
+struct program;
+struct program_list;
 
 /* What instances share: pattern, code, what is eliminated. */
 typedef struct jacobian_form jacobian_form;
 /* rhs: the planned program of the rates (targets in the order of the states), and of whatever else follows them: each
  * further target is a row behind the variables. weight: parameters whose columns are wanted, behind the variables too.
- * To stay square, these rows have empty columns (last) and these columns empty rows. NULL with a diagnostic if its code
- * fails. */
-jacobian_form *jacobian_form_new(equations *e, const program *rhs, layout l, bool optimise, const var_id *weight,
-                                 uint32_t nweights);
+ * To stay square, these rows have empty columns (last) and these columns empty rows. made: gets the program of its
+ * routine. NULL with a diagnostic if its code fails. */
+jacobian_form *jacobian_form_new(struct equations *e, const struct program *rhs, struct layout l, bool optimise,
+                                 const var_id *weight, uint32_t nweights, struct program_list *made);
 void jacobian_form_free(jacobian_form *f);
 struct model_pattern jacobian_form_pattern(const jacobian_form *f);
-double jacobian_form_seconds(const jacobian_form *f); /* CPU time of its code */
 
 /* The numbers of an instance */
 typedef struct jacobian jacobian;

@@ -4,25 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen_c.h"
 #include "model_inside.h"
 
 /* ---------------------------------------------------------------- parameters */
-
-double
-model_value(const bg_model *m, inst i)
-{
-    VEC(double) slot = { 0 };
-    double value;
-
-    maker_lock(m->maker);
-    for (uint32_t k = 0; k < i.n; k++)
-        vec_push(&slot, m->value[m->maker->f->slot.at[i.first + k]]);
-    value = ex_eval(m->maker->f->pool, i.root, slot.at);
-    maker_unlock(m->maker);
-    vec_free(&slot);
-    return value;
-}
 
 /* When a known mode switches. */
 static void
@@ -48,12 +32,8 @@ time_modes_anew(bg_model *m, const var_id *changed, size_t n)
 static void
 partials_follow(bg_model *m, const var_id *changed, size_t n)
 {
-    if (!m->partials.n)
-        return;
-    maker_lock(m->maker);
     for (size_t k = 0; k < m->partials.n; k++)
-        partials_follow_parameters(m->partials.at[k], m->maker->f, m->value, m->overridden, changed, n);
-    maker_unlock(m->maker);
+        partials_follow_parameters(m->partials.at[k], m->value, m->overridden, changed, n);
 }
 
 /* Brings what changed to where it is read. */
@@ -76,12 +56,12 @@ follow_parameters(bg_model *m, const var_id *changed, size_t n)
 var_id
 model_parameter(const bg_model *m, const char *name)
 {
-    var_id v;
+    const image_parameters *p = image_parameters_of(m->image, m->maker);
+    uint32_t k = map_get(&p->index, bg_hash_bytes(name, strlen(name), 0));
 
-    maker_lock(m->maker);
-    v = parameter_program_find(m->image->parameters, m->maker->f, name);
-    maker_unlock(m->maker);
-    return v;
+    while (k != MAP_NONE && strcmp(p->list.at[k].name, name))
+        k = p->list.at[k].next;
+    return k == MAP_NONE ? VAR_NONE : p->list.at[k].v;
 }
 
 double
@@ -134,7 +114,7 @@ need_jacobian(bg_model *m)
 {
     const jacobian_form *form;
 
-    if (!m->jacobian && (form = image_jacobian(m->image, m->maker))) {
+    if (!m->jacobian && (form = image_jacobian_of(m->image, m->maker))) {
         m->jacobian = jacobian_new(form, &m->memory);
         jacobian_set_parameters(m->jacobian, m->value);
     }
@@ -158,45 +138,6 @@ model_need(bg_model *m, enum model_part part)
     return true;
 }
 
-static char *
-condition_text(const flat_model *f, const eq_mode *q)
-{
-    const char *sign = q->kind == MODE_LESS         ? " < 0"
-                       : q->kind == MODE_LESS_EQUAL ? " <= 0"
-                       : q->kind == MODE_EQUAL      ? " == 0"
-                                                    : "";
-    const ex_node *x = pool_node(f->pool, q->g.root);
-    strbuf b = { 0 };
-    char *text;
-
-    if (q->kind == MODE_PIECE)
-        strbuf_printf(&b, "table %s at ", pool_table(f->pool, q->table)->name);
-    else if (q->kind == MODE_FLOOR)
-        strbuf_puts(&b, "floor of ");
-    else if (q->kind == MODE_SIGN)
-        strbuf_puts(&b, "sign of ");
-    if (*sign && (x->op == EX_SUB || x->op == EX_NEG)) {      /* as it was written: two sides */
-        bool less = q->kind != MODE_EQUAL && x->op == EX_NEG; /* -a < 0 is a > 0 */
-
-        flat_print(f, (inst){ x->a, q->g.first, q->g.n }, &b);
-        strbuf_printf(&b, " %s ",
-                      q->kind == MODE_EQUAL  ? "=="
-                      : q->kind == MODE_LESS ? (less ? ">" : "<")
-                      : less                 ? ">="
-                                             : "<=");
-        if (x->op == EX_SUB)
-            flat_print(f, (inst){ x->b, q->g.first, q->g.n }, &b);
-        else
-            strbuf_puts(&b, "0");
-    } else {
-        flat_print(f, q->g, &b);
-        strbuf_puts(&b, sign);
-    }
-    text = arena_strdup(f->arena, b.at);
-    strbuf_free(&b);
-    return text;
-}
-
 static int
 net_rows_of(void *ctx, double t, const double *x, double *out)
 {
@@ -207,7 +148,7 @@ static jacobian *
 net_partials_of(void *ctx)
 {
     bg_model *m = ctx;
-    const jacobian_form *form = image_net_partials(m->image, m->maker);
+    const jacobian_form *form = image_net_partials_of(m->image, m->maker);
 
     if (form) {
         m->net_partials = jacobian_new(form, &m->memory);
@@ -216,24 +157,14 @@ net_partials_of(void *ctx)
     return m->net_partials;
 }
 
-/* Optimised code for a routine, which another instance may have asked for meanwhile. */
 static bool
 optimise(void *ctx, routine *r)
 {
-    maker *k = ctx;
-    machine_code *now;
-    bool ok;
-
-    maker_lock(k);
-    now = routine_take(r);
-    ok = now->optimised || program_optimise(r->maker);
-    routine_give_back(r, now);
-    maker_unlock(k);
-    return ok;
+    return maker_improve(ctx, r);
 }
 
-static bg_model *
-instance_of(image *of, maker *k, parameter_store *parameters)
+bg_model *
+model_of(image *of, maker *k, parameter_store *parameters)
 {
     bg_model *m = bg_calloc(1, sizeof *m);
 
@@ -258,26 +189,21 @@ instance_of(image *of, maker *k, parameter_store *parameters)
     m->offset = bg_calloc(of->nmodes + 1, sizeof *m->offset);
     for (size_t i = 0; i < of->nmodes; i++)
         time_mode(m, i);
-    if (k->e->net.n)
-        m->nets = nets_new(k->e, m->modes, of->position, (nets_access){ m, net_rows_of, net_partials_of });
-    return m;
-}
-
-bg_model *
-model_new(flat_model *f, causal *c, equations *e, bool long_run)
-{
-    maker *k = maker_new(f, c, e, long_run);
-    image *i = image_new(k);
-    bg_model *m = instance_of(i, k, parameter_store_new(i->parameters, f));
-
-    m->owner = true;
+    if (of->nets)
+        m->nets = nets_new(of->nets, m->modes, (nets_access){ m, net_rows_of, net_partials_of });
     return m;
 }
 
 bg_model *
 model_another(const bg_model *m)
 {
-    return instance_of(m->image, m->maker, parameter_store_another(m->parameters));
+    return model_of(m->image, m->maker, parameter_store_another(m->parameters));
+}
+
+bool
+model_close(bg_model *m)
+{
+    return image_close(m->image, m->maker);
 }
 
 void
@@ -345,28 +271,10 @@ model_nelements(const bg_model *m)
     return m->image->nelements;
 }
 
-const flat_model *
-model_flat(const bg_model *m)
-{
-    return m->maker->f;
-}
-
 double *
 model_modes(bg_model *m)
 {
     return m->modes;
-}
-
-const equations *
-model_equations(const bg_model *m)
-{
-    return m->maker->e;
-}
-
-const causal *
-model_causal(const bg_model *m)
-{
-    return m->maker->c;
 }
 
 static struct model_setting
@@ -398,24 +306,13 @@ model_window(const bg_model *m, size_t k, double *from, double *to)
     *to = parameter_store_value(m->parameters, m->image->window.at[2 * k + 1]);
 }
 
-inst
-model_mode_watched(const bg_model *m, size_t k)
-{
-    return m->maker->e->mode.at[k].g;
-}
-
 struct model_mode
 model_mode(const bg_model *m, size_t k)
 {
     const struct image_mode *q = &m->image->mode[k];
     double slope = m->slope[k], offset = m->offset[k];
-    const char *text;
+    const char *text = image_expressions_of(m->image, m->maker)->mode_text.at[k];
 
-    maker_lock(m->maker);
-    if (!m->maker->mode_text[k])
-        m->maker->mode_text[k] = condition_text(m->maker->f, &m->maker->e->mode.at[k]);
-    text = m->maker->mode_text[k];
-    maker_unlock(m->maker);
     if (m->held && slope != 0) { /* as just behind that time, for good */
         double there = offset + slope * m->held_at,
                least = 8 * DBL_EPSILON * fmax(fabs(offset), fabs(slope * m->held_at));
@@ -559,11 +456,8 @@ model_project(bg_model *m, double t, double *x)
     }
     if (!m->image->nconstraints)
         return 0;
-    if (!m->projector) {
-        maker_lock(m->maker);
-        m->projector = projector_new(m->maker->e, m->image->position);
-        maker_unlock(m->maker);
-    }
+    if (!m->projector)
+        m->projector = projector_new(image_projection_of(m->image, m->maker));
     return projector_run(m->projector, constraints_at, &a, x);
 }
 
@@ -703,91 +597,19 @@ model_initial(bg_model *m, double t, double *x)
 char *
 model_statistics(const bg_model *m)
 {
-    size_t classes = 0, kernels = 0, chunks = 0, items = 0, kept = 0;
-    double seconds;
+    const struct maker_counts made = maker_count(m->maker);
+    size_t kept = 0;
 
-    maker_lock(m->maker);
-    for (int k = 0; k < PART_COUNT; k++) {
-        const program *g = m->maker->program[k];
-
-        if (!g)
-            continue;
-        classes += g->nclasses;
-        kernels += g->nkernels;
-        chunks += g->chunk.n;
-        items += g->item.n;
-    }
-    seconds = maker_seconds(m->maker);
-    maker_unlock(m->maker);
     if (m->jacobian)
         kept = jacobian_pattern(m->jacobian).n - jacobian_pattern(m->jacobian).nx;
     return bg_format("%zu states, %zu blocks, %zu conditions; %zu classes, %zu kernels, %zu chunks, %zu schedule "
                      "entries, %zu kept variables; compiled in %.1f ms cpu",
-                     m->image->nstates, m->image->nblocks, m->image->nmodes, classes, kernels, chunks, items, kept,
-                     1e3 * seconds);
+                     m->image->nstates, m->image->nblocks, m->image->nmodes, made.classes, made.kernels, made.chunks,
+                     made.items, kept, 1e3 * made.seconds);
 }
 
 double
 model_compile_seconds(const bg_model *m)
 {
-    double seconds;
-
-    maker_lock(m->maker);
-    seconds = maker_seconds(m->maker);
-    maker_unlock(m->maker);
-    return seconds;
-}
-
-char *
-model_ir(bg_model *m)
-{
-    maker *k = m->maker;
-    char *text = NULL;
-    program *g;
-
-    maker_lock(k);
-    g = model_plan_part(k, PART_RHS);
-    g->keep_ir = true;
-    if (program_code(g, (layout){ m->image->position }, k->long_run)) {
-        text = g->ir;
-        g->ir = NULL;
-    }
-    program_free(g);
-    maker_unlock(k);
-    return text;
-}
-
-static void
-note_place(strbuf *out, char space, size_t i, const char *what)
-{
-    strbuf text = { 0 };
-
-    strbuf_printf(&text, "%c[%zu] %s", space, i, what);
-    c_comment(out, text.at);
-    strbuf_puts(out, "\n");
-    strbuf_free(&text);
-}
-
-char *
-model_c(bg_model *m)
-{
-    maker *k = m->maker;
-    program *g;
-    strbuf out = { 0 };
-
-    maker_lock(k);
-    strbuf_printf(&out,
-                  "/* Rates dx of the states x of %s, in SI units. m: conditions as they are, 0 or 1, pieces of "
-                  "tables,\n   signs; then what ideal switches determine. Compile with -ffp-contract=off for the "
-                  "bits that bgc computes. */\n",
-                  k->f->name);
-    for (size_t i = 0; i < m->image->nstates; i++)
-        note_place(&out, 'x', i, model_state(m, i).name);
-    for (size_t i = 0; i < m->image->nmodes; i++)
-        note_place(&out, 'm', i, model_mode(m, i).text);
-    g = model_plan_part(k, PART_RHS);
-    program_write_c(g, (layout){ m->image->position }, m->value, &out);
-    program_free(g);
-    maker_unlock(k);
-    return out.at;
+    return maker_count(m->maker).seconds;
 }

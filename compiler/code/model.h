@@ -45,6 +45,11 @@ bg_model *model_another(const bg_model *m);
  */
 void model_forget(bg_model *m);
 void model_free(bg_model *m);
+/* Makes all that runs, their measures and messages may ask for. From then on nothing that the model was compiled from
+ * is looked at but its texts (model_sources) and units: it may go, whatever instances there are. What needs it is
+ * refused, with a message: derivatives by parameters that nobody asked for before, second derivatives. Code stays as
+ * optimised as it is. No other instance is in use meanwhile. False with a diagnostic: some code could not be made. */
+bool model_close(bg_model *m);
 /* Compiles a part ahead of its first use. False with a diagnostic when that fails. */
 bool model_need(bg_model *m, enum model_part part);
 
@@ -63,6 +68,7 @@ struct model_variable {
     const char *name;
     span at;
     const unit *unit, *display;
+    const unit *shown; /* in which messages say it, NULL: SI */
     enum var_kind kind;
     enum var_role role;
     bool state;
@@ -387,9 +393,5 @@ char *model_explain_output(bg_model *m, size_t k, double t, const double *x);
 char *model_statistics(const bg_model *m);
 /* CPU time that compiling took so far, s: parts are compiled when first used, and again when they run long. */
 double model_compile_seconds(const bg_model *m);
-/* LLVM IR of the rate equations, for --dump ir. free() it. */
-char *model_ir(bg_model *m);
-/* The rate equations in C, for --dump c. free() it. */
-char *model_c(bg_model *m);
 
 #endif

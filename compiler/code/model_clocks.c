@@ -1,5 +1,6 @@
 /* model_clocks.c - what depends on time alone, and what is divided by or may be infinite: clocks, bends, poles */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model_inside.h"
@@ -7,41 +8,22 @@
 size_t
 model_nclocks(bg_model *m)
 {
-    maker *k = m->maker;
-    size_t n;
-
-    maker_lock(k);
-    if (!k->clocks_known)
-        clocks_find(k->e, &k->clock, &k->bend);
-    k->clocks_known = true;
-    n = k->clock.n;
-    maker_unlock(k);
-    return n;
+    return image_clocks_of(m->image, m->maker)->n;
 }
 
 bool
 model_bends(bg_model *m)
 {
-    (void)model_nclocks(m);
-    for (size_t k = 0; k < m->maker->bend.n; k++)
-        if (!m->maker->bend.at[k].reciprocal)
-            return true;
-    return false;
+    return image_clocks_of(m->image, m->maker)->bends;
 }
 
 bool
 model_bends_over(bg_model *m, double start, double stop)
 {
-    maker *k = m->maker;
+    const image_clocks *c = image_clocks_of(m->image, m->maker);
 
-    (void)model_nclocks(m);
     bounds_free(m->bends);
-    m->bends = NULL;
-    if (k->bend.n) {
-        maker_lock(k);
-        m->bends = bounds_of_bends(k->e, &k->bend, m->image->position, m->value, m->modes, start, stop);
-        maker_unlock(k);
-    }
+    m->bends = c->bending ? bounds_of_bends(c->bending, m->value, m->modes, start, stop) : NULL;
     return m->bends;
 }
 
@@ -66,11 +48,8 @@ model_clocks_over(bg_model *m, double start, double stop)
 {
     if (!model_nclocks(m))
         return;
-    if (!m->bounds) {
-        maker_lock(m->maker);
-        m->bounds = bounds_new(m->maker->e, &m->maker->clock, m->image->position, m->value);
-        maker_unlock(m->maker);
-    }
+    if (!m->bounds)
+        m->bounds = bounds_new(image_clocks_of(m->image, m->maker)->bounds, m->value);
     bounds_over(m->bounds, start, stop);
 }
 
@@ -90,60 +69,62 @@ model_clock_peaks(bg_model *m, double *time, double *width, size_t most)
 span
 model_clock_place(bg_model *m, size_t k)
 {
-    return k < model_nclocks(m) ? m->maker->clock.at[k].at : SPAN_NONE;
+    return k < model_nclocks(m) ? image_clocks_of(m->image, m->maker)->at[k] : SPAN_NONE;
 }
 
 size_t
 model_npoles(bg_model *m)
 {
-    maker *k = m->maker;
-    size_t n;
-
-    maker_lock(k);
-    if (!k->poles_known)
-        poles_find(k->e, &k->pole);
-    k->poles_known = true;
-    n = k->pole.n;
-    maker_unlock(k);
-    for (size_t i = 0; i < n && !m->determinant; i++)
-        if (k->pole.at[i].block != NO_BLOCK)
-            m->determinant = bg_calloc(m->image->nblocks, sizeof *m->determinant);
-    return n;
+    return image_poles_of(m->image, m->maker)->pole.n;
 }
 
 int
 model_poles(bg_model *m, double t, const double *x, double *value)
 {
+    const expression_poles *p = image_poles_of(m->image, m->maker);
     int status;
 
-    if (!model_npoles(m))
+    if (!p->pole.n)
         return 0;
     if (!model_need(m, PART_POLES))
         return -1;
+    if (p->determinants && !m->determinant)
+        m->determinant = bg_calloc(m->image->nblocks, sizeof *m->determinant);
     status = model_run_permuted(m, PART_POLES, t, x, value);
     if (status == 0 && m->determinant) {
         evaluator_determinants(m->evaluator[PART_POLES], m->determinant);
-        for (size_t k = 0; k < m->maker->pole.n; k++)
-            if (m->maker->pole.at[k].block != NO_BLOCK)
-                value[k] = m->determinant[m->maker->pole.at[k].block];
+        for (size_t k = 0; k < p->pole.n; k++)
+            if (p->pole.at[k].block != UINT32_MAX)
+                value[k] = m->determinant[p->pole.at[k].block];
     }
     return status;
+}
+
+/* Kept, since a message of it may be made again and again. */
+static const char *
+divisor_text(bg_model *m, const expression_poles *p, size_t k)
+{
+    char *text = atomic_load(&p->text[k]), *other = NULL;
+    strbuf b = { 0 };
+
+    if (text)
+        return text;
+    model_print_formula(m, &p->book, p->pole.at[k].divisor, &b);
+    text = b.at;
+    if (atomic_compare_exchange_strong(&p->text[k], &other, text))
+        return text;
+    free(text); /* another thread was first */
+    return other;
 }
 
 struct model_pole
 model_pole(bg_model *m, size_t k)
 {
-    const eq_pole *p = &m->maker->pole.at[k];
-    strbuf b = { 0 };
-    struct model_pole out = { .at = p->at, .var = p->var == VAR_NONE ? NULL : m->maker->f->var.at[p->var].name };
+    const expression_poles *p = image_poles_of(m->image, m->maker);
+    struct model_pole out = p->pole.at[k].pole;
 
-    if (p->block != NO_BLOCK)
-        return out;
-    maker_lock(m->maker);
-    flat_print(m->maker->f, p->divisor, &b);
-    out.text = arena_strdup(m->maker->f->arena, b.at ? b.at : "");
-    maker_unlock(m->maker);
-    strbuf_free(&b);
+    if (p->pole.at[k].block == UINT32_MAX)
+        out.text = divisor_text(m, p, k);
     return out;
 }
 
@@ -184,22 +165,18 @@ struct model_pole
 model_solved_pole(const bg_model *m, size_t k)
 {
     const routine *r = evaluator_routine(m->evaluator[PART_RHS]);
-    var_id v = VAR_NONE;
+    const image_unknowns *u = image_unknowns_of(m->image, m->maker);
 
-    for (size_t i = 0; i < r->block.n && v == VAR_NONE; i++) {
+    for (size_t i = 0; i < r->block.n; i++) {
         const program_block *b = &r->block.at[i];
 
         if (b->linear)
             continue;
         if (k < b->n)
-            v = m->maker->e->unknown.at[b->unknown0 + k];
-        k -= v == VAR_NONE ? b->n : 0;
+            return u->at[b->unknown0 + k];
+        k -= b->n;
     }
-    if (v == VAR_NONE)
-        v = m->maker->e->held.at[k];
-    return (struct model_pole){ .at = m->maker->f->var.at[v].at,
-                                .var = m->maker->f->var.at[v].name,
-                                .unit = m->maker->f->var.at[v].unit };
+    return u->at[m->image->nunknowns + k];
 }
 
 span

@@ -38,9 +38,7 @@ add_partials(bg_model *m, const var_id *by, size_t n, size_t noutputs, bool held
     if (!form)
         return NULL;
     p = partials_new(form, &m->memory);
-    maker_lock(m->maker);
-    partials_set_parameters(p, m->maker->f, m->value, m->overridden);
-    maker_unlock(m->maker);
+    partials_set_parameters(p, m->value, m->overridden);
     vec_push(&m->partials, p);
     return p;
 }
@@ -90,22 +88,14 @@ model_partials_pattern(const partials *p)
 size_t
 model_nweights(const bg_model *m)
 {
-    return m->image->nweights;
+    return m->image->weight.n / 2;
 }
 
 struct model_pattern
 model_weighed_pattern(bg_model *m)
 {
-    if (!m->weighed) {
-        VEC(var_id) weight = { 0 };
-
-        for (size_t i = 0; i < m->maker->f->weight.n; i++) {
-            vec_push(&weight, m->maker->f->weight.at[i].factor);
-            vec_push(&weight, m->maker->f->weight.at[i].offset);
-        }
-        m->weighed = model_partials(m, weight.at, weight.n, m->maker->f->output.n);
-        vec_free(&weight);
-    }
+    if (!m->weighed)
+        m->weighed = model_partials(m, m->image->weight.at, m->image->weight.n, m->image->ndeclared);
     return m->weighed ? partials_pattern(m->weighed) : (struct model_pattern){ 0, 0, NULL, NULL, 0 };
 }
 
@@ -116,38 +106,24 @@ model_weighed(bg_model *m, double t, const double *x, double *value)
     return m->weighed ? model_partials_at(m, m->weighed, t, x, value) : -1;
 }
 
-static curvature *
-add_curvature(bg_model *m, const var_id *by, size_t n, bool held)
-{
-    curvature *c;
-
-    maker_lock(m->maker);
-    c = curvature_new(m->maker->e, m->image->position, by, n, held);
-    maker_unlock(m->maker);
-    return c;
-}
-
 curvature *
 model_curvature(bg_model *m, const var_id *by, size_t n)
 {
-    return add_curvature(m, by, n, false);
+    return image_curvature(m->image, m->maker, by, n, false);
 }
 
 curvature *
 model_curvature_held(bg_model *m, const var_id *by, size_t n)
 {
-    return add_curvature(m, by, n, true);
+    return image_curvature(m->image, m->maker, by, n, true);
 }
 
 bool
 model_curvature_at(bg_model *m, curvature *c, double t, const double *x)
 {
     double *v = bg_calloc(m->image->nvars + 1, sizeof *v);
-    bool fine = model_variables(m, t, x, v);
+    bool fine = model_variables(m, t, x, v) && curvature_at(c, v, m->overridden);
 
-    maker_lock(m->maker);
-    fine = fine && curvature_at(c, v, m->overridden);
-    maker_unlock(m->maker);
     free(v);
     return fine;
 }

@@ -7,7 +7,7 @@
 static storage_at
 storage_of(bg_model *m, const double *x)
 {
-    const storage_program *g = image_storage(m->image, m->maker);
+    const storage_program *g = image_storage_of(m->image, m->maker);
 
     if (!m->storage_number) {
         m->storage_number = bg_calloc(storage_numbers(g), sizeof *m->storage_number);

@@ -1,4 +1,6 @@
 /* model_events.c - what `when`, samples, draws and delays of a model are and give */
+#include <string.h>
+
 #include "model_inside.h"
 
 size_t

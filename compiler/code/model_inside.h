@@ -2,11 +2,10 @@
 #ifndef BG_MODEL_INSIDE_H
 #define BG_MODEL_INSIDE_H
 
-#include "curvature.h"
+#include "bounds.h"
 #include "evaluate.h"
-#include "compiled.h"
-#include "image.h"
 #include "initial.h"
+#include "maker.h"
 #include "net.h"
 #include "project.h"
 #include "storage.h"
@@ -43,17 +42,10 @@ struct bg_model {
     bool chose; /* which of several solutions it sets out from, since it was last told to forget */
 };
 
-struct targets {
-    inst *at;
-    size_t n, cap;
-};
-
-struct positions {
-    uint32_t *at;
-    size_t n, cap;
-};
-
 /* ---- model.c ---- */
+
+/* An instance. Takes the parameters over. */
+bg_model *model_of(image *of, maker *k, parameter_store *parameters);
 
 /* 0 times each value added up: not a number if one is not finite */
 bool model_all_finite(const double *v, size_t n);
@@ -63,16 +55,8 @@ double model_time_of(const bg_model *m, double t);
 int model_run_part(bg_model *m, enum model_part part, double t, const double *x, double *out);
 int model_run_permuted(bg_model *m, enum model_part part, double t, const double *x, double *out);
 
-/* ---- model_parts.c ---- */
-void model_add_expansion(equations *e, const eq_expansion *x, struct targets *target, struct positions *position);
-
-/* What net.h calls rows. */
-void model_add_net_rows(equations *e, struct targets *target, struct positions *position);
-program *model_plan_part(const maker *m, enum model_part part);
-
 /* ---- model_explain.c ---- */
 
-/* What d reads is to be looked at; those of a block once. */
-void model_read_by(const flat_model *f, inst d, var_list *todo);
+void model_print_formula(const bg_model *m, const formula_book *b, formula f, strbuf *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* model_parts.c - what each part of a model computes, as a program: rates, powers, outputs, conditions, rows of nets */
 
 #include "domain.h"
-#include "model_inside.h"
+#include "maker_inside.h"
 
 /* Power of a bond of this junction, times the sign. */
 static inst
@@ -51,8 +51,8 @@ energy_slope(equations *e, uint32_t port)
     return i;
 }
 
-void
-model_add_expansion(equations *e, const eq_expansion *x, struct targets *target, struct positions *position)
+static void
+add_expansion(equations *e, const eq_expansion *x, struct targets *target, struct positions *position)
 {
     for (int k = 0; k < 3; k++) {
         vec_push(target, x->d[k] == VAR_NONE ? inst_const(e->f, 0) : inst_var(e->f, x->d[k]));
@@ -64,13 +64,13 @@ void
 model_add_net_rows(equations *e, struct targets *target, struct positions *position)
 {
     for (size_t i = 0; i < e->row.n; i++)
-        model_add_expansion(e, &e->row.at[i].r, target, position);
+        add_expansion(e, &e->row.at[i].r, target, position);
     for (size_t i = 0; i < e->watch.n; i++)
-        model_add_expansion(e, &e->watch.at[i].g, target, position);
+        add_expansion(e, &e->watch.at[i].g, target, position);
 }
 
 program *
-model_plan_part(const maker *m, enum model_part part)
+model_plan_part(maker *m, enum model_part part)
 {
     equations *e = m->e;
     flat_model *f = m->f;

@@ -114,5 +114,5 @@ model_chosen(struct model_choice *c, double *power, double *z)
 var_id
 model_choice_unknown(const struct model_choice *c, size_t i)
 {
-    return c->model->maker->e->unknown.at[c->block->unknown0 + i];
+    return c->model->image->unknown[c->block->unknown0 + i];
 }

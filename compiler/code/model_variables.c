@@ -1,6 +1,4 @@
 /* model_variables.c - names and places; the variables of a model: what they are, and which equation defines them */
-#include <stdlib.h>
-
 #include "model_inside.h"
 
 const char *
@@ -33,91 +31,6 @@ model_output_name(const bg_model *m, size_t i)
     return m->image->output[i];
 }
 
-/* Whose equation it is, and where it stands */
-static void
-name_equation(const flat_model *f, uint32_t of, struct model_variable *v)
-{
-    switch (v->by) {
-    case DEF_BY_LAW:
-    case DEF_BY_TWO_PORT:
-    case DEF_BY_RESIDUAL:
-        v->equation = port_name(f, of);
-        v->equation_at = port_law(f, of)->at;
-        break;
-    case DEF_BY_BALANCE:
-        v->equation = f->junction.at[of].name;
-        v->equation_at = f->junction.at[of].at;
-        break;
-    case DEF_BY_BOND:
-        v->equation = f->bond.at[of].name;
-        v->equation_at = f->bond.at[of].at;
-        break;
-    case DEF_BY_RATE:
-        v->equation = f->var.at[of].name;
-        v->equation_at = f->var.at[of].at;
-        break;
-    case DEF_BY_TEXT: v->equation_at = v->at; break;
-    case DEF_BY_NOTHING: break;
-    }
-}
-
-/* Given as a number: nothing it is computed from is a parameter itself. */
-static bool
-is_number(const flat_model *f, const flat_var *x)
-{
-    if (x->kind != VAR_PARAM || x->role != ROLE_PARAMETER || !x->name)
-        return false;
-    for (uint32_t k = 0; inst_known(x->def) && k < x->def.n; k++)
-        if (f->var.at[f->slot.at[x->def.first + k]].kind != VAR_LITERAL)
-            return false;
-    return true;
-}
-
-static struct model_variable *
-make_table(image *m, const maker *k)
-{
-    const flat_model *f = k->f;
-    const equations *e = k->e;
-    struct model_variable *table = bg_calloc(f->var.n + 1, sizeof *table);
-
-    m->variable_names = arena_new();
-    for (uint32_t i = 0; i < f->var.n; i++) {
-        const flat_var *v = &f->var.at[i];
-        bool state = e->var.at[i].kind == DEF_STATE;
-        const eq_var *d = &e->var.at[state ? e->state.at[e->var.at[i].index].rate : i];
-
-        table[i] = (struct model_variable){ .name = v->name ? arena_strdup(m->variable_names, v->name) : NULL,
-                                            .at = v->at,
-                                            .unit = v->unit,
-                                            .display = v->display,
-                                            .kind = v->kind,
-                                            .role = v->role,
-                                            .state = state,
-                                            .number = is_number(f, v),
-                                            .by = (enum defined_by)d->by,
-                                            .equation_at = SPAN_NONE };
-        name_equation(f, d->of, &table[i]);
-        if (table[i].equation)
-            table[i].equation = arena_strdup(m->variable_names, table[i].equation);
-    }
-    return table;
-}
-
-const struct model_variable *
-image_variables(image *m, maker *k)
-{
-    struct model_variable *table = atomic_load(&m->variable);
-
-    if (table)
-        return table;
-    maker_lock(k);
-    table = atomic_load(&m->variable);
-    if (!table)
-        atomic_store(&m->variable, table = make_table(m, k));
-    maker_unlock(k);
-    return table;
-}
-
 size_t
 model_nvariables(const bg_model *m)
 {
@@ -127,7 +40,7 @@ model_nvariables(const bg_model *m)
 struct model_variable
 model_variable(const bg_model *m, var_id v)
 {
-    return image_variables(m->image, m->maker)[v];
+    return image_variables_of(m->image, m->maker)->at[v];
 }
 
 /* ---------------------------------------------------------------- as text */

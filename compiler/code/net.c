@@ -13,61 +13,40 @@ enum { MOST_KNOWN = 256, MAX_ITERATIONS = 40, PROJECTIONS = 4 };
 /* ---- making and freeing ---- */
 
 nets *
-nets_new(equations *e, double *modes, const uint32_t *position, nets_access a)
+nets_new(const net_form *form, double *modes, nets_access a)
 {
     nets *s = bg_calloc(1, sizeof *s);
 
-    s->e = e;
+    s->form = form;
     s->access = a;
     s->modes = modes;
-    s->nmodes = e->mode.n;
+    s->nmodes = form->nmodes;
     s->held = modes + s->nmodes;
-    s->nheld = e->held.n;
-    s->nwatch = e->watch.n;
+    s->nheld = form->nheld;
+    s->nwatch = form->nwatch;
     s->nrows = ORDERS * (s->nheld + s->nwatch);
-    s->nx = e->state.n;
-    s->position = position;
-    s->n = e->net.n;
+    s->nx = form->nx;
+    s->n = form->n;
+    s->group = form->group;
+    s->unit = form->unit;
     s->net = bg_calloc(s->n + 1, sizeof *s->net);
     s->watched = bg_calloc(s->nmodes + 1, sizeof *s->watched);
     for (size_t k = 0; k < s->n; k++) {
         struct net *q = &s->net[k];
 
-        q->q = &e->net.at[k];
+        q->q = &form->net[k];
         q->tau = INFINITY;
         q->size = bg_calloc(q->q->nwatch + 1, sizeof *q->size);
         q->ahead = bg_calloc(q->q->nwatch + 1, sizeof *q->ahead);
         q->settled = bg_calloc(q->q->nmodes + 1, sizeof *q->settled);
     }
     for (size_t w = 0; w < s->nwatch; w++)
-        s->watched[e->watch.at[w].mode] = true;
+        s->watched[form->watch[w]] = true;
     s->raw = bg_calloc(s->nrows + 1, sizeof(double));
     s->raw0 = bg_calloc(s->nrows + 1, sizeof(double));
     s->xsize = bg_calloc(s->nx + 1, sizeof(double));
-    s->group = bg_calloc(s->nx + 1, sizeof *s->group);
-    map units = { 0 };
-    for (size_t i = 0; i < s->nx; i++) {
-        const eq_state *q = &e->state.at[i];
-        uint64_t key = map_ptr_key(e->f->var.at[q->var].unit);
-        uint32_t g = map_get(&units, key);
-
-        if (g == MAP_NONE)
-            map_set(&units, key, g = (uint32_t)s->ngroups++);
-        s->group[position[q->var]] = g;
-    }
-    map_free(&units);
-    s->unit = bg_calloc(s->nheld + 1, sizeof *s->unit);
-    for (size_t i = 0; i < s->nheld; i++) {
-        uint64_t key = map_ptr_key(e->f->var.at[e->held.at[i]].unit);
-        uint32_t u = map_get(&units, key);
-
-        if (u == MAP_NONE)
-            map_set(&units, key, u = (uint32_t)s->nunits++);
-        s->unit[i] = u;
-    }
-    map_free(&units);
-    s->unit_size = bg_calloc(s->nunits + 1, sizeof(double));
-    s->group_size = bg_calloc(s->ngroups + 1, sizeof(double));
+    s->unit_size = bg_calloc(form->nunits + 1, sizeof(double));
+    s->group_size = bg_calloc(form->ngroups + 1, sizeof(double));
     s->solved_x = bg_calloc(s->nx + 1, sizeof(double));
     s->solved_modes = bg_calloc(s->nmodes + 1, sizeof(double));
     s->z = bg_calloc(s->nheld + 1, sizeof(double));
@@ -148,8 +127,8 @@ nets_forget(nets *s)
         memset(q->settled, 0, q->q->nmodes * sizeof *q->settled);
     }
     memset(s->xsize, 0, s->nx * sizeof *s->xsize);
-    memset(s->group_size, 0, s->ngroups * sizeof *s->group_size);
-    memset(s->unit_size, 0, s->nunits * sizeof *s->unit_size);
+    memset(s->group_size, 0, s->form->ngroups * sizeof *s->group_size);
+    memset(s->unit_size, 0, s->form->nunits * sizeof *s->unit_size);
 }
 
 void
@@ -169,8 +148,6 @@ nets_free(nets *s)
     free(s->raw);
     free(s->raw0);
     free(s->xsize);
-    free(s->group);
-    free(s->unit);
     free(s->unit_size);
     free(s->group_size);
     free(s->value);
@@ -285,7 +262,7 @@ static void
 net_coefficients(nets *s, const struct net *k, double *a, double *aw)
 {
     const struct model_pattern *p = &s->pattern;
-    const eq_net *q = k->q;
+    const net_part *q = k->q;
     size_t n = q->n, r0 = s->row0 + ORDERS * q->held0, w0 = s->row0 + ORDERS * (s->nheld + q->watch0);
 
     for (size_t j = 0; j < n + s->ny; j++) {
@@ -334,7 +311,7 @@ static bool
 is_key(const nets *s, const struct net *k, const double *key)
 {
     for (uint32_t i = 0; i < k->q->nmodes; i++)
-        if (key[i] != s->modes[s->e->net_mode.at[k->q->mode0 + i]])
+        if (key[i] != s->modes[s->form->mode[k->q->mode0 + i]])
             return false;
     return true;
 }
@@ -360,7 +337,7 @@ time_of(const double *a, uint32_t rows, uint32_t n)
 struct known *
 net_known(nets *s, struct net *k, double t, const double *x)
 {
-    const eq_net *q = k->q;
+    const net_part *q = k->q;
     struct known *found;
 
     if (!need_partials(s))
@@ -385,7 +362,7 @@ net_known(nets *s, struct net *k, double t, const double *x)
     vec_push(&k->known, found);
     k->last = (uint32_t)k->known.n - 1;
     for (uint32_t i = 0; i < q->nmodes; i++)
-        found->key[i] = s->modes[s->e->net_mode.at[q->mode0 + i]];
+        found->key[i] = s->modes[s->form->mode[q->mode0 + i]];
     net_coefficients(s, k, found->a, found->aw);
     net_pushes(s, k, found);
     for (size_t i = 0; i < (size_t)ORDERS * q->n * q->n; i++)
@@ -519,7 +496,7 @@ nets_quiet(nets *s, double *g)
             continue;
         net_noise(s, q, q->now->now, s->raw + ORDERS * q->q->held0, noise);
         for (uint32_t i = 0; i < q->q->nwatch; i++) {
-            double *at = &g[s->e->watch.at[q->q->watch0 + i].mode], slack = 0;
+            double *at = &g[s->form->watch[q->q->watch0 + i]], slack = 0;
 
             for (uint32_t j = 0; j < q->q->n; j++)
                 slack += fabs(q->now->aw[(size_t)ORDERS * i * q->q->n + j]) * noise[j];
@@ -675,7 +652,7 @@ make_matrix(nets *s)
                 stamp[k] = c + 1;
         }
         for (size_t k = 0; k < s->n; k++) {
-            const eq_net *q = s->net[k].q;
+            const net_part *q = s->net[k].q;
             bool own = c >= s->held0 && net_of[c - s->held0] == k,
                  dense = c < s->held0 ? stamp[k] == c + 1 : own && s->ny;
 
@@ -731,7 +708,7 @@ nets_jacobian(nets *s, double t, const double *x, double *value)
                     k = &s->net[q];
             if (!k || !k->now)
                 return 1;
-            const eq_net *q = k->q;
+            const net_part *q = k->q;
 
             sparse_apply(&k->now->now->solve, s->raw0 + ORDERS * q->held0, s->z);
             for (; i < s->column[c + 1] && (size_t)s->row[i] - s->held0 < q->held0 + q->n; i++) {

@@ -22,8 +22,8 @@
 #ifndef BG_NET_H
 #define BG_NET_H
 
-#include "equations.h"
 #include "jacobian.h"
+#include "net_form.h"
 
 typedef struct nets nets;
 
@@ -36,8 +36,8 @@ typedef struct nets_access {
     jacobian *(*partials)(void *ctx);
 } nets_access;
 
-/* modes: of the model; the held unknowns behind them. position: of modes and states, by variable. */
-nets *nets_new(equations *e, double *modes, const uint32_t *position, nets_access a);
+/* modes: of the model; the held unknowns behind them. */
+nets *nets_new(const net_form *form, double *modes, nets_access a);
 void nets_free(nets *s);
 void nets_reset(nets *s);  /* parameters have changed */
 void nets_forget(nets *s); /* what runs left behind */

@@ -30,7 +30,7 @@ struct known {
 };
 
 struct net {
-    const eq_net *q;
+    const net_part *q;
     bool varies; /* the coefficients depend on more than parameters and modes: one combination is kept, made anew each
                     time */
     VEC(struct known *) known;
@@ -47,23 +47,19 @@ struct net {
 };
 
 struct nets {
-    equations *e;
+    const net_form *form;
     nets_access access;
     double *modes, *held; /* held = modes + number of modes */
     size_t nmodes, nheld, nwatch, nrows, nx;
-    const uint32_t *position;
     struct net *net;
     size_t n;
     bool any_varies;
     bool *watched;      /* by mode */
     double *raw, *raw0; /* [nrows] */
     double *xsize;      /* [nx] greatest magnitude so far, */
-    uint32_t *group;
-    double *group_size;
-    size_t ngroups; /* and that of the states of the same unit */
-    uint32_t *unit;
-    double *unit_size;
-    size_t nunits; /* of held unknowns, and the greatest magnitude of those of a unit */
+    const uint32_t *group, *unit;
+    double *group_size; /* and that of the states of the same unit */
+    double *unit_size;  /* the greatest magnitude of held unknowns of a unit */
     /* partial derivatives */
     jacobian *j;
     struct model_pattern pattern;

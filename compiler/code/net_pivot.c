@@ -12,7 +12,7 @@ enum { FLIPS_EACH = 12, FLIPS = 60 };
 double *
 net_mode_of(nets *s, const struct net *k, uint32_t w)
 {
-    return &s->modes[s->e->watch.at[k->q->watch0 + w].mode];
+    return &s->modes[s->form->watch[k->q->watch0 + w]];
 }
 
 /* Which side of zero a mode is for: below, or not; or below and zero, or above. */
@@ -28,7 +28,7 @@ static int
 contradictions(nets *s, struct net *k, const staircase *ahead, const double *b, const double *bw, const double *aw,
                double h, uint32_t *which)
 {
-    const eq_net *q = k->q;
+    const net_part *q = k->q;
     const double weight[ORDERS] = { 1, h, h * h / 2 };
     double *z = s->z, *noise = s->c;
     int n = 0;
@@ -62,7 +62,7 @@ contradictions(nets *s, struct net *k, const staircase *ahead, const double *b, 
 int
 net_contradictions(nets *s, struct net *k, struct known *w, double h, uint32_t *which)
 {
-    const eq_net *q = k->q;
+    const net_part *q = k->q;
 
     if (!w->ahead || w->h != h) {
         staircase_free(w->ahead);

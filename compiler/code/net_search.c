@@ -118,7 +118,7 @@ apply_constraints(const sparse_rows *o, const double *column, double *c)
 static bool
 find_slopes(nets *s, struct net *k, const struct known *w, double t, double *x, double *size, struct slopes *g)
 {
-    const eq_net *q = k->q;
+    const net_part *q = k->q;
     size_t r0 = s->row0 + ORDERS * q->held0;
     double *column = bg_calloc(ORDERS * (size_t)q->n + 1, sizeof *column),
            *c = bg_calloc(w->now->constraint.n + 1, sizeof *c);
@@ -251,7 +251,7 @@ on_constraints(const nets *s, const struct net *k, const struct known *w)
 static bool
 watches_agree(nets *s, struct net *k, const double *noise, bool still, const double *before)
 {
-    const eq_net *q = k->q;
+    const net_part *q = k->q;
     const struct known *w = k->known.at[k->last];
 
     for (uint32_t i = 0; i < q->nwatch; i++) {
@@ -283,7 +283,7 @@ reach_of(const struct net *k, double ahead)
 static bool
 solve_rows(nets *s, struct net *k, struct known *w, double t, const double *x, double *noise)
 {
-    const eq_net *q = k->q;
+    const net_part *q = k->q;
 
     if (!k->varies) {
         sparse_apply(&w->now->solve, s->raw + ORDERS * q->held0, s->z);
@@ -326,7 +326,7 @@ agree_but_for_place(nets *s, struct net *k, struct known *w, double t, const dou
 static bool
 admit(nets *s, struct net *k, double t, double *x, const double *x_given)
 {
-    const eq_net *q = k->q;
+    const net_part *q = k->q;
     struct known *w = NULL;
     double most = 0, jumps = 0, *noise = s->c;
 
@@ -533,11 +533,11 @@ check_jump(nets *s, struct net *k, double t, double *before, const double *x, do
         r->at = k->q->at;
         for (uint32_t i = 0; i < w->now->constraint.n; i++)
             for (uint32_t e = w->now->constraint.start[i]; e < w->now->constraint.start[i + 1]; e++) {
-                const eq_row *row = &s->e->row.at[k->q->held0 + w->now->constraint.column[e] / ORDERS];
+                span at = s->form->at[k->q->held0 + w->now->constraint.column[e] / ORDERS];
 
-                if (span_known(row->at) && fabs(w->now->constraint.value[e]) > most) {
+                if (span_known(at) && fabs(w->now->constraint.value[e]) > most) {
                     most = fabs(w->now->constraint.value[e]);
-                    r->at = row->at;
+                    r->at = at;
                 }
             }
     }
@@ -626,7 +626,7 @@ search_net(nets *s, struct net *k, double t, double *x, double ahead, double far
 static void
 exchange_settled(nets *s, struct net *k)
 {
-    const uint32_t *mode = s->e->net_mode.at + k->q->mode0;
+    const uint32_t *mode = s->form->mode + k->q->mode0;
 
     for (uint32_t i = 0; i < k->q->nmodes; i++) {
         double now = s->modes[mode[i]];
@@ -666,7 +666,7 @@ unchanged(nets *s, struct net *k, double t, const double *x)
     bool same = k->searched && !k->varies;
 
     for (uint32_t i = 0; i < k->q->nmodes && same; i++)
-        same = s->modes[s->e->net_mode.at[k->q->mode0 + i]] == k->settled[i];
+        same = s->modes[s->form->mode[k->q->mode0 + i]] == k->settled[i];
     if (same)
         w = net_known(s, k, t, x);
     return w && w->rest_known ? w : NULL;
@@ -721,8 +721,8 @@ static span
 place_of(const nets *s, const struct net *k)
 {
     for (uint32_t i = 0; i < k->q->n; i++)
-        if (span_known(s->e->row.at[k->q->held0 + i].at))
-            return s->e->row.at[k->q->held0 + i].at;
+        if (span_known(s->form->at[k->q->held0 + i]))
+            return s->form->at[k->q->held0 + i];
     return k->q->at;
 }
 
@@ -757,7 +757,7 @@ nets_search(nets *s, double t, double *x, double ahead, double farther, const bo
         s->net[i].now = w;
         s->net[i].bound = w && w->now->constraint.n > 0;
         for (uint32_t m = 0; m < s->net[i].q->nmodes; m++)
-            s->net[i].settled[m] = s->modes[s->e->net_mode.at[s->net[i].q->mode0 + m]];
+            s->net[i].settled[m] = s->modes[s->form->mode[s->net[i].q->mode0 + m]];
         for (size_t k = 0; w && k < w->rest.n; k++)
             vec_push(&s->rest, w->rest.at[k]);
     }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flat.h"
 #include "parameters.h"
 
 struct parameter_program {
@@ -12,7 +13,6 @@ struct parameter_program {
     VEC(var_id) computed;    /* parameters, each behind those that it is computed from */
     VEC(formula) def;        /* parallel to them */
     readers_later followers; /* which of them read a variable */
-    map name;                /* hash of a name -> the first parameter with that hash */
 };
 
 struct parameter_store {
@@ -57,7 +57,6 @@ parameter_program_free(parameter_program *p)
     formula_book_free(&p->book);
     vec_free(&p->computed);
     vec_free(&p->def);
-    map_free(&p->name);
     free(p);
 }
 
@@ -71,32 +70,6 @@ const readers *
 parameter_program_readers(const parameter_program *p, readers_later *at, const formula *list, size_t n)
 {
     return readers_of(at, &p->book, list, n, p->nvars);
-}
-
-static uint64_t
-name_hash(const char *name)
-{
-    return bg_hash_bytes(name, strlen(name), 0);
-}
-
-var_id
-parameter_program_find(parameter_program *p, const flat_model *f, const char *name)
-{
-    uint32_t v;
-
-    if (!p->name.n)
-        for (uint32_t k = 0; k < f->var.n; k++)
-            if (f->var.at[k].kind == VAR_PARAM && map_get(&p->name, name_hash(f->var.at[k].name)) == MAP_NONE)
-                map_set(&p->name, name_hash(f->var.at[k].name), k);
-    v = map_get(&p->name, name_hash(name));
-    if (v == MAP_NONE)
-        return VAR_NONE;
-    if (!strcmp(f->var.at[v].name, name))
-        return v;
-    for (v = 0; v < f->var.n; v++) /* two names with one hash */
-        if (f->var.at[v].kind == VAR_PARAM && !strcmp(f->var.at[v].name, name))
-            return v;
-    return VAR_NONE;
 }
 
 /* ---------------------------------------------------------------- the store */

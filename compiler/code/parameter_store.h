@@ -7,23 +7,23 @@
 #ifndef BG_PARAMETER_STORE_H
 #define BG_PARAMETER_STORE_H
 
-#include "flat.h"
 #include "formula.h"
+#include "kinds.h"
+
+struct flat_model;
+struct inst;
 
 /* How parameters are computed from each other, in closed form: what instances share. */
 typedef struct parameter_program parameter_program;
-parameter_program *parameter_program_new(const flat_model *f);
+parameter_program *parameter_program_new(const struct flat_model *f);
 void parameter_program_free(parameter_program *p);
 /* Another expression over parameters, before the first store. */
-formula parameter_program_add(parameter_program *p, const flat_model *f, inst i);
+formula parameter_program_add(parameter_program *p, const struct flat_model *f, struct inst i);
 /* Which of a list of these read a variable. */
 const readers *parameter_program_readers(const parameter_program *p, readers_later *at, const formula *list, size_t n);
-/* The parameter of that name; VAR_NONE: there is none. Keeps an index of names: one thread at a time. */
-var_id parameter_program_find(parameter_program *p, const flat_model *f, const char *name);
-
 typedef struct parameter_store parameter_store;
 /* Values as the text says them. */
-parameter_store *parameter_store_new(parameter_program *p, const flat_model *f);
+parameter_store *parameter_store_new(parameter_program *p, const struct flat_model *f);
 /* Values as another store has them. */
 parameter_store *parameter_store_another(const parameter_store *s);
 void parameter_store_free(parameter_store *s);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "partials.h"
+#include "program.h"
 
 typedef struct share {
     uint32_t to, from, move;
@@ -16,8 +17,8 @@ struct partials_form {
     struct model_pattern of_inner;
     var_id *by;
     size_t nby, noutputs;
-    bool held;             /* with what ideal switches determine */
-    parameter_moves moves; /* whatever is set */
+    bool held;           /* with what ideal switches determine */
+    moves_program moves; /* whatever is set */
     VEC(copy) copy;
     VEC(share) share;
     size_t n, nx;
@@ -31,10 +32,11 @@ struct partials {
     double *value; /* of inner */
 };
 
-/* Rates, then outputs, in one program, so that both are differentiated by the same variables. */
+/* Rates, then outputs, then (held) conditions with their derivatives, in one program, so that all are differentiated by
+ * the same variables. */
 static jacobian_form *
-make_inner(equations *e, layout l, bool optimise, const var_id *weight, uint32_t nweights, size_t noutputs,
-           partials_beside beside)
+make_inner(partials_form *p, equations *e, layout l, bool optimise, const var_id *weight, uint32_t nweights,
+           program_list *made)
 {
     flat_model *f = e->f;
     VEC(inst) target = { 0 };
@@ -46,16 +48,17 @@ make_inner(equations *e, layout l, bool optimise, const var_id *weight, uint32_t
         vec_push(&target, inst_var(f, e->state.at[i].rate));
         vec_push(&position, f->var.at[e->state.at[i].var].position);
     }
-    for (size_t i = 0; i < noutputs; i++) {
+    for (size_t i = 0; i < p->noutputs; i++)
         vec_push(&target, e->output.at[i]);
-        vec_push(&position, 0);
-    }
-    for (size_t i = 0; i < beside.nrows; i++) {
-        vec_push(&target, beside.row[i]);
-        vec_push(&position, 0);
-    }
+    for (size_t i = 0; i < e->row.n && p->held; i++)
+        for (int k = 0; k < 3; k++) {
+            var_id d = e->row.at[i].r.d[k];
+
+            vec_push(&target, d == VAR_NONE ? inst_const(f, 0) : inst_var(f, d));
+        }
+    vec_resize(&position, target.n);
     g = program_plan(e, target.at, position.at, (uint32_t)target.n);
-    j = jacobian_form_new(e, g, l, optimise, weight, nweights);
+    j = jacobian_form_new(e, g, l, optimise, weight, nweights, made);
     program_free(g);
     vec_free(&target);
     vec_free(&position);
@@ -116,7 +119,7 @@ compose(partials_form *p, const var_id *weight, size_t nweights, size_t nbeside,
                 for (uint32_t m = plain ? 0 : p->moves.first[v]; m < (plain ? 1 : p->moves.first[v + 1]); m++) {
                     uint32_t column = c < first ? c
                                       : plain   ? (uint32_t)(c - moving + p->nby)
-                                                : (uint32_t)first + p->moves.entry.at[m].by;
+                                                : (uint32_t)first + p->moves.by.at[m];
 
                     if (round == 0)
                         vec_push(&list, ((struct entry){ row, column }));
@@ -144,30 +147,29 @@ compose(partials_form *p, const var_id *weight, size_t nweights, size_t nbeside,
 }
 
 partials_form *
-partials_form_new(equations *e, layout l, bool optimise, const var_id *by, size_t n, size_t noutputs,
-                  partials_beside beside)
+partials_form_new(equations *e, layout l, bool optimise, const var_id *by, size_t n, size_t noutputs, bool held,
+                  program_list *made)
 {
     partials_form *p = bg_calloc(1, sizeof *p);
     VEC(var_id) weight = { 0 };
-    double *none = bg_calloc(e->f->var.n + 1, sizeof *none);
+    size_t nheld = held ? e->held.n : 0;
 
     p->nby = n;
     p->noutputs = noutputs;
-    p->held = beside.ncolumns > 0;
+    p->held = nheld > 0;
     p->by = bg_malloc((n + 1) * sizeof *p->by);
     if (n)
         memcpy(p->by, by, n * sizeof *by);
-    parameter_moves_find(e->f, none, NULL, by, n, &p->moves);
-    free(none);
+    moves_make(&p->moves, e->f, by, n);
     for (uint32_t v = 0; v < e->f->var.n; v++)
         if (p->moves.first[v + 1] > p->moves.first[v])
             vec_push(&weight, v);
-    for (size_t i = 0; i < beside.ncolumns; i++)
-        vec_push(&weight, beside.column[i]);
-    p->inner = make_inner(e, l, optimise, weight.at, (uint32_t)weight.n, noutputs, beside);
+    for (size_t i = 0; i < nheld; i++)
+        vec_push(&weight, e->held.at[i]);
+    p->inner = make_inner(p, e, l, optimise, weight.at, (uint32_t)weight.n, made);
     if (p->inner) {
         p->of_inner = jacobian_form_pattern(p->inner);
-        compose(p, weight.at, weight.n, beside.ncolumns, noutputs + beside.nrows);
+        compose(p, weight.at, weight.n, nheld, noutputs + (p->held ? 3 * e->row.n : 0));
     }
     vec_free(&weight);
     if (!p->inner) {
@@ -183,7 +185,7 @@ partials_form_free(partials_form *p)
     if (!p)
         return;
     jacobian_form_free(p->inner);
-    parameter_moves_free(&p->moves);
+    moves_free(&p->moves);
     vec_free(&p->copy);
     vec_free(&p->share);
     free(p->by);
@@ -205,7 +207,7 @@ partials_new(const partials_form *f, block_memory *memory)
 
     p->form = f;
     p->inner = jacobian_new(f->inner, memory);
-    p->slope = bg_calloc(f->moves.entry.n + 1, sizeof *p->slope);
+    p->slope = bg_calloc(f->moves.by.n + 1, sizeof *p->slope);
     p->value = bg_calloc(f->of_inner.nonzeros + 1, sizeof *p->value);
     return p;
 }
@@ -221,29 +223,11 @@ partials_free(partials *p)
     free(p);
 }
 
-/* How computed parameters move with those asked for. */
-static void
-find_slopes(partials *p, const flat_model *f, const double *value, const bool *fixed)
-{
-    const partials_form *q = p->form;
-    parameter_moves now;
-
-    parameter_moves_find(f, value, fixed, q->by, q->nby, &now);
-    for (uint32_t v = 0; v < f->var.n; v++)
-        for (uint32_t m = q->moves.first[v]; m < q->moves.first[v + 1]; m++) {
-            p->slope[m] = 0; /* of what is set: it does not follow */
-            for (uint32_t k = now.first[v]; k < now.first[v + 1]; k++)
-                if (now.entry.at[k].by == q->moves.entry.at[m].by)
-                    p->slope[m] = now.entry.at[k].slope;
-        }
-    parameter_moves_free(&now);
-}
-
 void
-partials_set_parameters(partials *p, const flat_model *f, const double *value, const bool *fixed)
+partials_set_parameters(partials *p, const double *value, const bool *fixed)
 {
     jacobian_set_parameters(p->inner, value);
-    find_slopes(p, f, value, fixed);
+    moves_slopes(&p->form->moves, value, fixed, p->slope);
 }
 
 void
@@ -253,13 +237,12 @@ partials_forget(partials *p)
 }
 
 void
-partials_follow_parameters(partials *p, const flat_model *f, const double *value, const bool *fixed,
-                           const var_id *changed, size_t n)
+partials_follow_parameters(partials *p, const double *value, const bool *fixed, const var_id *changed, size_t n)
 {
     jacobian_follow_parameters(p->inner, value, changed, n);
     /* what nothing is computed from, and is computed from nothing, moves as it did */
-    if (n > 1 || inst_known(f->var.at[changed[0]].def))
-        find_slopes(p, f, value, fixed);
+    if (n > 1 || p->form->moves.computed[changed[0]])
+        moves_slopes(&p->form->moves, value, fixed, p->slope);
 }
 
 struct model_pattern

@@ -9,30 +9,22 @@
  *     g     [ g_x  g_z  g_q   . ]
  *    (q)    [  .    .    .    . ]      rows of q and columns of y are empty: they keep the matrix square
  *     y     [ h_x  h_z  h_q   . ]
- * Moving a parameter moves what is computed from it (parameters.h); moving one that was set (model_set_parameter) does
+ * Moving a parameter moves what is computed from it (moves.h); moving one that was set (model_set_parameter) does
  * not need what it was computed from. Modes stay as they are.
  */
 #ifndef BG_PARTIALS_H
 #define BG_PARTIALS_H
 
 #include "jacobian.h"
-#include "parameters.h"
-
-/* What may stand beside, for ideal switches (net.h): columns of held unknowns behind q, rows of their conditions behind
- * y. */
-typedef struct partials_beside {
-    const var_id *column;
-    size_t ncolumns;
-    const inst *row;
-    size_t nrows;
-} partials_beside;
+#include "moves.h"
 
 /* What instances share: patterns and code. */
 typedef struct partials_form partials_form;
-/* by: n parameters (VAR_PARAM). noutputs: how many of the first outputs of the equations. NULL with a diagnostic if the
- * code fails. */
-partials_form *partials_form_new(equations *e, layout l, bool optimise, const var_id *by, size_t n, size_t noutputs,
-                                 partials_beside beside);
+/* by: n parameters (VAR_PARAM). noutputs: how many of the first outputs of the equations. held: for ideal switches
+ * (net.h) columns of held unknowns stand behind q, rows of their conditions behind y. made: gets the program of its
+ * routine. NULL with a diagnostic if the code fails. */
+partials_form *partials_form_new(struct equations *e, struct layout l, bool optimise, const var_id *by, size_t n,
+                                 size_t noutputs, bool held, struct program_list *made);
 void partials_form_free(partials_form *p);
 /* Is it the one of these, with the held unknowns beside or without? */
 bool partials_form_is(const partials_form *p, const var_id *by, size_t n, size_t noutputs, bool held);
@@ -41,10 +33,9 @@ bool partials_form_is(const partials_form *p, const var_id *by, size_t n, size_t
 partials *partials_new(const partials_form *f, block_memory *memory);
 void partials_free(partials *p);
 /* value: of all variables; fixed[v]: set from outside, not computed. Needed before the first evaluation. */
-void partials_set_parameters(partials *p, const flat_model *f, const double *value, const bool *fixed);
+void partials_set_parameters(partials *p, const double *value, const bool *fixed);
 /* The same where n changed, the first of them set. */
-void partials_follow_parameters(partials *p, const flat_model *f, const double *value, const bool *fixed,
-                                const var_id *changed, size_t n);
+void partials_follow_parameters(partials *p, const double *value, const bool *fixed, const var_id *changed, size_t n);
 void partials_forget(partials *p); /* what runs left behind */
 /* Compressed columns, rows ascending. The diagonal is stored in the columns of x and z. */
 struct model_pattern partials_pattern(const partials *p);

@@ -235,6 +235,7 @@ generate(program *g, bool optimise)
         gen_free(made);
         return false;
     }
+    gen_close(made);
     routine_exchange(g->routine, addresses(g, made, optimise));
     g->code_seconds += bg_cpu_seconds() - start;
     return true;
@@ -301,6 +302,13 @@ program_optimise(program *g)
     return generate(g, true);
 }
 
+routine *
+program_give(program *g)
+{
+    g->given = true;
+    return g->routine;
+}
+
 void
 program_free(program *g)
 {
@@ -335,7 +343,8 @@ program_free(program *g)
     vec_free(&g->chunk);
     vec_free(&g->parameter);
     free(g->ir);
-    routine_free(g->routine);
+    if (!g->given)
+        routine_free(g->routine);
     arena_free(g->arena);
     free(g);
 }

@@ -49,6 +49,7 @@ typedef struct program {
     equations *e;
     arena *arena;
     routine *routine; /* positions of targets and variables once it is planned; whole when it has code */
+    bool given;       /* it is another's */
     VEC(assign) assign;
     VEC(planned_block) block; /* parallel to the routine's */
     VEC(chunk) chunk;
@@ -61,6 +62,11 @@ typedef struct program {
     bool keep_ir;
     char *ir; /* text of the code before it is compiled, where asked for */
 } program;
+/* Programs whose routines are in use: they go when nobody improves these any more */
+typedef struct program_list {
+    program **at;
+    size_t n, cap;
+} program_list;
 
 /* target_position: place of each target along the graph, for the order of class members; NULL: as they come. */
 program *program_plan(equations *e, const inst *target, const uint32_t *target_position, uint32_t n);
@@ -71,7 +77,9 @@ bool program_optimise(program *g);
 /* C instead: the functions, and `rates` that calls them (codegen_c.h). value: of parameters and literals. Of a program
  * that is planned. */
 void program_write_c(program *g, layout l, const double *value, strbuf *out);
-/* The routine goes too. */
+/* The routine, which is the caller's from now on (routine_free). */
+routine *program_give(program *g);
+/* The routine goes too, unless it was given. */
 void program_free(program *g);
 
 #endif

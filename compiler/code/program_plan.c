@@ -411,7 +411,7 @@ program_plan(equations *e, const inst *target, const uint32_t *target_position, 
     g->arena = arena_new();
     g->planner = bg_calloc(1, sizeof *g->planner);
     g->planner->e = e;
-    g->routine = r = routine_new(g, nvars);
+    g->routine = r = routine_new(nvars);
     r->ntargets = ntargets;
     r->w_position = bg_malloc((nvars + 1) * sizeof *r->w_position);
     memset(r->w_position, 0xff, (nvars + 1) * sizeof *r->w_position);

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "equations.h"
 #include "project.h"
 
 enum { MAX_ITERATIONS = 20 };
@@ -11,10 +13,14 @@ struct set {
     uint32_t row0, rows, col0, cols;
 }; /* constraints and states that belong together */
 
-struct projector {
+struct projection {
     size_t nc, nx;
     VEC(uint32_t) row, col;
     VEC(struct set) set;
+};
+
+struct projector {
+    const projection *of;
     double *scale; /* [nx] largest magnitude of each state so far */
     double *c, *plus, *minus, *x0;
 };
@@ -57,10 +63,10 @@ join_states(const equations *e, uint32_t k, const uint32_t *position, uint32_t *
     }
 }
 
-projector *
-projector_new(const equations *e, const uint32_t *position)
+projection *
+projection_new(const equations *e, const uint32_t *position)
 {
-    projector *p = bg_calloc(1, sizeof *p);
+    projection *p = bg_calloc(1, sizeof *p);
     uint32_t nc = (uint32_t)e->constraint.n, nx = (uint32_t)e->state.n;
     uint32_t *up = bg_malloc((nc + nx + 1) * sizeof *up), *stamp = bg_calloc(e->var.n + 1, sizeof *stamp);
     uint32_t *number = bg_malloc((nc + nx + 1) * sizeof *number), *fill = bg_calloc(2 * (size_t)nc + 2, sizeof *fill);
@@ -101,11 +107,6 @@ projector_new(const equations *e, const uint32_t *position)
             vec_resize(&p->col, c);
         }
     }
-    p->scale = bg_calloc(nx + 1, sizeof *p->scale);
-    p->c = bg_calloc(nc + 1, sizeof *p->c);
-    p->plus = bg_calloc(nc + 1, sizeof *p->plus);
-    p->minus = bg_calloc(nc + 1, sizeof *p->minus);
-    p->x0 = bg_calloc(nx + 1, sizeof *p->x0);
     free(up);
     free(stamp);
     free(number);
@@ -115,9 +116,34 @@ projector_new(const equations *e, const uint32_t *position)
 }
 
 void
+projection_free(projection *p)
+{
+    if (!p)
+        return;
+    vec_free(&p->row);
+    vec_free(&p->col);
+    vec_free(&p->set);
+    free(p);
+}
+
+projector *
+projector_new(const projection *of)
+{
+    projector *p = bg_calloc(1, sizeof *p);
+
+    p->of = of;
+    p->scale = bg_calloc(of->nx + 1, sizeof *p->scale);
+    p->c = bg_calloc(of->nc + 1, sizeof *p->c);
+    p->plus = bg_calloc(of->nc + 1, sizeof *p->plus);
+    p->minus = bg_calloc(of->nc + 1, sizeof *p->minus);
+    p->x0 = bg_calloc(of->nx + 1, sizeof *p->x0);
+    return p;
+}
+
+void
 projector_forget(projector *p)
 {
-    memset(p->scale, 0, p->nx * sizeof *p->scale);
+    memset(p->scale, 0, p->of->nx * sizeof *p->scale);
 }
 
 void
@@ -125,9 +151,6 @@ projector_free(projector *p)
 {
     if (!p)
         return;
-    vec_free(&p->row);
-    vec_free(&p->col);
-    vec_free(&p->set);
     free(p->scale);
     free(p->c);
     free(p->plus);
@@ -148,7 +171,7 @@ static int
 project_set(projector *p, const struct set *s, projector_values *values, void *ctx, double *x)
 {
     uint32_t m = s->rows, n = s->cols, ld = m > n ? m : n;
-    const uint32_t *row = p->row.at + s->row0, *col = p->col.at + s->col0;
+    const uint32_t *row = p->of->row.at + s->row0, *col = p->of->col.at + s->col0;
     double *a = bg_calloc((size_t)m * n + 1, sizeof *a), *work = bg_calloc((size_t)m * n + 1, sizeof *work);
     double *b = bg_calloc(ld + 1, sizeof *b), *sigma = bg_calloc(ld + 1, sizeof *sigma), last = INFINITY;
     int failed = 1;
@@ -224,12 +247,12 @@ projector_run(projector *p, projector_values *values, void *ctx, double *x)
 {
     int failed = 0;
 
-    for (size_t i = 0; i < p->nx; i++)
+    for (size_t i = 0; i < p->of->nx; i++)
         p->scale[i] = fmax(p->scale[i], fabs(x[i]));
-    memcpy(p->x0, x, p->nx * sizeof *x);
-    for (size_t k = 0; k < p->set.n && !failed; k++)
-        failed = project_set(p, &p->set.at[k], values, ctx, x);
+    memcpy(p->x0, x, p->of->nx * sizeof *x);
+    for (size_t k = 0; k < p->of->set.n && !failed; k++)
+        failed = project_set(p, &p->of->set.at[k], values, ctx, x);
     if (failed)
-        memcpy(x, p->x0, p->nx * sizeof *x);
+        memcpy(x, p->x0, p->of->nx * sizeof *x);
     return failed;
 }

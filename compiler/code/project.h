@@ -6,13 +6,18 @@
 #ifndef BG_PROJECT_H
 #define BG_PROJECT_H
 
-#include "equations.h"
+#include <stdint.h>
 
 typedef struct projector projector;
 typedef int projector_values(void *ctx, const double *x, double *c);
 
-/* position: of states in x, by variable */
-projector *projector_new(const equations *e, const uint32_t *position);
+/* Which constraints and states belong together: what instances share. position: of states in x, by variable */
+struct equations;
+typedef struct projection projection;
+projection *projection_new(const struct equations *e, const uint32_t *position);
+void projection_free(projection *p);
+
+projector *projector_new(const projection *of);
 void projector_free(projector *p);
 void projector_forget(projector *p); /* how large states were */
 /* 0: x is on the constraints to rounding; 1: no convergence, x is as it was. */

@@ -4,12 +4,11 @@
 #include <stdlib.h>
 
 routine *
-routine_new(void *maker, size_t nvars)
+routine_new(size_t nvars)
 {
     routine *r = bg_calloc(1, sizeof *r);
 
     r->arena = arena_new();
-    r->maker = maker;
     r->nvars = nvars;
     pthread_mutex_init(&r->lock, NULL);
     return r;

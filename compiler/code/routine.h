@@ -1,9 +1,9 @@
 /* routine.h - a program that is finished: schedule, blocks, parameter data, machine code
  *
- * Refers to variables by number and to nothing that it was made from, except by `maker`, which it does not follow. Any
- * number of evaluators (evaluate.h) in any threads run one routine; what they write is theirs. Once made it stays as it
- * is; its machine code alone may be exchanged for optimised code, which gives the same bits: who runs the former keeps
- * it until it takes the latter.
+ * Refers to variables by number and to nothing that it was made from but tables (expr.h). Any number of evaluators
+ * (evaluate.h) in any threads run one routine; what they write is theirs. Once made it stays as it is; its machine code
+ * alone may be exchanged for optimised code, which gives the same bits: who runs the former keeps it until it takes the
+ * latter.
  */
 #ifndef BG_ROUTINE_H
 #define BG_ROUTINE_H
@@ -61,7 +61,6 @@ typedef struct machine_code {
 
 typedef struct routine {
     arena *arena;
-    void *maker; /* for who improves it: the program it comes from */
     size_t nitems, nvars;
     VEC(program_block) block;
     VEC(block_class) block_class;
@@ -76,7 +75,7 @@ typedef struct routine {
     machine_code *code;
 } routine;
 
-routine *routine_new(void *maker, size_t nvars);
+routine *routine_new(size_t nvars);
 void routine_free(routine *r);
 /* Other code from now on. */
 void routine_exchange(routine *r, machine_code *code);

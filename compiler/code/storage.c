@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "equations.h"
+
 var_id
 storage_conjugate(const flat_model *f, uint32_t port)
 {

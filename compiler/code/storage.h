@@ -9,8 +9,11 @@
 #ifndef BG_STORAGE_H
 #define BG_STORAGE_H
 
-#include "equations.h"
 #include "formula.h"
+#include "kinds.h"
+
+struct equations;
+struct flat_model;
 
 /* What laws read */
 enum storage_number {
@@ -40,9 +43,9 @@ typedef struct storage_program {
 } storage_program;
 
 /* The variable that is the derivative of the stored energy by what a port of storage stores. */
-var_id storage_conjugate(const flat_model *f, uint32_t port);
+var_id storage_conjugate(const struct flat_model *f, uint32_t port);
 /* position: of states in x and of modes, by variable */
-storage_program *storage_program_new(const equations *e, const uint32_t *position);
+storage_program *storage_program_new(const struct equations *e, const uint32_t *position);
 void storage_program_free(storage_program *g);
 
 /* What an instance knows. number, room: scratch of storage_numbers and of the book's room. */

@@ -17,7 +17,10 @@ typedef struct eq_clock {
     span at;
     bool driving;
 } eq_clock; /* driving: rates read it */
-typedef VEC(eq_clock) clock_list;
+typedef struct clock_list {
+    eq_clock *at;
+    size_t n, cap;
+} clock_list;
 
 /* What rates read of states and may bend within little of them: an exponential or what is made of one; or, reciprocal,
  * one over def. */
@@ -25,7 +28,10 @@ typedef struct eq_bend {
     inst def;
     bool reciprocal;
 } eq_bend;
-typedef VEC(eq_bend) bend_list;
+typedef struct bend_list {
+    eq_bend *at;
+    size_t n, cap;
+} bend_list;
 
 /* Each once. at: of a variable that it is in. */
 void clocks_find(equations *e, clock_list *out, bend_list *bends);

@@ -25,7 +25,10 @@ typedef struct eq_pole {
     span at;
     uint32_t block;
 } eq_pole;
-typedef VEC(eq_pole) pole_list;
+typedef struct pole_list {
+    eq_pole *at;
+    size_t n, cap;
+} pole_list;
 
 /* Is it more than numbers that cannot be zero, as 1 + x^2 and exp(x)? */
 bool poles_may_be_zero(const pool *p, node n);

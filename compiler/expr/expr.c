@@ -15,8 +15,15 @@
 pool *
 pool_new(void)
 {
+    return pool_over(tables_new());
+}
+
+pool *
+pool_over(table_set *tables)
+{
     pool *p = bg_calloc(1, sizeof *p);
 
+    p->tables = tables;
     p->mem = arena_new();
     p->scratch = bg_calloc(1, sizeof *p->scratch);
     p->zero = ex_const(p, 0);
@@ -31,16 +38,10 @@ pool_free(pool *p)
         return;
     for (size_t i = 0; i < p->page.n; i++)
         free(p->page.at[i]);
-    for (size_t i = 0; i < p->table.n; i++) {
-        free(p->table.at[i]->x);
-        free(p->table.at[i]->y);
-        free(p->table.at[i]->bend);
-        free(p->table.at[i]->end);
-    }
     for (size_t i = 0; i < p->tape.n; i++)
         free(p->tape.at[i].at);
     vec_free(&p->page);
-    vec_free(&p->table);
+    tables_release(p->tables);
     vec_free(&p->tape);
     map_free(&p->tape_of);
     map_free(&p->derivative_of);
@@ -67,81 +68,6 @@ size_t
 pool_count(const pool *p)
 {
     return p->n;
-}
-
-uint32_t
-pool_add_table(pool *p, ex_table t)
-{
-    ex_table *own = arena_alloc(p->mem, sizeof *own);
-
-    *own = t;
-    vec_push(&p->table, own);
-    return (uint32_t)(p->table.n - 1);
-}
-
-double *
-ex_spline_bends(const double *x, const double *y, size_t n)
-{
-    double *bend = bg_calloc(n, sizeof *bend), *part = bg_calloc(n, sizeof *part);
-
-    /* slopes are continuous: a tridiagonal system */
-    for (size_t i = 1; i + 1 < n; i++) {
-        double h = x[i] - x[i - 1], next = x[i + 1] - x[i], pivot = 2 * (h + next) - h * part[i - 1];
-
-        part[i] = next / pivot;
-        bend[i] = (6 * ((y[i + 1] - y[i]) / next - (y[i] - y[i - 1]) / h) - h * bend[i - 1]) / pivot;
-    }
-    for (size_t i = n - 1; i-- > 1;)
-        bend[i] -= part[i] * bend[i + 1];
-    free(part);
-    return bend;
-}
-
-static double *
-copied(const double *x, size_t n)
-{
-    double *y = bg_malloc(n * sizeof *y);
-
-    memcpy(y, x, n * sizeof *y);
-    return y;
-}
-
-uint32_t
-pool_add_spline(pool *p, ex_table t)
-{
-    ex_table ends = { .name = t.name }, second = { .name = t.name, .n = t.n };
-
-    t.bend = bg_malloc(t.n * sizeof *t.bend);
-    t.end = bg_malloc(t.n * sizeof *t.end);
-    for (size_t from = 0, i = 1; i <= t.n; i++) {
-        double *bend;
-
-        if (i < t.n && t.x[i] > t.x[i - 1])
-            continue;
-        bend = ex_spline_bends(t.x + from, t.y + from, i - from);
-        memcpy(t.bend + from, bend, (i - from) * sizeof *bend);
-        free(bend);
-        if (from == 0)
-            t.end[t.nends++] = t.x[0];
-        if (t.x[i - 1] > t.end[t.nends - 1]) /* else it jumps at its very first or last point */
-            t.end[t.nends++] = t.x[i - 1];
-        from = i;
-    }
-    ends.n = second.nends = t.nends;
-    ends.x = copied(t.end, t.nends);
-    ends.y = copied(t.end, t.nends);
-    second.x = copied(t.x, t.n);
-    second.y = copied(t.bend, t.n);
-    second.end = copied(t.end, t.nends);
-    t.ends = second.ends = pool_add_table(p, ends);
-    t.second = pool_add_table(p, second);
-    return pool_add_table(p, t);
-}
-
-const ex_table *
-pool_table(const pool *p, uint32_t i)
-{
-    return p->table.at[i];
 }
 
 static uint32_t

@@ -107,7 +107,7 @@ typedef struct ex_node {
 } ex_node;
 
 /* Points (x rising, y) read linearly, constant outside. name: the first arguments of table() as the language writes
- * them, such as "tyre.csv", 2 with its quotes; must outlive the pool. With an x twice it is smooth in between
+ * them, such as "tyre.csv", 2 with its quotes. With an x twice it is smooth in between
  * and parted there: a cubic spline with the second derivatives `bend`, or (without) what such a spline's second
  * derivative is, read linearly. Its corners are then those of the table `ends`: first and last x and where it parts. */
 typedef struct ex_table {
@@ -116,6 +116,7 @@ typedef struct ex_table {
     double *x, *y, *bend, *end;
     size_t nends;          /* 0: none of these, read linearly with a corner at each x */
     uint32_t ends, second; /* numbers of these tables */
+    uint32_t number;       /* its own */
 } ex_table;
 /* piece i: between x[i-1] and x[i], of a smooth one between its ends i-1 and i; 0 before, the last behind; < 0:
  * searched */
@@ -123,15 +124,24 @@ double ex_table_at(const ex_table *t, double piece, double x);
 double ex_table_slope(const ex_table *t, double piece, double x);
 double ex_table_piece(const ex_table *t, double x); /* as a double; right-continuous */
 
+/* The tables of a compilation, in their order. Images and machine code read them where they lie, so that they are
+ * apart from the pool: they go with the last who keeps them. */
+typedef struct table_set table_set;
+table_set *tables_new(void); /* kept once */
+table_set *tables_keep(table_set *s);
+void tables_release(table_set *s);
+
 pool *pool_new(void);
+pool *pool_over(table_set *tables); /* with tables that are there; takes over that they are kept */
 void pool_free(pool *p);
+table_set *pool_tables(const pool *p);
 const ex_node *pool_node(const pool *p, node n); /* stays where it is while the pool lives */
 size_t pool_count(const pool *p);
-uint32_t pool_add_table(pool *p, ex_table t);  /* takes x and y (malloc'ed) */
+uint32_t pool_add_table(pool *p, ex_table t);  /* takes x and y (malloc'ed), copies the name */
 uint32_t pool_add_spline(pool *p, ex_table t); /* cubic splines through the points, parted where an x stands twice */
 /* Second derivatives of the natural cubic spline at its points, n > 0. free() it */
 double *ex_spline_bends(const double *x, const double *y, size_t n);
-const ex_table *pool_table(const pool *p, uint32_t i); /* so does this */
+const ex_table *pool_table(const pool *p, uint32_t i); /* stays where it is while the tables do */
 
 /* ---- making: each simplifies (constant folding unless the result is not finite; neutral and absorbing elements,
  * double negation,

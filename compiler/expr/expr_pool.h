@@ -44,7 +44,7 @@ struct pool {
     uint32_t *hash; /* and their hashes */
     size_t nslot;
     node zero, one;
-    VEC(ex_table *) table;
+    table_set *tables;
     map tape_of; /* node -> tape */
     VEC(struct tape) tape;
     map derivative_of; /* (node, slot) -> node */

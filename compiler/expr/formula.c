@@ -1,6 +1,8 @@
 /* formula.c - see formula.h */
 #include "formula.h"
 
+#include <math.h>
+
 #include "expr_pool.h"
 
 static uint32_t
@@ -72,6 +74,19 @@ formula_book_free(formula_book *b)
     map_free(&b->code_of);
 }
 
+const struct formula_op *
+formula_ops(const formula_book *b, const formula *f, size_t *n)
+{
+    static const struct formula_op itself = { .op = EX_SLOT };
+
+    if (f->code == FORMULA_ITSELF) {
+        *n = 1;
+        return &itself;
+    }
+    *n = b->code.at[f->code + 1] - b->code.at[f->code];
+    return b->op.at + b->code.at[f->code];
+}
+
 double
 formula_value(const formula_book *b, formula f, const double *value, double *room)
 {
@@ -81,8 +96,7 @@ formula_value(const formula_book *b, formula f, const double *value, double *roo
 
     if (f.code == FORMULA_ITSELF)
         return value[f.first];
-    o = b->op.at + b->code.at[f.code];
-    n = b->code.at[f.code + 1] - b->code.at[f.code];
+    o = formula_ops(b, &f, &n);
     slot = b->slot.at ? b->slot.at + f.first : NULL;
     for (size_t i = 0; i < n; i++, o++) {
         if (o->op == EX_CONST)
@@ -96,6 +110,89 @@ formula_value(const formula_book *b, formula f, const double *value, double *roo
                                o->c == NODE_NONE ? 0 : room[o->c], NULL);
     }
     return room[n - 1];
+}
+
+/* ---------------------------------------------------------------- for messages */
+
+/* Walks down from the result along operands that are not finite; a branch not taken has no part in it. */
+double
+formula_explain(const formula_book *b, formula f, const double *value, double *room, size_t *culprit)
+{
+    size_t n;
+    const struct formula_op *ops = formula_ops(b, &f, &n);
+    bool *blamed;
+    double result = formula_value(b, f, value, room);
+
+    *culprit = SIZE_MAX;
+    if (f.code == FORMULA_ITSELF || isfinite(result))
+        return result;
+    blamed = bg_calloc(n, sizeof *blamed); /* has a part in the result */
+    blamed[n - 1] = true;
+    for (size_t i = n; i-- > 0;) {
+        const struct formula_op *o = &ops[i];
+        const uint32_t operand[3] = { o->a, o->b, o->c };
+        bool passed_on = false;
+
+        if (!blamed[i] || o->op == EX_SLOT)
+            continue;
+        for (int j = 0; j < 3 && o->op != EX_CONST; j++) {
+            bool taken = o->op != EX_SELECT || j == 0 || (room[o->a] != 0) == (j == 1);
+
+            if (operand[j] != NODE_NONE && taken && !isfinite(room[operand[j]])) {
+                blamed[operand[j]] = true;
+                passed_on = true;
+            }
+        }
+        if (!passed_on)
+            *culprit = i; /* the last one found here is the first in the order of evaluation */
+    }
+    free(blamed);
+    return result;
+}
+
+struct names_of {
+    const uint32_t *variable; /* by slot */
+    const char *(*name)(void *ctx, uint32_t variable);
+    void *ctx;
+};
+
+static const char *
+slot_name(void *ctx, uint32_t slot)
+{
+    const struct names_of *c = ctx;
+
+    return c->name(c->ctx, c->variable[slot]);
+}
+
+void
+formula_print(const formula_book *b, formula f, size_t k, table_set *tables,
+              const char *(*name)(void *ctx, uint32_t variable), void *ctx, strbuf *out)
+{
+    size_t n;
+    const struct formula_op *ops = formula_ops(b, &f, &n);
+    struct names_of of = { formula_reads(b, &f), name, ctx };
+    pool *p = pool_over(tables_keep(tables)); /* the template once more */
+    node *made = bg_malloc(n * sizeof *made);
+
+    for (size_t i = 0; i <= k; i++) {
+        const struct formula_op *o = &ops[i];
+        ex_node e = { .op = o->op, .a = NODE_NONE, .b = NODE_NONE, .c = NODE_NONE };
+
+        if (o->op == EX_CONST) {
+            e.value = o->value;
+        } else if (o->op == EX_SLOT) {
+            e.a = o->a;
+        } else {
+            e.a = operand(made, o->a);
+            e.b = operand(made, o->b);
+            e.c = operand(made, o->c);
+            e.table = o->table ? o->table->number : 0;
+        }
+        made[i] = pool_intern(p, e);
+    }
+    ex_print(p, made[k], slot_name, &of, out);
+    free(made);
+    pool_free(p);
 }
 
 /* ---------------------------------------------------------------- who reads what */

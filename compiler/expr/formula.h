@@ -1,7 +1,8 @@
 /* formula.h - expressions in closed form: what is left of templates when nothing more is made of them
  *
  * A formula is a template's operations in the order of the pool, over the numbers of variables. A book has each
- * template once, whatever the number of its formulas, and refers to no pool; tables are read where they lie.
+ * template once, whatever the number of its formulas, and refers to no pool; tables (table_set) are read where they
+ * lie.
  *
  * values   what ex_eval gives, bit for bit
  * threads  a book is only read once it is written; the room that values are worked out in is the caller's
@@ -40,6 +41,15 @@ formula formula_write(formula_book *b, pool *p, node root, const uint32_t *slot,
 void formula_close(formula_book *b);
 void formula_book_free(formula_book *b);
 double formula_value(const formula_book *b, formula f, const double *value, double *room);
+
+/* Its operations, the last of which gives the value: of a variable itself one, EX_SLOT with the slot 0. */
+const struct formula_op *formula_ops(const formula_book *b, const formula *f, size_t *n);
+/* As formula_value; room has the values of all operations then. Where the result is not finite although what the
+ * formula reads is, *culprit is the first operation whose operands were; else SIZE_MAX. */
+double formula_explain(const formula_book *b, formula f, const double *value, double *room, size_t *culprit);
+/* Operation k of it as text (ex_print), names of variables from name(ctx, variable). tables: those of its pool. */
+void formula_print(const formula_book *b, formula f, size_t k, table_set *tables,
+                   const char *(*name)(void *ctx, uint32_t variable), void *ctx, strbuf *out);
 
 /* The variables that a formula reads. */
 static inline const uint32_t *

@@ -13,12 +13,12 @@
 #ifndef BG_BOUNDS_H
 #define BG_BOUNDS_H
 
-#include "clocks.h"
+#include "bounds_form.h"
 
 typedef struct bounds bounds;
 
-/* position: of modes, by variable. value[v]: of parameters and literals, by variable; both stay the caller's. */
-bounds *bounds_new(equations *e, const clock_list *clocks, const uint32_t *position, const double *value);
+/* value[v]: of parameters and literals, by variable; both stay the caller's. */
+bounds *bounds_new(const bounds_form *clocks, const double *value);
 void bounds_free(bounds *b);
 
 /* The run is from start to stop: ranges of the terms. After parameters changed, too. */
@@ -34,8 +34,7 @@ size_t bounds_peaks(bounds *b, double *time, double *width, size_t most);
 /* ---- what rates read of states and may bend within little of them ----
  * A mass that passes a magnet, a step long: its ends do not show the force. NULL where there is nothing of the kind
  * whose values have bounds. modes: as they are at first; the run is from start to stop. */
-bounds *bounds_of_bends(equations *e, const bend_list *bends, const uint32_t *position, const double *value,
-                        const double *modes, double start, double stop);
+bounds *bounds_of_bends(const bounds_form *bends, const double *value, const double *modes, double start, double stop);
 /* A step from t0 to t1, states x and rates f at its ends: the part of it, from its start, in which nothing moves far
  * within an eighth of the step; 1: all of it. */
 double bounds_clear(bounds *b, const double *modes, const double t[2], const double *const x[2],

@@ -1,0 +1,51 @@
+/* expressions.h - conditions, outputs and divisors in closed form: what instances share for messages, and to tell
+ * rounding from a sign
+ *
+ * names  of variables are the image's (image_variables): texts are made from formulas when they are asked for, but
+ * those of conditions, which a run asks for
+ */
+#ifndef BG_EXPRESSIONS_H
+#define BG_EXPRESSIONS_H
+
+#include "formula.h"
+#include "model.h"
+
+struct equations;
+struct pole_list;
+
+/* A circle of signals, from v back to it */
+struct expression_circle {
+    var_id v;
+    const char *path;
+};
+
+typedef struct expression_program {
+    formula_book book;
+    VEC(formula) mode;   /* what each condition watches */
+    VEC(formula) output; /* those of the text, then recorded ones */
+    VEC(const char *) mode_text;
+    VEC(struct expression_circle) circle;
+    arena *arena; /* texts */
+} expression_program;
+
+expression_program *expression_program_new(const struct equations *e);
+void expression_program_free(expression_program *p); /* NULL is fine */
+
+/* Poles (model.h). divisor: unless it is the determinant of a block */
+struct expression_pole {
+    struct model_pole pole; /* but for its text */
+    formula divisor;
+    uint32_t block; /* UINT32_MAX: none */
+};
+typedef struct expression_poles {
+    formula_book book;
+    VEC(struct expression_pole) pole;
+    _Atomic(char *) *text; /* [pole.n] NULL: nobody asked */
+    bool determinants;     /* some are */
+    arena *arena;          /* names */
+} expression_poles;
+
+expression_poles *expression_poles_new(const struct equations *e, const struct pole_list *list);
+void expression_poles_free(expression_poles *p); /* NULL is fine */
+
+#endif

@@ -1,0 +1,751 @@
+/* maker.c - see maker.h */
+#include "maker_inside.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef VEC(var_id) var_list;
+
+/* ---------------------------------------------------------------- the maker */
+
+maker *
+maker_new(flat_model *f, causal *c, equations *e, bool long_run)
+{
+    maker *k = bg_calloc(1, sizeof *k);
+    pthread_mutexattr_t again;
+
+    pthread_mutexattr_init(&again);
+    pthread_mutexattr_settype(&again, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&k->lock, &again);
+    pthread_mutexattr_destroy(&again);
+    k->f = f;
+    k->c = c;
+    k->e = e;
+    k->long_run = long_run;
+    return k;
+}
+
+/* Its own; what it was given is another's. */
+static void
+let_go(maker *k)
+{
+    for (int p = 0; p < PART_COUNT; p++) {
+        program_free(k->program[p]);
+        k->program[p] = NULL;
+    }
+    for (size_t i = 0; i < k->other.n; i++)
+        program_free(k->other.at[i]);
+    vec_free(&k->other);
+    vec_free(&k->clock);
+    vec_free(&k->bend);
+    vec_free(&k->pole);
+    free(k->state_of);
+    k->state_of = NULL;
+    k->f = NULL;
+    k->c = NULL;
+    k->e = NULL;
+}
+
+void
+maker_free(maker *k)
+{
+    let_go(k);
+    pthread_mutex_destroy(&k->lock);
+    free(k);
+}
+
+void
+maker_lock(maker *k)
+{
+    pthread_mutex_lock(&k->lock);
+}
+
+void
+maker_unlock(maker *k)
+{
+    pthread_mutex_unlock(&k->lock);
+}
+
+static void
+count_program(struct maker_counts *to, const program *g)
+{
+    to->classes += g->nclasses;
+    to->kernels += g->nkernels;
+    to->chunks += g->chunk.n;
+    to->items += g->item.n;
+}
+
+static double
+code_seconds(const maker *k)
+{
+    double sum = 0;
+
+    for (int p = 0; p < PART_COUNT; p++)
+        sum += k->program[p] ? k->program[p]->code_seconds : 0;
+    for (size_t i = 0; i < k->other.n; i++)
+        sum += k->other.at[i]->code_seconds;
+    return sum;
+}
+
+struct maker_counts
+maker_count(maker *k)
+{
+    struct maker_counts now;
+
+    maker_lock(k);
+    now = k->closed;
+    for (int p = 0; p < PART_COUNT; p++)
+        if (k->program[p])
+            count_program(&now, k->program[p]);
+    now.seconds += k->compile_seconds + code_seconds(k);
+    maker_unlock(k);
+    return now;
+}
+
+static program *
+program_of(const maker *k, const routine *r)
+{
+    for (int p = 0; p < PART_COUNT; p++)
+        if (k->program[p] && k->program[p]->routine == r)
+            return k->program[p];
+    for (size_t i = 0; i < k->other.n; i++)
+        if (k->other.at[i]->routine == r)
+            return k->other.at[i];
+    return NULL;
+}
+
+bool
+maker_improve(maker *k, routine *r)
+{
+    machine_code *now;
+    program *g;
+    bool ok;
+
+    maker_lock(k);
+    now = routine_take(r);
+    g = program_of(k, r);
+    ok = now->optimised || !g || program_optimise(g);
+    routine_give_back(r, now);
+    maker_unlock(k);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- the image */
+
+/* Has state variable v of the equations a stated value? Of initial values those on the state itself. */
+static void
+find_stated(image *m, const maker *k)
+{
+    const flat_model *f = k->f;
+    const equations *e = k->e;
+
+    for (size_t i = 0; i < f->initial.n; i++) {
+        const flat_initial *in = &f->initial.at[i];
+        var_id v = in->port != UINT32_MAX ? f->port.at[in->port].stored : f->junction.at[in->junction].common;
+
+        if (v != VAR_NONE && m->position[v] != UINT32_MAX && e->var.at[v].kind == DEF_STATE)
+            m->stated[m->position[v]] = true;
+    }
+    for (uint32_t i = 0; i < e->state.n; i++) {
+        const flat_var *v = &f->var.at[e->state.at[i].var];
+
+        if (v->kind == VAR_INTEGRAL && inst_known(v->init))
+            m->stated[m->position[e->state.at[i].var]] = true;
+    }
+}
+
+static const char *
+copied(image *m, const char *text)
+{
+    return text ? arena_strdup(m->arena, text) : NULL;
+}
+
+static void
+add_names(image *m, const flat_model *f)
+{
+    m->name = copied(m, f->name);
+    m->at = f->at;
+    m->run_at = f->experiment.name && span_known(f->experiment.at) ? f->experiment.at : f->at;
+    m->sources = f->sources;
+    m->output = bg_calloc(f->output.n + 1, sizeof *m->output);
+    for (size_t i = 0; i < f->output.n; i++)
+        m->output[i] = copied(m, f->output.at[i].name);
+}
+
+/* The value of a parameter expression; of none that of nothing. */
+static struct image_setting
+setting(image *m, const flat_model *f, inst i)
+{
+    const formula none = { FORMULA_ITSELF, 0, 1 };
+
+    return (struct image_setting){ inst_known(i) ? parameter_program_add(m->parameters, f, i) : none, inst_known(i) };
+}
+
+static void
+add_experiment(image *m, const flat_model *f)
+{
+    const flat_experiment *e = &f->experiment;
+    const inst given[SETTING_COUNT] = { e->start, e->stop, e->rtol, e->atol, e->max_step, e->max_time };
+
+    m->experiment = (struct model_experiment){ .name = copied(m, e->name),
+                                               .solver = copied(m, e->solver),
+                                               .equilibrium = e->equilibrium,
+                                               .nwindows = e->window.n };
+    for (int k = 0; k < SETTING_COUNT; k++)
+        m->setting[k] = setting(m, f, given[k]);
+    for (size_t k = 0; k < e->window.n; k++) {
+        vec_push(&m->window, parameter_program_add(m->parameters, f, e->window.at[k].from));
+        vec_push(&m->window, parameter_program_add(m->parameters, f, e->window.at[k].to));
+    }
+}
+
+/* The variables of expression i, to those of a list that are not there. */
+static void
+add_reads(const flat_model *f, inst i, var_list *list)
+{
+    for (uint32_t k = 0; k < i.n; k++) {
+        bool there = false;
+
+        for (size_t j = 0; j < list->n && !there; j++)
+            there = list->at[j] == inst_slots(f, i)[k];
+        if (!there)
+            vec_push(list, inst_slots(f, i)[k]);
+    }
+}
+
+/* What a condition reads, through others that it stands on. */
+static void
+find_reads(image *m, const maker *k, inst condition, struct image_when *to)
+{
+    var_list list = { 0 };
+    var_id *kept;
+
+    add_reads(k->f, condition, &list);
+    for (size_t i = 0; i < list.n; i++) {
+        const flat_var *v = &k->f->var.at[list.at[i]];
+
+        if (v->kind == VAR_MODE && v->owner < k->e->mode.n)
+            add_reads(k->f, k->e->mode.at[v->owner].g, &list);
+    }
+    kept = arena_new_array(m->arena, var_id, list.n + 1);
+    if (list.n)
+        memcpy(kept, list.at, list.n * sizeof *kept);
+    to->reads = kept;
+    to->nreads = list.n;
+    vec_free(&list);
+}
+
+/* What d reads, to a list */
+static void
+read_by(const flat_model *f, inst d, var_list *todo)
+{
+    for (uint32_t k = 0; k < d.n; k++)
+        vec_push(todo, inst_slots(f, d)[k]);
+}
+
+/* Is there a way from i to a delayed value without a state between? */
+static bool
+follows_delayed(const maker *m, inst i)
+{
+    const equations *e = m->e;
+    bool *seen = bg_calloc(m->f->var.n + 1, sizeof *seen), found = false;
+    var_list todo = { 0 };
+
+    read_by(m->f, i, &todo);
+    while (todo.n && !found) {
+        var_id v = todo.at[--todo.n];
+        const eq_var *d = &e->var.at[v];
+
+        if (seen[v])
+            continue;
+        seen[v] = true;
+        found = d->kind == DEF_HELD ||
+                (m->f->var.at[v].kind == VAR_MODE && e->mode.at[m->f->var.at[v].owner].kind == MODE_GIVEN);
+        if (d->kind == DEF_EXPLICIT)
+            read_by(m->f, d->def, &todo);
+        for (uint32_t k = 0; d->kind == DEF_BLOCK && k < e->block.at[d->index].n; k++)
+            read_by(m->f, e->residual.at[e->block.at[d->index].residual0 + k], &todo);
+    }
+    vec_free(&todo);
+    free(seen);
+    return found;
+}
+
+static void
+add_events(image *m, const maker *k)
+{
+    const flat_model *f = k->f;
+
+    for (size_t i = 0; i < f->when.n; i++) {
+        const flat_when *q = &f->when.at[i];
+        struct image_setting period = setting(m, f, q->period), offset = setting(m, f, q->offset);
+        struct image_when x = { .when = { q->kind, q->at, copied(m, q->text), copied(m, q->says), q->reinit0,
+                                          q->nreinits, NAN, 0, offset.there },
+                                .period = period.value,
+                                .offset = offset.value,
+                                .periodic = period.there };
+
+        if (inst_known(q->condition))
+            find_reads(m, k, q->condition, &x);
+        vec_push(&m->when, x);
+    }
+    for (size_t i = 0; i < f->reinit.n; i++)
+        vec_push(&m->reinit, ((struct image_reinit){ m->position[f->reinit.at[i].target], f->reinit.at[i].remembers }));
+    for (size_t i = 0; i < f->draw.n; i++) {
+        const flat_draw *d = &f->draw.at[i];
+
+        vec_push(&m->draw, ((struct image_draw){ { m->position[d->var], d->when, d->normal, 0, d->at },
+                                                 parameter_program_add(m->parameters, f, d->seed) }));
+    }
+    for (size_t i = 0; i < f->delay.n; i++) {
+        const flat_delay *d = &f->delay.at[i];
+        struct image_setting before = setting(m, f, d->before);
+
+        vec_push(&m->delay, ((struct image_delay){ { m->position[d->var], 0, NAN, d->at,
+                                                     copied(m, f->var.at[d->var].name), follows_delayed(k, d->of) },
+                                                   parameter_program_add(m->parameters, f, d->by),
+                                                   before.value,
+                                                   before.there }));
+    }
+}
+
+static void
+add_modes(image *m, const maker *k)
+{
+    m->mode = bg_calloc(m->nmodes + 1, sizeof *m->mode);
+    for (size_t i = 0; i < m->nmodes; i++) {
+        const eq_mode *q = &k->e->mode.at[i];
+
+        m->mode[i] = (struct image_mode){ (enum mode_kind)q->kind,
+                                          q->at,
+                                          q->kind == MODE_PIECE ? pool_table(k->f->pool, q->table) : NULL,
+                                          q->partner,
+                                          q->side,
+                                          q->corner,
+                                          q->known };
+        vec_push(&m->line, setting(m, k->f, q->known ? q->slope : INST_NONE).value);
+        vec_push(&m->line, setting(m, k->f, q->known ? q->offset : INST_NONE).value);
+    }
+}
+
+static void
+add_elements(image *m, const maker *k)
+{
+    const equations *e = k->e;
+
+    if (!e->removable)
+        return;
+    m->element = bg_calloc(m->nelements + 1, sizeof *m->element);
+    for (size_t i = 0; i < m->nelements; i++)
+        m->element[i] = (struct model_removal){ e->part.at[i].factor, e->part.at[i].rests, UINT32_MAX };
+    for (size_t i = 0; i < e->state.n; i++)
+        if (e->state.at[i].element != UINT32_MAX)
+            m->element[e->state.at[i].element].state = m->position[e->state.at[i].var];
+}
+
+/* The port of storage that stores v, if one does */
+static uint32_t
+stored_at(const flat_model *f, var_id v)
+{
+    return f->var.at[v].kind == VAR_STORED ? f->var.at[v].owner : UINT32_MAX;
+}
+
+image *
+image_new(maker *k)
+{
+    image *m = bg_calloc(1, sizeof *m);
+    const equations *e = k->e;
+    const uint32_t *place;
+    double start = bg_cpu_seconds();
+
+    m->arena = arena_new();
+    m->tables = tables_keep(pool_tables(k->f->pool));
+    add_names(m, k->f);
+    m->nvars = k->f->var.n;
+    m->nstates = e->state.n;
+    m->nmodes = e->mode.n;
+    m->nheld = e->held.n;
+    m->noutputs = e->output.n;
+    m->nelements = k->f->element.n;
+    m->nunknowns = e->unknown.n;
+    m->nblocks = e->block.n;
+    m->nconstraints = e->constraint.n;
+    for (size_t i = 0; i < k->f->weight.n; i++) {
+        vec_push(&m->weight, k->f->weight.at[i].factor);
+        vec_push(&m->weight, k->f->weight.at[i].offset);
+    }
+    m->ndeclared = k->f->output.n;
+    m->constraint_at = bg_calloc(m->nconstraints + 1, sizeof *m->constraint_at);
+    for (size_t i = 0; i < m->nconstraints; i++)
+        m->constraint_at[i] = k->f->var.at[e->constraint.at[i]].at;
+    m->nbond_values = k->f->port.n + k->f->bond.n;
+    for (size_t i = 0; i < k->f->port.n; i++)
+        m->nbond_values += k->f->port.at[i].stored != VAR_NONE ? 2 : 0;
+    m->unknown = bg_malloc((m->nunknowns + 1) * sizeof *m->unknown);
+    for (size_t i = 0; i < m->nunknowns; i++)
+        m->unknown[i] = e->unknown.at[i];
+    m->block = bg_calloc(m->nblocks + 1, sizeof *m->block);
+    for (size_t i = 0; i < m->nblocks; i++) {
+        m->block[i] = (struct image_block){ e->block.at[i].unknown0, e->block.at[i].n };
+        m->iterates |= !e->block.at[i].linear;
+    }
+    m->position = bg_malloc((m->nvars + 1) * sizeof *m->position);
+    memset(m->position, 0xff, (m->nvars + 1) * sizeof *m->position);
+    k->state_of = bg_malloc((m->nstates + 1) * sizeof *k->state_of);
+    m->state_port = bg_malloc((m->nstates + 1) * sizeof *m->state_port);
+    m->stated = bg_calloc(m->nstates + 1, sizeof *m->stated);
+    m->parameters = parameter_program_new(k->f);
+    add_modes(m, k);
+
+    /* the states stand in the order of their rates' classes */
+    k->program[PART_RHS] = model_plan_part(k, PART_RHS);
+    place = k->program[PART_RHS]->routine->out_index;
+    for (uint32_t i = 0; i < m->nstates; i++) {
+        m->position[e->state.at[i].var] = place[i];
+        k->state_of[place[i]] = i;
+        m->state_port[place[i]] = stored_at(k->f, e->state.at[i].var);
+    }
+    for (uint32_t i = 0; i < m->nmodes; i++)
+        m->position[e->mode.at[i].var] = i;
+    for (uint32_t i = 0; i < m->nheld; i++)
+        m->position[e->held.at[i]] = (uint32_t)m->nmodes + i;
+    m->nets = net_form_new(e, m->position);
+    find_stated(m, k);
+    add_elements(m, k);
+    add_experiment(m, k->f);
+    add_events(m, k);
+    k->compile_seconds += bg_cpu_seconds() - start;
+    return m;
+}
+
+/* ---------------------------------------------------------------- parts that are tables and formulas */
+
+/* Of a block: a root stands there as its inverse, a power above 1. */
+static bool
+has_root(pool *p, node n, bool of_block)
+{
+    size_t count;
+    const node *tape = ex_tape(p, n, &count);
+    double b;
+
+    for (size_t i = 0; i < count; i++) {
+        const ex_node *x = pool_node(p, tape[i]);
+
+        if (x->op == EX_SQRT ||
+            ((x->op == EX_SPOW || x->op == EX_POW) && (!ex_is_const(p, x->b, &b) || (b > 0 && b < 1))) ||
+            (of_block && x->op == EX_SPOW))
+            return true;
+    }
+    return false;
+}
+
+static image_roots *
+make_roots(const image *m, const maker *k)
+{
+    const equations *e = k->e;
+    image_roots *r = bg_calloc(1, sizeof *r);
+    map roots = { 0 }; /* template -> has one */
+    bool *seen = bg_calloc(e->var.n + 1, sizeof *seen), *seen_block = bg_calloc(e->block.n + 1, sizeof *seen_block);
+    var_list todo = { 0 };
+
+    r->fed = bg_calloc(e->state.n + 1, sizeof *r->fed);
+    for (size_t i = 0; i < e->var.n + e->residual.n; i++) {
+        bool of_block = i >= e->var.n;
+        inst d = of_block ? e->residual.at[i - e->var.n] : e->var.at[i].def;
+        uint64_t key = (uint64_t)d.root << 1 | of_block;
+
+        if (!of_block && e->var.at[i].kind != DEF_EXPLICIT)
+            continue;
+        if (map_get(&roots, key) == MAP_NONE)
+            map_set(&roots, key, has_root(k->f->pool, d.root, of_block));
+        if (map_get(&roots, key))
+            read_by(k->f, d, &todo);
+    }
+    while (todo.n) {
+        var_id v = todo.at[--todo.n];
+        const eq_var *d = &e->var.at[v];
+
+        if (seen[v])
+            continue;
+        seen[v] = true;
+        if (d->kind == DEF_STATE) {
+            r->fed[m->position[v]] = r->any = true;
+        } else if (d->kind == DEF_EXPLICIT) {
+            read_by(k->f, d->def, &todo);
+        } else if (d->kind == DEF_BLOCK && !seen_block[d->index]) {
+            seen_block[d->index] = true;
+            for (uint32_t i = 0; i < e->block.at[d->index].n; i++)
+                read_by(k->f, e->residual.at[e->block.at[d->index].residual0 + i], &todo);
+        }
+    }
+    map_free(&roots);
+    vec_free(&todo);
+    free(seen);
+    free(seen_block);
+    return r;
+}
+
+static void
+find_clocks(maker *k)
+{
+    if (!k->clocks_known)
+        clocks_find(k->e, &k->clock, &k->bend);
+    k->clocks_known = true;
+}
+
+static void
+find_poles(maker *k)
+{
+    if (!k->poles_known)
+        poles_find(k->e, &k->pole);
+    k->poles_known = true;
+}
+
+static image_clocks *
+make_clocks(const image *m, maker *k)
+{
+    image_clocks *c = bg_calloc(1, sizeof *c);
+
+    find_clocks(k);
+    c->n = k->clock.n;
+    c->at = bg_calloc(c->n + 1, sizeof *c->at);
+    for (size_t i = 0; i < c->n; i++)
+        c->at[i] = k->clock.at[i].at;
+    for (size_t i = 0; i < k->bend.n; i++)
+        c->bends |= !k->bend.at[i].reciprocal;
+    c->bounds = bounds_form_of_clocks(k->e, &k->clock, m->position);
+    if (k->bend.n)
+        c->bending = bounds_form_of_bends(k->e, &k->bend, m->position);
+    return c;
+}
+
+static expression_poles *
+make_poles(maker *k)
+{
+    find_poles(k);
+    return expression_poles_new(k->e, &k->pole);
+}
+
+/* ---------------------------------------------------------------- parts that are code */
+
+static jacobian_form *
+make_jacobian(const image *m, maker *k)
+{
+    return jacobian_form_new(k->e, k->program[PART_RHS], (layout){ m->position }, k->long_run, NULL, 0, &k->other);
+}
+
+/* Rates and the rows of nets in one program, with the held unknowns' columns. */
+static jacobian_form *
+make_net_partials(const image *m, maker *k)
+{
+    equations *e = k->e;
+    struct targets target = { 0 };
+    struct positions position = { 0 };
+    jacobian_form *j;
+    program *g;
+
+    for (size_t i = 0; i < e->state.n; i++) {
+        vec_push(&target, inst_var(k->f, e->state.at[i].rate));
+        vec_push(&position, k->f->var.at[e->state.at[i].var].position);
+    }
+    model_add_net_rows(e, &target, &position);
+    g = program_plan(e, target.at, position.at, (uint32_t)target.n);
+    j = jacobian_form_new(e, g, (layout){ m->position }, k->long_run, e->held.at, (uint32_t)e->held.n, &k->other);
+    program_free(g);
+    vec_free(&target);
+    vec_free(&position);
+    return j;
+}
+
+static void *
+make(enum image_later what, image *m, maker *k)
+{
+    switch (what) {
+    case LATER_VARIABLES: return image_variables_make(k);
+    case LATER_STATES: return image_states_make(m, k);
+    case LATER_UNKNOWNS: return image_unknowns_make(k);
+    case LATER_PARAMETERS: return image_parameters_make(k);
+    case LATER_GRAPH: return image_graph_make(k);
+    case LATER_READS: return image_reads_make(k);
+    case LATER_EXPRESSIONS: return expression_program_new(k->e);
+    case LATER_POLES: return make_poles(k);
+    case LATER_CLOCKS: return make_clocks(m, k);
+    case LATER_ROOTS: return make_roots(m, k);
+    case LATER_PROJECTION: return projection_new(k->e, m->position);
+    case LATER_INITIAL: return initial_program_new(k->f, k->c, k->e);
+    case LATER_STORAGE: return storage_program_new(k->e, m->position);
+    case LATER_NUMBERS: return interpret_program_new(k->e, m->position);
+    case LATER_JACOBIAN: return make_jacobian(m, k);
+    case LATER_NET_PARTIALS: return make_net_partials(m, k);
+    case LATER_COUNT: break;
+    }
+    return NULL;
+}
+
+const void *
+image_have(image *m, maker *k, enum image_later what)
+{
+    void *part = atomic_load(&m->later[what]);
+    double start, code;
+
+    if (part)
+        return part;
+    maker_lock(k);
+    start = bg_cpu_seconds();
+    code = code_seconds(k);
+    part = atomic_load(&m->later[what]); /* another thread may have been first */
+    if (!part && k->e)
+        atomic_store(&m->later[what], part = make(what, m, k));
+    k->compile_seconds += bg_cpu_seconds() - start - (code_seconds(k) - code);
+    maker_unlock(k);
+    return part;
+}
+
+routine *
+image_part(image *m, maker *k, enum model_part part)
+{
+    routine *r = atomic_load(&m->part[part]);
+    double start, code;
+
+    if (r)
+        return r;
+    maker_lock(k);
+    start = bg_cpu_seconds();
+    code = code_seconds(k);
+    r = atomic_load(&m->part[part]); /* another thread may have been first */
+    if (!r && k->e) {
+        if (!k->program[part])
+            k->program[part] = model_plan_part(k, part);
+        if (program_code(k->program[part], (layout){ m->position }, k->long_run))
+            atomic_store(&m->part[part], r = program_give(k->program[part]));
+    }
+    k->compile_seconds += bg_cpu_seconds() - start - (code_seconds(k) - code);
+    maker_unlock(k);
+    return r;
+}
+
+/* ---------------------------------------------------------------- what depends on what is asked for */
+
+static void
+say_closed(const image *m, const char *what)
+{
+    diag_error(m->sources, "model-closed", m->at, "%s cannot be had of a model without its source", what);
+}
+
+const partials_form *
+image_partials(image *m, maker *k, const var_id *by, size_t n, size_t noutputs, bool held)
+{
+    partials_form *p = NULL;
+
+    maker_lock(k);
+    for (size_t i = 0; i < m->partials.n && !p; i++)
+        if (partials_form_is(m->partials.at[i], by, n, noutputs, held))
+            p = m->partials.at[i];
+    if (!p && !k->e)
+        say_closed(m, "derivatives by parameters");
+    else if (!p &&
+             (p = partials_form_new(k->e, (layout){ m->position }, k->long_run, by, n, noutputs, held, &k->other)))
+        vec_push(&m->partials, p);
+    maker_unlock(k);
+    return p;
+}
+
+static const condition_program *
+add_conditions(image *m, maker *k, const var_id *var, size_t n)
+{
+    condition_program *g = condition_program_new(k->e, (layout){ m->position }, var, n, &k->other);
+
+    if (g)
+        vec_push(&m->conditions, g);
+    return g;
+}
+
+const condition_program *
+image_conditions(image *m, maker *k, const var_id *var, size_t n)
+{
+    const condition_program *g = NULL;
+
+    maker_lock(k);
+    for (size_t i = 0; i < m->conditions.n && !g; i++)
+        if (m->conditions.at[i]->var.n == n && !memcmp(m->conditions.at[i]->var.at, var, n * sizeof *var))
+            g = m->conditions.at[i];
+    if (!g && k->e)
+        g = add_conditions(m, k, var, n);
+    else if (!g)
+        g = m->conditions.at[m->conditions.n - 1]; /* of a closed image the last is of all that may be asked for */
+    maker_unlock(k);
+    return g;
+}
+
+curvature *
+image_curvature(const image *m, maker *k, const var_id *by, size_t n, bool held)
+{
+    curvature *c = NULL;
+
+    maker_lock(k);
+    if (k->e)
+        c = curvature_new(k->e, m->position, by, n, held);
+    else
+        say_closed(m, "second derivatives");
+    maker_unlock(k);
+    return c;
+}
+
+/* ---------------------------------------------------------------- closing */
+
+/* Conditions on initial values: those where every law can be solved, then all there may be. */
+static bool
+close_conditions(image *m, maker *k)
+{
+    const initial_program *g = image_initial_of(m, k);
+    var_id *list = bg_malloc((initial_conditions_most(g) + 1) * sizeof *list);
+    size_t n = initial_conditions(g, false, list);
+    bool fine = n == 0 || image_conditions(m, k, list, n);
+
+    n = initial_conditions(g, true, list);
+    fine = fine && (n == 0 || add_conditions(m, k, list, n));
+    free(list);
+    return fine;
+}
+
+/* Is it of any use to this model? */
+static bool
+is_asked_for(image *m, maker *k, enum model_part part)
+{
+    switch (part) {
+    case PART_CONDITIONS: return m->nmodes > 0;
+    case PART_REINITS: return m->when.n > 0;
+    case PART_DELAYS: return m->delay.n > 0;
+    case PART_CONSTRAINTS: return m->nconstraints > 0;
+    case PART_CLOCKS: return image_clocks_of(m, k)->n > 0;
+    case PART_POLES: return image_poles_of(m, k)->pole.n > 0;
+    case PART_NETS: return m->nets != NULL;
+    case PART_JACOBIAN: return false; /* not a routine */
+    default: return true;
+    }
+}
+
+bool
+image_close(image *m, maker *k)
+{
+    bool fine = true;
+
+    maker_lock(k);
+    for (enum image_later what = 0; what < LATER_COUNT && k->e; what++)
+        if (!(what == LATER_NET_PARTIALS && !m->nets) && !(what == LATER_JACOBIAN && m->nets))
+            fine = image_have(m, k, what) && fine;
+    for (enum model_part part = 0; part < PART_COUNT && k->e; part++)
+        if (is_asked_for(m, k, part))
+            fine = image_part(m, k, part) && fine;
+    fine = fine && (!k->e || close_conditions(m, k));
+    if (fine) {
+        struct maker_counts now = maker_count(k);
+
+        let_go(k);
+        k->compile_seconds = 0;
+        k->closed = now;
+    }
+    maker_unlock(k);
+    return fine;
+}

@@ -1,0 +1,68 @@
+/* maker.h - makes an image and its parts from what a model was compiled from
+ *
+ * threads  whoever touches what the maker has (the pool grows, slots move) holds its lock; who holds it may take it
+ *          again
+ */
+#ifndef BG_MAKER_H
+#define BG_MAKER_H
+
+#include "curvature.h"
+#include "image.h"
+
+struct flat_model;
+struct causal;
+struct equations;
+
+typedef struct maker maker;
+
+maker *maker_new(struct flat_model *f, struct causal *c, struct equations *e, bool long_run);
+void maker_free(maker *k);
+image *image_new(maker *k);
+/* Makes what is not there yet of all that runs, their measures and messages ask for; from then on the maker looks at
+ * nothing that the model was compiled from, and makes nothing more. False with a diagnostic when a part has no code. */
+bool image_close(image *m, maker *k);
+
+/* Parts, made unless they are there. */
+const void *image_have(image *m, maker *k, enum image_later what);
+#define IMAGE_PART(type, name, what) \
+    static inline const type *name(image *m, maker *k) \
+    { \
+        return image_have(m, k, what); \
+    }
+IMAGE_PART(image_variables, image_variables_of, LATER_VARIABLES)
+IMAGE_PART(image_states, image_states_of, LATER_STATES)
+IMAGE_PART(image_unknowns, image_unknowns_of, LATER_UNKNOWNS)
+IMAGE_PART(image_parameters, image_parameters_of, LATER_PARAMETERS)
+IMAGE_PART(image_graph, image_graph_of, LATER_GRAPH)
+IMAGE_PART(model_reads, image_reads_of, LATER_READS)
+IMAGE_PART(expression_program, image_expressions_of, LATER_EXPRESSIONS)
+IMAGE_PART(expression_poles, image_poles_of, LATER_POLES)
+IMAGE_PART(image_clocks, image_clocks_of, LATER_CLOCKS)
+IMAGE_PART(image_roots, image_roots_of, LATER_ROOTS)
+IMAGE_PART(projection, image_projection_of, LATER_PROJECTION)
+IMAGE_PART(initial_program, image_initial_of, LATER_INITIAL)
+IMAGE_PART(storage_program, image_storage_of, LATER_STORAGE)
+IMAGE_PART(interpret_program, image_numbers_of, LATER_NUMBERS)
+/* NULL with a diagnostic when their code fails. */
+IMAGE_PART(jacobian_form, image_jacobian_of, LATER_JACOBIAN)
+IMAGE_PART(jacobian_form, image_net_partials_of, LATER_NET_PARTIALS)
+routine *image_part(image *m, maker *k, enum model_part part);
+/* By these parameters; of a closed image NULL where nobody asked for them before, with a diagnostic. */
+const partials_form *image_partials(image *m, maker *k, const var_id *by, size_t n, size_t noutputs, bool held);
+/* For these variables, in their order; of a closed image there may be others among them. */
+const condition_program *image_conditions(image *m, maker *k, const var_id *var, size_t n);
+/* The caller's. Of a closed image NULL, with a diagnostic. */
+curvature *image_curvature(const image *m, maker *k, const var_id *by, size_t n, bool held);
+
+/* Optimised code for a routine, which another instance may have asked for meanwhile; once it is closed it stays as it
+ * is. False after an error. */
+bool maker_improve(maker *k, routine *r);
+
+/* What was made so far: counts, and the CPU time that it took */
+struct maker_counts {
+    size_t classes, kernels, chunks, items;
+    double seconds;
+};
+struct maker_counts maker_count(maker *k);
+
+#endif

@@ -1,0 +1,57 @@
+/* maker_inside.h - what the maker's files share; nobody else includes it */
+#ifndef BG_MAKER_INSIDE_H
+#define BG_MAKER_INSIDE_H
+
+#include <pthread.h>
+
+#include "causality.h"
+#include "clocks.h"
+#include "equations.h"
+#include "maker.h"
+#include "poles.h"
+#include "program.h"
+
+struct maker {
+    pthread_mutex_t lock;
+    flat_model *f; /* NULL, and the others too, once it is closed */
+    causal *c;
+    equations *e;
+    bool long_run;
+    uint32_t *state_of; /* state number -> number in the equations */
+    program *program[PART_COUNT];
+    program_list other; /* those of derivatives and conditions */
+    clock_list clock;
+    bend_list bend;
+    pole_list pole;
+    bool clocks_known, poles_known;
+    double compile_seconds;
+    struct maker_counts closed; /* as it was then */
+};
+
+void maker_lock(maker *k);
+void maker_unlock(maker *k);
+
+struct targets {
+    inst *at;
+    size_t n, cap;
+};
+struct positions {
+    uint32_t *at;
+    size_t n, cap;
+};
+
+/* ---- model_parts.c ---- */
+
+/* What net.h calls rows. */
+void model_add_net_rows(equations *e, struct targets *target, struct positions *position);
+program *model_plan_part(maker *k, enum model_part part);
+
+/* ---- image_graph.c ---- */
+image_graph *image_graph_make(const maker *k);
+model_reads *image_reads_make(const maker *k);
+image_states *image_states_make(const image *m, const maker *k);
+image_variables *image_variables_make(const maker *k);
+image_unknowns *image_unknowns_make(const maker *k);
+image_parameters *image_parameters_make(const maker *k);
+
+#endif
