@@ -5,9 +5,8 @@
 
 #include "partition_inside.h"
 
-/* Of all experiments, in another text. Free the array. */
-static recording *
-recordings_of(const struct worker *d, const recording *like, const char *path, const char *text, size_t length)
+recording *
+partition_recordings(const struct worker *d, const recording *like, const char *path, const char *text, size_t length)
 {
     recording *r = bg_calloc(d->o->nruns, sizeof *r);
 
@@ -60,7 +59,7 @@ partition_without(struct worker *d, const recording *r, const name_list *gone, s
         return true;
     if (!d->as_given && !(d->as_given = runs_keep(d->o->run, d->o->nruns, partition_run_failed, d)))
         return false;
-    less = recordings_of(d, r, NULL, out->text, out->length);
+    less = partition_recordings(d, r, NULL, out->text, out->length);
     fine = runs_compare(d->as_given, less, d->written && r->text != d->o->run->text ? written_name : NULL, d->a,
                         partition_run_failed, d, &out->cost.error);
     free(less);
@@ -83,7 +82,7 @@ add_smaller(struct worker *d, const recording *r, smaller *x, const char *row, c
     enum partition_result result = PARTITION_DONE;
 
     if (x->text) {
-        recording *less = recordings_of(d, r, NULL, x->text, x->length);
+        recording *less = partition_recordings(d, r, NULL, x->text, x->length);
 
         if (!add_row(d, less, row))
             result = PARTITION_FAILED;
@@ -158,7 +157,7 @@ compare_parts(struct worker *d, name_list *all)
     for (size_t i = 0; i < p->parts.part.n && fine; i++) {
         part *x = &p->parts.part.at[i];
         char *path = bg_format("%s/%s.bg", d->o->folder, x->name);
-        recording *r = recordings_of(d, d->run, path, x->text, x->length);
+        recording *r = partition_recordings(d, d->run, path, x->text, x->length);
 
         if (x->wanted) {
             fine = add_row(d, r, x->name) && add_inactive(d, r, x->name, NULL, 0) == PARTITION_DONE &&

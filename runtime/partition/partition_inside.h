@@ -37,6 +37,9 @@ enum partition_result partition_run_folder(struct worker *d);
 
 /* ---- partition_compare.c ---- */
 
+/* Of all experiments, in another text: path NULL, where the first lies. Free the array. */
+recording *partition_recordings(const struct worker *d, const recording *like, const char *path, const char *text,
+                                size_t length);
 /* Sizes and runs of the models beside each other; what a threshold on activity takes out of the whole, and out of each
  * partition. */
 enum partition_result partition_compare(struct worker *d);

@@ -75,52 +75,87 @@ all_gone(const smaller *x, const name_list *more)
     return x->text != NULL;
 }
 
+/* More is taken out of the smaller text there is, or of the conditioned one where nothing went yet. */
+static bool
+take_more(struct worker *d, const smaller *x, const name_list *more, smaller *out)
+{
+    recording *from = x->text ? partition_recordings(d, d->run, NULL, x->text, x->length) : d->run;
+    bool fine = partition_without(d, from, more, out);
+
+    if (x->text)
+        free(from);
+    return fine;
+}
+
+/* Did it go with others before? */
+static bool
+went_along(const struct worker *d, const smaller *x, const char *name)
+{
+    compile_options co = recording_options(d->run);
+    compilation c = { 0 };
+    bool there = !x->text || !compile_text(&c, d->run->path, x->text, x->length, STAGE_GRAPH, &co);
+
+    for (uint32_t i = 0; !there && i < c.flat->element.n; i++)
+        there = !strcmp(c.flat->element.at[i].name, name);
+    compile_free(&c);
+    return !there;
+}
+
+static void
+add_of_whole(partitioning *p, const name_list *list)
+{
+    for (size_t k = 0; k < list->name.n; k++) {
+        vec_push(&p->of_whole.name, list->name.at[k]);
+        vec_push(&p->all_inactive.name, list->name.at[k]);
+    }
+}
+
+/* t is what is left now; what could not be taken out of x before stays named. */
+static void
+go_on_with(smaller *x, smaller *t)
+{
+    for (size_t i = 0; i < x->cost.stay.name.n; i++)
+        vec_push(&t->cost.stay.name, x->cost.stay.name.at[i]);
+    smaller_free(x);
+    *x = *t;
+    *t = (smaller){ 0 };
+}
+
 bool
 partition_add_whole(struct worker *d, smaller *x)
 {
     partitioning *p = d->out;
-    name_list more = names_beyond(&p->inactive.at[0], &p->all_inactive, d->a), all = { 0 }, last = { 0 };
+    name_list more = names_beyond(&p->inactive.at[0], &p->all_inactive, d->a), last = { 0 };
     size_t many, batch = more.name.n;
     bool fine = true;
     const run_errors *so_far = x->text ? &x->cost.error : &p->error; /* nothing went yet: of the conditioned model */
 
-    for (size_t i = 0; i < p->all_inactive.name.n; i++)
-        vec_push(&all.name, p->all_inactive.name.at[i]);
     for (size_t i = 0; i < more.name.n && fine; batch = many) {
-        size_t before = all.name.n;
         smaller t;
 
         many = batch < more.name.n - i ? batch : more.name.n - i;
         last.name.n = 0;
-        for (size_t k = i; k < i + many; k++) {
-            const char *name = d->written ? written_name(d->a, more.name.at[k]) : more.name.at[k];
-
-            vec_push(&all.name, name);
-            vec_push(&last.name, name);
-        }
-        fine = partition_without(d, d->run, &all, &t);
+        for (size_t k = i; k < i + many; k++)
+            vec_push(&last.name, d->written ? written_name(d->a, more.name.at[k]) : more.name.at[k]);
+        fine = take_more(d, x, &last, &t);
         if (fine && all_gone(&t, &last) && !missed(&t, so_far)) {
-            smaller_free(x);
-            *x = t;
+            go_on_with(x, &t);
             so_far = &x->cost.error;
-            t = (smaller){ 0 };
-            for (size_t k = 0; k < last.name.n; k++) {
-                vec_push(&p->of_whole.name, last.name.at[k]);
-                vec_push(&p->all_inactive.name, last.name.at[k]);
-            }
+            add_of_whole(p, &last);
             i += many;
             many *= 2;
-        } else {
-            all.name.n = before;
-            if (many == 1)
-                add_kept(d, more.name.at[i++], &t, so_far);
+        } else if (many == 1) {
+            if (fine && !t.text && went_along(d, x, last.name.at[0]))
+                add_of_whole(p, &last);
             else
-                many = (many + 1) / 2;
+                add_kept(d, more.name.at[i], &t, so_far);
+            i++;
+        } else {
+            many = (many + 1) / 2;
         }
         smaller_free(&t);
     }
     vec_free(&more.name);
-    vec_free(&all.name);
     vec_free(&last.name);
     return fine;
 }

@@ -30,6 +30,7 @@ struct reducer {
     overrides set;     /* those whose parameters are still there */
     map said;          /* hash of a name -> 1: reported as kept */
     size_t most_steps; /* of a run; 0: not bounded */
+    bool only_compile; /* texts, which tells of most that fail, and soon */
 };
 
 size_t
@@ -355,6 +356,10 @@ try_stated(struct reducer *d, const struct version *v, const choices *x, rewrite
         t->internal = bg_strdup(t->plan.error);
         return false;
     }
+    if (d->only_compile) {
+        trial_compile(&d->trier, v, &d->set, t);
+        return false;
+    }
     more = trial_run(&d->trier, v, &d->set, initial, t);
     if (t->v.run && !t->failure)
         t->failure = unstable(d, v, &t->v);
@@ -363,8 +368,8 @@ try_stated(struct reducer *d, const struct version *v, const choices *x, rewrite
     return more;
 }
 
-/* Takes the choices out of version v, compiles and runs what is left. A plan without edits works: nothing is to be
- * done. */
+/* Takes the choices out of version v, compiles what is left and runs it, where that is asked for. A plan without edits
+ * works: nothing is to be done. */
 static void
 try_choices(struct reducer *d, const struct version *v, const choices *x, struct trial *t)
 {
@@ -385,15 +390,13 @@ is_blocked(const rewrite *plan, const char *name)
     return false;
 }
 
-/* Takes out as many of the choices as go together, the least important first: all at once, and where that fails in
- * halves, down to one alone, which is read in another way or stays. *taken: those that went; *best: the trial of them.
- * False: internal. */
+/* Takes out as many of the choices as go together, the least important first: so many at once, and where that fails
+ * in halves, down to one alone, which is read in another way or stays. Behind *taken: those that went; *left: the
+ * others, with why; *best: the trial of *taken. False: internal. */
 static bool
-take_most(struct reducer *d, const struct version *first, const struct version *v, choices *x, choices *taken,
+take_most(struct reducer *d, const struct version *v, const choices *x, size_t batch, choices *taken, choices *left,
           struct trial *best)
 {
-    size_t batch = x->n;
-
     for (size_t i = 0; i < x->n;) {
         size_t n = batch < x->n - i ? batch : x->n - i, before = taken->n;
         struct chosen *alone = &x->at[i];
@@ -413,21 +416,61 @@ take_most(struct reducer *d, const struct version *first, const struct version *
         }
         taken->n = before;
         batch = (n + 1) / 2;
-        if (n == 1 && !is_blocked(&t.plan, alone->name) && alone->at + 1 < alone->n) {
-            alone->refused = arena_format(d->out->arena, "%s: %s", rewrite_kind_name(alone->reading[alone->at].kind),
-                                          t.failure);
-            alone->at++;
-        } else if (n == 1) {
-            keep(d, alone->name,
-                 alone->refused ? arena_format(d->out->arena, "%s; %s: %s", alone->refused,
-                                               rewrite_kind_name(alone->reading[alone->at].kind), t.failure)
-                                : t.failure,
-                 line_of(d, first, alone->place));
-            i++;
+        if (n == 1) {
+            const char *kind = rewrite_kind_name(alone->reading[alone->at].kind);
+
+            if (!is_blocked(&t.plan, alone->name) && alone->at + 1 < alone->n) {
+                alone->refused = arena_format(d->out->arena, "%s: %s", kind, t.failure);
+                alone->at++;
+            } else {
+                alone->refused = alone->refused
+                                     ? arena_format(d->out->arena, "%s; %s: %s", alone->refused, kind, t.failure)
+                                     : t.failure;
+                vec_push(left, *alone);
+                i++;
+            }
         }
         trial_free(&d->trier, &t);
     }
     return true;
+}
+
+/* The same of all choices. Where they do not go at once because the text is no model then, those that make one are
+ * looked for without a run; what does not fit beside them may fit beside those of them that run. */
+static bool
+take_choices(struct reducer *d, const struct version *v, choices *x, choices *taken, choices *left, struct trial *best)
+{
+    choices fit = { 0 }, other = { 0 };
+    bool fine;
+
+    try_choices(d, v, x, best);
+    if (best->internal || !best->failure) {
+        for (size_t i = 0; i < x->n; i++)
+            vec_push(taken, x->at[i]);
+        return !best->internal;
+    }
+    d->only_compile = best->v.c && !best->v.c[best->at].model;
+    trial_free(&d->trier, best);
+    if (d->only_compile) {
+        fine = take_most(d, v, x, (x->n + 1) / 2, &fit, &other, best);
+        d->only_compile = false;
+        trial_free(&d->trier, best);
+        fine = fine && take_most(d, v, &fit, fit.n, taken, left, best);
+        for (size_t i = 0; i < other.n && left->n; i++) {
+            other.at[i].at = 0;
+            other.at[i].refused = NULL;
+        }
+        if (fine && left->n)
+            fine = take_most(d, v, &other, other.n, taken, left, best);
+        else
+            for (size_t i = 0; i < other.n; i++)
+                vec_push(left, other.at[i]);
+    } else {
+        fine = take_most(d, v, x, (x->n + 1) / 2, taken, left, best);
+    }
+    vec_free(&fit);
+    vec_free(&other);
+    return fine;
 }
 
 enum round { ROUND_CHANGED, ROUND_NOTHING, ROUND_INTERNAL };
@@ -438,7 +481,7 @@ do_round(struct reducer *d, const struct version *first, const struct version *v
 {
     reduction *r = d->out;
     factor *at = metric_ranks(d->o->metric) ? find_factors(d, v) : NULL;
-    choices all = { 0 }, taken = { 0 };
+    choices all = { 0 }, taken = { 0 }, left = { 0 };
     struct trial best = { 0 };
     enum round result = ROUND_NOTHING;
 
@@ -449,11 +492,13 @@ do_round(struct reducer *d, const struct version *first, const struct version *v
         choose(d, v, at, &all);
     else
         choose_bonds(d, v, at, &all);
-    if (!take_most(d, first, v, &all, &taken, &best)) {
+    if (all.n && !take_choices(d, v, &all, &taken, &left, &best)) {
         *why = best.internal;
         best.internal = NULL;
         result = ROUND_INTERNAL;
     } else {
+        for (size_t i = 0; i < left.n; i++)
+            keep(d, left.at[i].name, left.at[i].refused, line_of(d, first, left.at[i].place));
         for (size_t i = 0; i < best.plan.blocked.n; i++)
             keep(d, best.plan.blocked.at[i].element, best.plan.blocked.at[i].why,
                  line_of(d, first, best.plan.blocked.at[i].reader));
@@ -482,6 +527,7 @@ do_round(struct reducer *d, const struct version *first, const struct version *v
     trial_free(&d->trier, &best);
     vec_free(&all);
     vec_free(&taken);
+    vec_free(&left);
     free(at);
     return result;
 }

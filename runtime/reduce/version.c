@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#define NOT_COMPILED "it does not compile: "
+
 static compile_options
 options(const struct trier *r, size_t experiment, const overrides *set)
 {
@@ -118,9 +120,20 @@ trial_run(const struct trier *r, const struct version *now, const overrides *set
     if (!why)
         return false;
     compiled = t->v.c[t->at].model != NULL;
-    t->failure = arena_format(r->arena, "%s: %s", compiled ? "the run fails" : "it does not compile", why);
+    t->failure = arena_format(r->arena, "%s%s", compiled ? "the run fails: " : NOT_COMPILED, why);
     return compiled && initial &&
            rewrite_contradicted(&t->v.c[t->at], &t->plan.edits, &now->c[0], r->arena, initial) > 0;
+}
+
+void
+trial_compile(const struct trier *r, const struct version *now, const overrides *set, struct trial *t)
+{
+    if (!trial_write(now, set, t))
+        return;
+    t->v.c = bg_calloc(r->n, sizeof *t->v.c);
+    for (t->at = 0; t->at < r->n && !t->failure; t->at += !t->failure)
+        if (!compile_in(r, &t->v, t->at, &t->set))
+            t->failure = arena_format(r->arena, NOT_COMPILED "%s", diag_first_error(t->v.c[t->at].sources));
 }
 
 bool

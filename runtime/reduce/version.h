@@ -69,6 +69,8 @@ bool trial_write(const struct version *now, const overrides *set, struct trial *
  * contradicts itself at the start; true: something was, and a plan without that may do. */
 bool trial_run(const struct trier *r, const struct version *now, const overrides *set, rewrite_changes *initial,
                struct trial *t);
+/* Writes that text and compiles it only. */
+void trial_compile(const struct trier *r, const struct version *now, const overrides *set, struct trial *t);
 /* Is the graph of what was run the one at hand after the plan's operations? Else t->internal. */
 bool trial_check(const struct trier *r, const struct version *now, const overrides *set, struct trial *t);
 void trial_free(const struct trier *r, struct trial *t);
