@@ -37,6 +37,7 @@ nets_new(const net_form *form, double *modes, nets_access a)
         q->q = &form->net[k];
         q->tau = INFINITY;
         q->size = bg_calloc(q->q->nwatch + 1, sizeof *q->size);
+        q->rows = bg_calloc((size_t)ORDERS * q->q->n + 1, sizeof *q->rows);
         q->ahead = bg_calloc(q->q->nwatch + 1, sizeof *q->ahead);
         q->settled = bg_calloc(q->q->nmodes + 1, sizeof *q->settled);
     }
@@ -62,7 +63,7 @@ known_free(struct known *k)
     free(k->key);
     free(k->a);
     free(k->aw);
-    free(k->size);
+    vec_free(&k->slope);
     staircase_free(k->now);
     staircase_free(k->ahead);
     vec_free(&k->push);
@@ -120,9 +121,9 @@ nets_forget(nets *s)
         struct net *q = &s->net[k];
 
         q->tau = INFINITY;
-        q->most = 0;
         q->bound = q->searched = q->stays = false;
         memset(q->size, 0, q->q->nwatch * sizeof *q->size);
+        memset(q->rows, 0, (size_t)ORDERS * q->q->n * sizeof *q->rows);
         memset(q->ahead, 0, q->q->nwatch * sizeof *q->ahead);
         memset(q->settled, 0, q->q->nmodes * sizeof *q->settled);
     }
@@ -140,6 +141,7 @@ nets_free(nets *s)
         forget_net(&s->net[k]);
         vec_free(&s->net[k].known);
         free(s->net[k].size);
+        free(s->net[k].rows);
         free(s->net[k].ahead);
         free(s->net[k].settled);
     }

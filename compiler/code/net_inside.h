@@ -17,6 +17,12 @@ struct push {
     double value;
 };
 
+/* What a state is multiplied by in a constraint. */
+struct slope {
+    uint32_t constraint, state;
+    double value;
+};
+
 /* One combination of modes. */
 struct known {
     double *key;    /* [nmodes] */
@@ -26,7 +32,7 @@ struct known {
     double h;
     VEC(uint32_t) rest; /* states that the constraints hold at zero; known once */
     bool rest_known;
-    double *size; /* of each constraint: of the states' terms in it */
+    VEC(struct slope) slope; /* of the constraints, then too */
 };
 
 struct net {
@@ -43,7 +49,7 @@ struct net {
     bool bound;        /* they have constraints */
     bool searched;     /* once at least */
     bool stays;        /* of a search: nothing has changed for it */
-    double most;       /* greatest magnitude of an unknown or a condition so far */
+    double *rows;      /* [3n] greatest magnitude of each condition so far, its unknowns at zero */
 };
 
 struct nets {

@@ -113,10 +113,10 @@ apply_constraints(const sparse_rows *o, const double *column, double *c)
     return any;
 }
 
-/* size (may be NULL): of the terms in each constraint. By differences where variables are kept, else by the partial
- * derivatives. */
+/* terms (may be NULL): what each constraint has of which state, as it is. By differences where variables are kept, else
+ * by the partial derivatives. */
 static bool
-find_slopes(nets *s, struct net *k, const struct known *w, double t, double *x, double *size, struct slopes *g)
+find_slopes(nets *s, struct net *k, const struct known *w, double t, double *x, struct known *terms, struct slopes *g)
 {
     const net_part *q = k->q;
     size_t r0 = s->row0 + ORDERS * q->held0;
@@ -151,8 +151,8 @@ find_slopes(nets *s, struct net *k, const struct known *w, double t, double *x, 
         vec_push(&g->state, (uint32_t)i);
         for (uint32_t r = 0; r < g->nc; r++) {
             vec_push(&all, c[r]);
-            if (size)
-                size[r] += fabs(c[r]) * net_size(s, i);
+            if (terms && c[r] != 0)
+                vec_push(&terms->slope, ((struct slope){ r, (uint32_t)i, c[r] }));
         }
     }
     g->ns = (uint32_t)g->state.n;
@@ -216,8 +216,7 @@ find_rest(nets *s, struct net *k, struct known *w, double t, double *x)
     w->rest_known = true;
     if (!w->now->constraint.n)
         return true;
-    w->size = bg_calloc(w->now->constraint.n, sizeof *w->size);
-    if (!find_slopes(s, k, w, t, x, w->size, &g)) {
+    if (!find_slopes(s, k, w, t, x, w, &g)) {
         slopes_free(&g);
         return false;
     }
@@ -233,17 +232,42 @@ find_rest(nets *s, struct net *k, struct known *w, double t, double *x)
 
 /* ---- do the modes agree? ---- */
 
+/* What rounding may leave of constraint r: of the greatest values so far of the conditions in it, each in its own unit,
+ * and of the unknowns' parts in them. */
+static double
+constraint_noise(const nets *s, const struct net *k, const struct known *w, uint32_t r)
+{
+    const sparse_rows *o = &w->now->constraint;
+    uint32_t n = k->q->n;
+    double all = 0;
+
+    for (uint32_t e = o->start[r]; e < o->start[r + 1]; e++) {
+        const double *a = w->a + (size_t)o->column[e] * n;
+        double most = k->rows[o->column[e]];
+
+        for (uint32_t j = 0; j < n; j++)
+            most = fmax(most, fabs(a[j]) * s->unit_size[s->unit[k->q->held0 + j]]);
+        all += fabs(o->value[e]) * most;
+    }
+    return 10 * NET_NOISE * all;
+}
+
 /* Are the states on the constraints of w? Rows with the held unknowns at zero are in s->raw. */
 static bool
 on_constraints(const nets *s, const struct net *k, const struct known *w)
 {
-    for (uint32_t r = 0; r < w->now->constraint.n; r++) {
+    double *terms = bg_calloc(w->now->constraint.n + 1, sizeof *terms);
+    bool on = true;
+
+    for (size_t i = 0; i < w->slope.n; i++)
+        terms[w->slope.at[i].constraint] += fabs(w->slope.at[i].value) * net_size(s, w->slope.at[i].state);
+    for (uint32_t r = 0; r < w->now->constraint.n && on; r++) {
         double all, sum = row_sum(&w->now->constraint, r, s->raw + ORDERS * k->q->held0, &all);
 
-        if (fabs(sum) > HOLDS * w->size[r] + 10 * NET_NOISE * k->most)
-            return false;
+        on = fabs(sum) <= HOLDS * terms[r] + constraint_noise(s, k, w, r);
     }
-    return true;
+    free(terms);
+    return on;
 }
 
 /* Do the differences agree with the present modes? They are in s->raw, by a solution with this noise. still: no state
@@ -295,8 +319,7 @@ solve_rows(nets *s, struct net *k, struct known *w, double t, const double *x, d
         w = k->now;
     }
     net_noise(s, k, w->now, s->raw + ORDERS * q->held0, noise);
-    for (uint32_t i = 0; i < q->n; i++)
-        k->most = fmax(k->most, fabs(s->held[q->held0 + i]));
+    net_held_sizes(s);
     net_forget(s);
     return net_rows(s, t, x) == 0;
 }
@@ -346,7 +369,7 @@ admit(nets *s, struct net *k, double t, double *x, const double *x_given)
     if (net_rows(s, t, x) != 0)
         return false;
     for (uint32_t i = 0; i < ORDERS * q->n; i++)
-        k->most = fmax(k->most, fabs(s->raw[ORDERS * q->held0 + i]));
+        k->rows[i] = fmax(k->rows[i], fabs(s->raw[ORDERS * q->held0 + i]));
     if (!on_constraints(s, k, w))
         return false;
     if (!solve_rows(s, k, w, t, x, noise))
@@ -484,7 +507,9 @@ check_jump(nets *s, struct net *k, double t, double *before, const double *x, do
         small[i] = MOVED * fmax(net_size(s, i), fabs(before[i]));
     /* states that were never but zero: what the net moves them by in its time */
     for (size_t i = 0; w && i < w->push.n; i++)
-        small[w->push.at[i].state] += ROUNDED * fabs(w->push.at[i].value) * k->most * fmin(k->tau, ahead / AHEAD);
+        small[w->push.at[i].state] += ROUNDED * fabs(w->push.at[i].value) *
+                                      s->unit_size[s->unit[k->q->held0 + w->push.at[i].held]] *
+                                      fmin(k->tau, ahead / AHEAD);
     r->jumped = false;
     for (size_t i = 0; i < s->nx; i++)
         if (fabs(x[i] - before[i]) > small[i]) {
