@@ -13,7 +13,7 @@ copy_states(double *to, const double *from, size_t n)
         memcpy(to, from, n * sizeof *to);
 }
 
-enum { KICKS = 6, GUESSES = 3, MOST_ALL = 12 };
+enum { KICKS = 6, GUESSES = 3, TANGENTS = 8, MOST_ALL = 12 };
 #define AHEAD 1e-5    /* of the shortest time of the coefficients: how far a search looks */
 #define AGREES 1e-9   /* of a difference's greatest size: below it is rounding */
 #define NEAR 1e-6     /* of what a difference becomes ahead, in time alone: nothing of it is there yet */
@@ -191,13 +191,12 @@ zero_holds(nets *s, struct net *k, const struct known *w, double t, double *x, u
     double kept = x[i];
     bool ok = true;
 
-    memset(s->held, 0, s->nheld * sizeof(double));
     for (size_t n = 0; n < sizeof at / sizeof *at && ok; n++) {
         x[i] = 0;
-        ok = s->access.rows(s->access.ctx, at[n], x, s->raw0) == 0;
+        ok = net_rows_free(s, at[n], x) == 0;
         x[i] = kept;
         for (uint32_t r = 0; r < w->now->constraint.n && ok; r++) {
-            double all, sum = row_sum(&w->now->constraint, r, s->raw0 + ORDERS * k->q->held0, &all);
+            double all, sum = row_sum(&w->now->constraint, r, s->raw + ORDERS * k->q->held0, &all);
 
             ok = fabs(sum) <= NET_NOISE * all;
         }
@@ -334,9 +333,7 @@ agree_but_for_place(nets *s, struct net *k, struct known *w, double t, const dou
     bool ok = true;
 
     for (int at = 0; at < 2 && ok; at++) {
-        memset(s->held, 0, s->nheld * sizeof(double));
-        net_forget(s);
-        ok = net_rows(s, t, at ? x : x_given) == 0 && solve_rows(s, k, w, t, at ? x : x_given, noise);
+        ok = net_rows_free(s, t, at ? x : x_given) == 0 && solve_rows(s, k, w, t, at ? x : x_given, noise);
         for (uint32_t i = 0; i < k->q->nwatch && !at; i++)
             before[i] = s->raw[ORDERS * (s->nheld + k->q->watch0 + i)];
     }
@@ -365,8 +362,7 @@ admit(nets *s, struct net *k, double t, double *x, const double *x_given)
         return false;
     for (size_t i = 0; i < w->rest.n; i++)
         x[w->rest.at[i]] = 0;
-    memset(s->held, 0, s->nheld * sizeof(double));
-    if (net_rows(s, t, x) != 0)
+    if (net_rows_free(s, t, x) != 0)
         return false;
     for (uint32_t i = 0; i < ORDERS * q->n; i++)
         k->rows[i] = fmax(k->rows[i], fabs(s->raw[ORDERS * q->held0 + i]));
@@ -403,9 +399,7 @@ group_alike(nets *s, struct net *k, double t, const double *x, double h, uint32_
     uint32_t nw = k->q->nwatch, n = 0, *which = bg_malloc((nw + 1) * sizeof *which);
     struct known *w;
 
-    memset(s->held, 0, s->nheld * sizeof(double));
-    net_forget(s);
-    if (net_rows(s, t, x) == 0 && (w = net_known(s, k, t, x)))
+    if (net_rows_free(s, t, x) == 0 && (w = net_known(s, k, t, x)))
         net_contradictions(s, k, w, h, which);
     for (uint32_t i = 0; i < nw; i++) {
         uint32_t j = 0;
@@ -417,6 +411,25 @@ group_alike(nets *s, struct net *k, double t, const double *x, double h, uint32_
     }
     free(which);
     return n;
+}
+
+/* Modes found by pivoting from those given that hold at (t, x), once x is moved onto their constraints. Of a curved net
+ * they are looked for by its tangents: where the solution is another than was thought, once more by those there. */
+static bool
+pivot_and_admit(nets *s, struct net *k, double t, double *x, const double *x_given, const double *given, double h,
+                bool soft)
+{
+    bool found = false;
+
+    set_modes(s, k, given);
+    for (int round = 0; round < (k->guess ? TANGENTS : 1) && !found; round++) {
+        copy_states(x, x_given, s->nx);
+        if (net_pivot(s, k, t, x, h, soft))
+            found = admit(s, k, t, x, x_given);
+        else if (k->guess && nets_solve(s, t, x) != 0)
+            break;
+    }
+    return found;
 }
 
 /* Every combination, those with few exchanges first; where there are too many, those of what is not alike. */
@@ -441,9 +454,7 @@ try_all(nets *s, struct net *k, double t, double *x, const double *x_given, cons
             for (uint32_t i = 0; i < nw; i++)
                 *net_mode_of(s, k, i) = set >> of[i] & 1 ? given[i] == 0 : given[i];
             copy_states(x, x_given, s->nx);
-            memset(s->held, 0, s->nheld * sizeof(double));
-            net_forget(s);
-            if (net_rows(s, t, x) != 0 || !(w = net_known(s, k, t, x)) || net_contradictions(s, k, w, h, which))
+            if (net_rows_free(s, t, x) != 0 || !(w = net_known(s, k, t, x)) || net_contradictions(s, k, w, h, which))
                 continue;
             found = admit(s, k, t, x, x_given);
         }
@@ -477,9 +488,7 @@ share(nets *s, struct net *k, double t, double *x, double h)
         }
     }
     if (any) {
-        memset(s->held, 0, s->nheld * sizeof(double));
-        net_forget(s);
-        better = net_rows(s, t, x) == 0 && (w = net_known(s, k, t, x)) && w->now->free > before &&
+        better = net_rows_free(s, t, x) == 0 && (w = net_known(s, k, t, x)) && w->now->free > before &&
                  net_contradictions(s, k, w, h, which) == 0 && admit(s, k, t, x, given);
     }
     if (any && !better) {
@@ -585,9 +594,7 @@ look_nearer(nets *s, struct net *k, double t, double *x, double *x_given, const 
     for (size_t i = 0; i < sizeof part / sizeof *part && !better; i++) {
         nets_report r = { 0 };
 
-        set_modes(s, k, given);
-        copy_states(x, x_given, s->nx);
-        better = net_pivot(s, k, t, x, part[i] * h, false) && admit(s, k, t, x, x_given) &&
+        better = pivot_and_admit(s, k, t, x, x_given, given, part[i] * h, false) &&
                  check_jump(s, k, t, x_given, x, ahead, stated, &r) && !r.jumped;
     }
     if (!better) {
@@ -615,11 +622,8 @@ search_net(nets *s, struct net *k, double t, double *x, double ahead, double far
         status = NETS_FAILED;
     } else {
         h = reach_of(k, ahead) * farther;
-        for (int i = 0; i < 2 * GUESSES && !found; i++) {
-            set_modes(s, k, given);
-            copy_states(x, x_given, s->nx);
-            found = net_pivot(s, k, t, x, part[i % GUESSES] * h, i >= GUESSES) && admit(s, k, t, x, x_given);
-        }
+        for (int i = 0; i < 2 * GUESSES && !found; i++)
+            found = pivot_and_admit(s, k, t, x, x_given, given, part[i % GUESSES] * h, i >= GUESSES);
         for (int i = 0; i < GUESSES && !found; i++)
             found = try_all(s, k, t, x, x_given, given, part[i] * h);
         if (found && (s->nx == 0 || !memcmp(x, x_given, s->nx * sizeof *x)))

@@ -11,6 +11,7 @@ struct maker {
     struct rates *r;
     VEC(var_id) held; /* as found; equations have them net by net */
     VEC(eq_row) row;  /* parallel */
+    VEC(bool) curved; /* parallel: found in a set that is not linear */
     VEC(eq_watch) watch;
     uint32_t *up; /* union-find: held, then watches */
     /* of a walk */
@@ -173,6 +174,7 @@ take_groups(struct maker *m, const switch_group *group, size_t n)
             e->var.at[q->unknown.at[i]].kind = DEF_HELD;
             e->var.at[q->unknown.at[i]].index = (uint32_t)m->held.n;
             vec_push(&m->held, q->unknown.at[i]);
+            vec_push(&m->curved, !linear[found.set[nvars + k]]);
             vec_push(&residual, q->residual.at[i]);
             vec_push(&at, of[k]);
         }
@@ -314,6 +316,7 @@ gather(struct maker *m)
                 e->var.at[m->held.at[x]].index = (uint32_t)e->held.n;
                 vec_push(&e->held, m->held.at[x]);
                 vec_push(&e->row, m->row.at[x]);
+                q->curved |= m->curved.at[x];
             }
         }
         q->n = (uint32_t)e->held.n - q->held0;
@@ -350,6 +353,7 @@ switched_define(equations *e, struct groups *g, struct rates *r, const switch_gr
     free(m.up);
     vec_free(&m.held);
     vec_free(&m.row);
+    vec_free(&m.curved);
     vec_free(&m.watch);
     vec_free(&m.stamp);
     vec_free(&m.group_stamp);
