@@ -5,7 +5,9 @@
 
 #include "net_inside.h"
 
-enum { MOST_KNOWN = 256, MAX_ITERATIONS = 40, PROJECTIONS = 4 };
+enum { MOST_KNOWN = 256, MAX_ITERATIONS = 40, MAX_CURVED = 100, PROJECTIONS = 4 };
+#define BESIDE 1e-6         /* of an unknown's usual size: where slopes are taken for zero */
+#define UNKNOWN_SIZE 1e-1   /* as long as it has none */
 #define ROUNDING 1e-14      /* of the terms of a rate that unknowns have a part in: less is rounding */
 #define CONVERGED 1e-13     /* last step of an iteration, in parts of the unknowns */
 #define ON_CONSTRAINT 1e-14 /* last step of a projection, in parts of the states */
@@ -37,7 +39,12 @@ nets_new(const net_form *form, double *modes, nets_access a)
         q->q = &form->net[k];
         q->tau = INFINITY;
         q->size = bg_calloc(q->q->nwatch + 1, sizeof *q->size);
+        q->rows = bg_calloc((size_t)ORDERS * q->q->n + 1, sizeof *q->rows);
         q->ahead = bg_calloc(q->q->nwatch + 1, sizeof *q->ahead);
+        if (q->q->curved) {
+            q->guess = bg_calloc(q->q->n + 1, sizeof *q->guess);
+            q->tangent = bg_calloc((size_t)ORDERS * (q->q->n + q->q->nwatch) * q->q->n + 1, sizeof *q->tangent);
+        }
         q->settled = bg_calloc(q->q->nmodes + 1, sizeof *q->settled);
     }
     for (size_t w = 0; w < s->nwatch; w++)
@@ -62,7 +69,7 @@ known_free(struct known *k)
     free(k->key);
     free(k->a);
     free(k->aw);
-    free(k->size);
+    vec_free(&k->slope);
     staircase_free(k->now);
     staircase_free(k->ahead);
     vec_free(&k->push);
@@ -120,10 +127,12 @@ nets_forget(nets *s)
         struct net *q = &s->net[k];
 
         q->tau = INFINITY;
-        q->most = 0;
         q->bound = q->searched = q->stays = false;
         memset(q->size, 0, q->q->nwatch * sizeof *q->size);
+        memset(q->rows, 0, (size_t)ORDERS * q->q->n * sizeof *q->rows);
         memset(q->ahead, 0, q->q->nwatch * sizeof *q->ahead);
+        if (q->guess)
+            memset(q->guess, 0, q->q->n * sizeof *q->guess);
         memset(q->settled, 0, q->q->nmodes * sizeof *q->settled);
     }
     memset(s->xsize, 0, s->nx * sizeof *s->xsize);
@@ -140,6 +149,9 @@ nets_free(nets *s)
         forget_net(&s->net[k]);
         vec_free(&s->net[k].known);
         free(s->net[k].size);
+        free(s->net[k].rows);
+        free(s->net[k].guess);
+        free(s->net[k].tangent);
         free(s->net[k].ahead);
         free(s->net[k].settled);
     }
@@ -204,7 +216,7 @@ find_varying(nets *s)
                                         c - s->held0 < s->net[k].q->held0 + s->net[k].q->n;
         }
     for (size_t k = 0; k < s->n; k++) {
-        s->net[k].varies |= all;
+        s->net[k].varies |= all || s->net[k].guess;
         s->any_varies |= s->net[k].varies;
     }
 }
@@ -381,6 +393,52 @@ net_rows(nets *s, double t, const double *x)
     return s->access.rows(s->access.ctx, t, x, s->raw);
 }
 
+/* Where slopes are zero or infinite, at zero, those beside it say more. */
+static void
+stand_at_guess(nets *s, const struct net *k)
+{
+    for (uint32_t j = 0; j < k->q->n; j++) {
+        double usual = s->unit_size[s->unit[k->q->held0 + j]], least = usual > 0 ? BESIDE * usual : UNKNOWN_SIZE;
+
+        s->held[k->q->held0 + j] = fabs(k->guess[j]) < least ? least : k->guess[j];
+    }
+}
+
+int
+net_rows_free(nets *s, double t, const double *x)
+{
+    int status;
+    bool any = false;
+
+    memset(s->held, 0, s->nheld * sizeof(double));
+    net_forget(s);
+    for (size_t k = 0; k < s->n; k++)
+        if (s->net[k].guess) {
+            stand_at_guess(s, &s->net[k]);
+            any = true;
+        }
+    status = net_rows(s, t, x);
+    if (status == 0 && any)
+        status = net_partials(s, t, x);
+    for (size_t k = 0; k < s->n && status == 0 && any; k++) {
+        struct net *q = &s->net[k];
+        uint32_t n = q->q->n;
+        double *a = q->tangent, *aw = a + (size_t)ORDERS * n * n, *z = s->held + q->q->held0;
+
+        if (!q->guess)
+            continue;
+        memset(a, 0, (size_t)ORDERS * (n + q->q->nwatch) * n * sizeof *a);
+        net_coefficients(s, q, a, aw);
+        for (uint32_t i = 0; i < ORDERS * n; i++)
+            for (uint32_t j = 0; j < n; j++)
+                s->raw[ORDERS * q->q->held0 + i] -= a[(size_t)i * n + j] * z[j];
+        for (uint32_t i = 0; i < ORDERS * q->q->nwatch; i++)
+            for (uint32_t j = 0; j < n; j++)
+                s->raw[ORDERS * (s->nheld + q->q->watch0) + i] -= aw[(size_t)i * n + j] * z[j];
+    }
+    return status;
+}
+
 static bool
 is_solved(const nets *s, double t, const double *x)
 {
@@ -392,7 +450,7 @@ is_solved(const nets *s, double t, const double *x)
 static int
 step(nets *s, double t, const double *x, bool first, double *change)
 {
-    int status = net_rows(s, t, x);
+    int status = first ? net_rows_free(s, t, x) : net_rows(s, t, x);
 
     *change = 0;
     if (status)
@@ -424,24 +482,31 @@ int
 nets_solve(nets *s, double t, const double *x)
 {
     double change;
+    bool curved = false;
     int status;
 
     if (is_solved(s, t, x))
         return 0;
+    for (size_t k = 0; k < s->n; k++)
+        curved |= s->net[k].guess != NULL;
     s->solved = false;
-    memset(s->held, 0, s->nheld * sizeof(double));
     status = step(s, t, x, true, &change);
-    for (int i = 0; i < MAX_ITERATIONS && status == 0 && s->any_varies; i++) {
+    for (int i = 0; i < (curved ? MAX_CURVED : MAX_ITERATIONS) && status == 0 && s->any_varies; i++) {
         double before = change;
 
         status = step(s, t, x, false, &change);
-        if (change <= CONVERGED || (i > 2 && change < 1e-9 && change >= before / 2))
+        /* the step beside an infinite slope is small too, and the next one is not */
+        if ((change <= CONVERGED && (!curved || before <= CONVERGED)) ||
+            (i > 2 && change < 1e-9 && change >= before / 2))
             break;
-        if (i + 1 == MAX_ITERATIONS)
+        if (i + 1 == (curved ? MAX_CURVED : MAX_ITERATIONS))
             status = 1;
     }
     if (status)
         return status;
+    for (size_t k = 0; k < s->n; k++)
+        if (s->net[k].guess)
+            memcpy(s->net[k].guess, s->held + s->net[k].q->held0, s->net[k].q->n * sizeof(double));
     s->solved = true;
     s->solved_t = t;
     if (s->nx)
@@ -545,9 +610,7 @@ net_kick(nets *s, double t, double *x, struct net *only, double *most)
     int status;
 
     *most = 0;
-    net_forget(s);
-    memset(s->held, 0, s->nheld * sizeof(double));
-    status = net_rows(s, t, x);
+    status = net_rows_free(s, t, x);
     if (status)
         return status;
     for (size_t k = 0; k < s->n; k++) {

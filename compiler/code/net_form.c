@@ -51,7 +51,7 @@ net_form_new(const equations *e, const uint32_t *position)
     for (size_t i = 0; i < f->n; i++) {
         const eq_net *q = &e->net.at[i];
 
-        f->net[i] = (net_part){ q->held0, q->n, q->watch0, q->nwatch, q->mode0, q->nmodes, q->at };
+        f->net[i] = (net_part){ q->held0, q->n, q->watch0, q->nwatch, q->mode0, q->nmodes, q->curved, q->at };
     }
     for (size_t i = 0; i < f->nwatch; i++)
         f->watch[i] = e->watch.at[i].mode;

@@ -12,6 +12,7 @@ struct equations;
  * any of it reads. */
 typedef struct net_part {
     uint32_t held0, n, watch0, nwatch, mode0, nmodes;
+    bool curved; /* its conditions are not linear in the unknowns */
     span at;
 } net_part;
 

@@ -17,6 +17,12 @@ struct push {
     double value;
 };
 
+/* What a state is multiplied by in a constraint. */
+struct slope {
+    uint32_t constraint, state;
+    double value;
+};
+
 /* One combination of modes. */
 struct known {
     double *key;    /* [nmodes] */
@@ -26,7 +32,7 @@ struct known {
     double h;
     VEC(uint32_t) rest; /* states that the constraints hold at zero; known once */
     bool rest_known;
-    double *size; /* of each constraint: of the states' terms in it */
+    VEC(struct slope) slope; /* of the constraints, then too */
 };
 
 struct net {
@@ -43,7 +49,9 @@ struct net {
     bool bound;        /* they have constraints */
     bool searched;     /* once at least */
     bool stays;        /* of a search: nothing has changed for it */
-    double most;       /* greatest magnitude of an unknown or a condition so far */
+    double *guess;     /* [n] of curved nets: the last solution, at which their conditions are made linear */
+    double *tangent;   /* [3n*n + 3nw*n] coefficients there: of conditions, of differences */
+    double *rows;      /* [3n] greatest magnitude of each condition so far, its unknowns at zero */
 };
 
 struct nets {
@@ -82,6 +90,9 @@ struct nets {
 
 struct known *net_known(nets *s, struct net *k, double t, const double *x);
 int net_rows(nets *s, double t, const double *x);
+/* Rows with the held unknowns at zero; of curved nets what their tangents at the last solution say of zero. Leaves the
+ * held unknowns where the coefficients are to be taken. */
+int net_rows_free(nets *s, double t, const double *x);
 void net_held_sizes(nets *s); /* the held unknowns are a solution */
 /* What may be rounding in each unknown of a net, solved by r from raw. */
 void net_noise(nets *s, const struct net *k, const staircase *r, const double *raw, double *to);

@@ -77,9 +77,7 @@ net_contradictions(nets *s, struct net *k, struct known *w, double h, uint32_t *
 static struct known *
 look(nets *s, struct net *k, double t, const double *x)
 {
-    memset(s->held, 0, s->nheld * sizeof(double));
-    net_forget(s);
-    return net_rows(s, t, x) == 0 ? net_known(s, k, t, x) : NULL;
+    return net_rows_free(s, t, x) == 0 ? net_known(s, k, t, x) : NULL;
 }
 
 static void

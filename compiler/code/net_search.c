@@ -13,7 +13,7 @@ copy_states(double *to, const double *from, size_t n)
         memcpy(to, from, n * sizeof *to);
 }
 
-enum { KICKS = 6, GUESSES = 3, MOST_ALL = 12 };
+enum { KICKS = 6, GUESSES = 3, TANGENTS = 8, MOST_ALL = 12 };
 #define AHEAD 1e-5    /* of the shortest time of the coefficients: how far a search looks */
 #define AGREES 1e-9   /* of a difference's greatest size: below it is rounding */
 #define NEAR 1e-6     /* of what a difference becomes ahead, in time alone: nothing of it is there yet */
@@ -113,10 +113,10 @@ apply_constraints(const sparse_rows *o, const double *column, double *c)
     return any;
 }
 
-/* size (may be NULL): of the terms in each constraint. By differences where variables are kept, else by the partial
- * derivatives. */
+/* terms (may be NULL): what each constraint has of which state, as it is. By differences where variables are kept, else
+ * by the partial derivatives. */
 static bool
-find_slopes(nets *s, struct net *k, const struct known *w, double t, double *x, double *size, struct slopes *g)
+find_slopes(nets *s, struct net *k, const struct known *w, double t, double *x, struct known *terms, struct slopes *g)
 {
     const net_part *q = k->q;
     size_t r0 = s->row0 + ORDERS * q->held0;
@@ -151,8 +151,8 @@ find_slopes(nets *s, struct net *k, const struct known *w, double t, double *x, 
         vec_push(&g->state, (uint32_t)i);
         for (uint32_t r = 0; r < g->nc; r++) {
             vec_push(&all, c[r]);
-            if (size)
-                size[r] += fabs(c[r]) * net_size(s, i);
+            if (terms && c[r] != 0)
+                vec_push(&terms->slope, ((struct slope){ r, (uint32_t)i, c[r] }));
         }
     }
     g->ns = (uint32_t)g->state.n;
@@ -191,13 +191,12 @@ zero_holds(nets *s, struct net *k, const struct known *w, double t, double *x, u
     double kept = x[i];
     bool ok = true;
 
-    memset(s->held, 0, s->nheld * sizeof(double));
     for (size_t n = 0; n < sizeof at / sizeof *at && ok; n++) {
         x[i] = 0;
-        ok = s->access.rows(s->access.ctx, at[n], x, s->raw0) == 0;
+        ok = net_rows_free(s, at[n], x) == 0;
         x[i] = kept;
         for (uint32_t r = 0; r < w->now->constraint.n && ok; r++) {
-            double all, sum = row_sum(&w->now->constraint, r, s->raw0 + ORDERS * k->q->held0, &all);
+            double all, sum = row_sum(&w->now->constraint, r, s->raw + ORDERS * k->q->held0, &all);
 
             ok = fabs(sum) <= NET_NOISE * all;
         }
@@ -216,8 +215,7 @@ find_rest(nets *s, struct net *k, struct known *w, double t, double *x)
     w->rest_known = true;
     if (!w->now->constraint.n)
         return true;
-    w->size = bg_calloc(w->now->constraint.n, sizeof *w->size);
-    if (!find_slopes(s, k, w, t, x, w->size, &g)) {
+    if (!find_slopes(s, k, w, t, x, w, &g)) {
         slopes_free(&g);
         return false;
     }
@@ -233,17 +231,42 @@ find_rest(nets *s, struct net *k, struct known *w, double t, double *x)
 
 /* ---- do the modes agree? ---- */
 
+/* What rounding may leave of constraint r: of the greatest values so far of the conditions in it, each in its own unit,
+ * and of the unknowns' parts in them. */
+static double
+constraint_noise(const nets *s, const struct net *k, const struct known *w, uint32_t r)
+{
+    const sparse_rows *o = &w->now->constraint;
+    uint32_t n = k->q->n;
+    double all = 0;
+
+    for (uint32_t e = o->start[r]; e < o->start[r + 1]; e++) {
+        const double *a = w->a + (size_t)o->column[e] * n;
+        double most = k->rows[o->column[e]];
+
+        for (uint32_t j = 0; j < n; j++)
+            most = fmax(most, fabs(a[j]) * s->unit_size[s->unit[k->q->held0 + j]]);
+        all += fabs(o->value[e]) * most;
+    }
+    return 10 * NET_NOISE * all;
+}
+
 /* Are the states on the constraints of w? Rows with the held unknowns at zero are in s->raw. */
 static bool
 on_constraints(const nets *s, const struct net *k, const struct known *w)
 {
-    for (uint32_t r = 0; r < w->now->constraint.n; r++) {
+    double *terms = bg_calloc(w->now->constraint.n + 1, sizeof *terms);
+    bool on = true;
+
+    for (size_t i = 0; i < w->slope.n; i++)
+        terms[w->slope.at[i].constraint] += fabs(w->slope.at[i].value) * net_size(s, w->slope.at[i].state);
+    for (uint32_t r = 0; r < w->now->constraint.n && on; r++) {
         double all, sum = row_sum(&w->now->constraint, r, s->raw + ORDERS * k->q->held0, &all);
 
-        if (fabs(sum) > HOLDS * w->size[r] + 10 * NET_NOISE * k->most)
-            return false;
+        on = fabs(sum) <= HOLDS * terms[r] + constraint_noise(s, k, w, r);
     }
-    return true;
+    free(terms);
+    return on;
 }
 
 /* Do the differences agree with the present modes? They are in s->raw, by a solution with this noise. still: no state
@@ -295,8 +318,7 @@ solve_rows(nets *s, struct net *k, struct known *w, double t, const double *x, d
         w = k->now;
     }
     net_noise(s, k, w->now, s->raw + ORDERS * q->held0, noise);
-    for (uint32_t i = 0; i < q->n; i++)
-        k->most = fmax(k->most, fabs(s->held[q->held0 + i]));
+    net_held_sizes(s);
     net_forget(s);
     return net_rows(s, t, x) == 0;
 }
@@ -311,9 +333,7 @@ agree_but_for_place(nets *s, struct net *k, struct known *w, double t, const dou
     bool ok = true;
 
     for (int at = 0; at < 2 && ok; at++) {
-        memset(s->held, 0, s->nheld * sizeof(double));
-        net_forget(s);
-        ok = net_rows(s, t, at ? x : x_given) == 0 && solve_rows(s, k, w, t, at ? x : x_given, noise);
+        ok = net_rows_free(s, t, at ? x : x_given) == 0 && solve_rows(s, k, w, t, at ? x : x_given, noise);
         for (uint32_t i = 0; i < k->q->nwatch && !at; i++)
             before[i] = s->raw[ORDERS * (s->nheld + k->q->watch0 + i)];
     }
@@ -342,11 +362,10 @@ admit(nets *s, struct net *k, double t, double *x, const double *x_given)
         return false;
     for (size_t i = 0; i < w->rest.n; i++)
         x[w->rest.at[i]] = 0;
-    memset(s->held, 0, s->nheld * sizeof(double));
-    if (net_rows(s, t, x) != 0)
+    if (net_rows_free(s, t, x) != 0)
         return false;
     for (uint32_t i = 0; i < ORDERS * q->n; i++)
-        k->most = fmax(k->most, fabs(s->raw[ORDERS * q->held0 + i]));
+        k->rows[i] = fmax(k->rows[i], fabs(s->raw[ORDERS * q->held0 + i]));
     if (!on_constraints(s, k, w))
         return false;
     if (!solve_rows(s, k, w, t, x, noise))
@@ -380,9 +399,7 @@ group_alike(nets *s, struct net *k, double t, const double *x, double h, uint32_
     uint32_t nw = k->q->nwatch, n = 0, *which = bg_malloc((nw + 1) * sizeof *which);
     struct known *w;
 
-    memset(s->held, 0, s->nheld * sizeof(double));
-    net_forget(s);
-    if (net_rows(s, t, x) == 0 && (w = net_known(s, k, t, x)))
+    if (net_rows_free(s, t, x) == 0 && (w = net_known(s, k, t, x)))
         net_contradictions(s, k, w, h, which);
     for (uint32_t i = 0; i < nw; i++) {
         uint32_t j = 0;
@@ -394,6 +411,25 @@ group_alike(nets *s, struct net *k, double t, const double *x, double h, uint32_
     }
     free(which);
     return n;
+}
+
+/* Modes found by pivoting from those given that hold at (t, x), once x is moved onto their constraints. Of a curved net
+ * they are looked for by its tangents: where the solution is another than was thought, once more by those there. */
+static bool
+pivot_and_admit(nets *s, struct net *k, double t, double *x, const double *x_given, const double *given, double h,
+                bool soft)
+{
+    bool found = false;
+
+    set_modes(s, k, given);
+    for (int round = 0; round < (k->guess ? TANGENTS : 1) && !found; round++) {
+        copy_states(x, x_given, s->nx);
+        if (net_pivot(s, k, t, x, h, soft))
+            found = admit(s, k, t, x, x_given);
+        else if (k->guess && nets_solve(s, t, x) != 0)
+            break;
+    }
+    return found;
 }
 
 /* Every combination, those with few exchanges first; where there are too many, those of what is not alike. */
@@ -418,9 +454,7 @@ try_all(nets *s, struct net *k, double t, double *x, const double *x_given, cons
             for (uint32_t i = 0; i < nw; i++)
                 *net_mode_of(s, k, i) = set >> of[i] & 1 ? given[i] == 0 : given[i];
             copy_states(x, x_given, s->nx);
-            memset(s->held, 0, s->nheld * sizeof(double));
-            net_forget(s);
-            if (net_rows(s, t, x) != 0 || !(w = net_known(s, k, t, x)) || net_contradictions(s, k, w, h, which))
+            if (net_rows_free(s, t, x) != 0 || !(w = net_known(s, k, t, x)) || net_contradictions(s, k, w, h, which))
                 continue;
             found = admit(s, k, t, x, x_given);
         }
@@ -454,9 +488,7 @@ share(nets *s, struct net *k, double t, double *x, double h)
         }
     }
     if (any) {
-        memset(s->held, 0, s->nheld * sizeof(double));
-        net_forget(s);
-        better = net_rows(s, t, x) == 0 && (w = net_known(s, k, t, x)) && w->now->free > before &&
+        better = net_rows_free(s, t, x) == 0 && (w = net_known(s, k, t, x)) && w->now->free > before &&
                  net_contradictions(s, k, w, h, which) == 0 && admit(s, k, t, x, given);
     }
     if (any && !better) {
@@ -484,7 +516,9 @@ check_jump(nets *s, struct net *k, double t, double *before, const double *x, do
         small[i] = MOVED * fmax(net_size(s, i), fabs(before[i]));
     /* states that were never but zero: what the net moves them by in its time */
     for (size_t i = 0; w && i < w->push.n; i++)
-        small[w->push.at[i].state] += ROUNDED * fabs(w->push.at[i].value) * k->most * fmin(k->tau, ahead / AHEAD);
+        small[w->push.at[i].state] += ROUNDED * fabs(w->push.at[i].value) *
+                                      s->unit_size[s->unit[k->q->held0 + w->push.at[i].held]] *
+                                      fmin(k->tau, ahead / AHEAD);
     r->jumped = false;
     for (size_t i = 0; i < s->nx; i++)
         if (fabs(x[i] - before[i]) > small[i]) {
@@ -560,9 +594,7 @@ look_nearer(nets *s, struct net *k, double t, double *x, double *x_given, const 
     for (size_t i = 0; i < sizeof part / sizeof *part && !better; i++) {
         nets_report r = { 0 };
 
-        set_modes(s, k, given);
-        copy_states(x, x_given, s->nx);
-        better = net_pivot(s, k, t, x, part[i] * h, false) && admit(s, k, t, x, x_given) &&
+        better = pivot_and_admit(s, k, t, x, x_given, given, part[i] * h, false) &&
                  check_jump(s, k, t, x_given, x, ahead, stated, &r) && !r.jumped;
     }
     if (!better) {
@@ -590,11 +622,8 @@ search_net(nets *s, struct net *k, double t, double *x, double ahead, double far
         status = NETS_FAILED;
     } else {
         h = reach_of(k, ahead) * farther;
-        for (int i = 0; i < 2 * GUESSES && !found; i++) {
-            set_modes(s, k, given);
-            copy_states(x, x_given, s->nx);
-            found = net_pivot(s, k, t, x, part[i % GUESSES] * h, i >= GUESSES) && admit(s, k, t, x, x_given);
-        }
+        for (int i = 0; i < 2 * GUESSES && !found; i++)
+            found = pivot_and_admit(s, k, t, x, x_given, given, part[i % GUESSES] * h, i >= GUESSES);
         for (int i = 0; i < GUESSES && !found; i++)
             found = try_all(s, k, t, x, x_given, given, part[i] * h);
         if (found && (s->nx == 0 || !memcmp(x, x_given, s->nx * sizeof *x)))

@@ -83,6 +83,7 @@ typedef struct eq_watch {
  * of it reads. */
 typedef struct eq_net {
     uint32_t held0, n, watch0, nwatch, mode0, nmodes;
+    bool curved; /* its conditions are not linear in the unknowns, other laws being among them */
     span at;
 } eq_net;
 

@@ -174,7 +174,7 @@ define_one_port(equations *e, struct groups *g, struct rates *r, struct constrai
             uint32_t group = group_new(g);
 
             group_add(g, group, e->c->port[port] == ST_STRONG ? common : own, law.def);
-            vec_push(sw, ((switch_group){ group, el->at }));
+            vec_push(sw, ((switch_group){ group, el->at, false }));
         } else if (law.kind == LAW_RESIDUAL) {
             e->defining.by = DEF_BY_RESIDUAL;
             constraints_add(k, g, given, law.def, port);
@@ -205,7 +205,7 @@ define_one_port(equations *e, struct groups *g, struct rates *r, struct constrai
         uint32_t group = define_by_law(e, g, &law, e->c->port[port] == ST_STRONG ? common : own);
 
         if (group != UINT32_MAX && is_valve(e, &law))
-            vec_push(sw, ((switch_group){ group, el->at }));
+            vec_push(sw, ((switch_group){ group, el->at, true }));
     }
     }
 }

@@ -11,6 +11,7 @@ struct maker {
     struct rates *r;
     VEC(var_id) held; /* as found; equations have them net by net */
     VEC(eq_row) row;  /* parallel */
+    VEC(bool) curved; /* parallel: found in a set that is not linear */
     VEC(eq_watch) watch;
     uint32_t *up; /* union-find: held, then watches */
     /* of a walk */
@@ -104,23 +105,64 @@ expand(struct maker *m, inst i, const char *name, span at, uint32_t position)
 
 /* ---- nets ---- */
 
+/* Is an equation of a set linear in what the set determines? */
+static bool
+is_linear(const struct maker *m, const struct loops *found, inst i, uint32_t set)
+{
+    const equations *e = m->e;
+    bool *own = bg_calloc(i.n + 1, sizeof *own), linear;
+
+    for (uint32_t k = 0; k < i.n; k++) {
+        var_id v = e->f->slot.at[i.first + k];
+        uint32_t group = e->var.at[v].kind == DEF_EXPLICIT ? UINT32_MAX : group_of(m->g, v);
+
+        own[k] = (e->var.at[v].kind == DEF_EXPLICIT || group != UINT32_MAX) &&
+                 found->set[group == UINT32_MAX ? v : (uint32_t)e->var.n + group] == set;
+    }
+    linear = ex_affine_in(e->f->pool, i.root, own, i.n);
+    free(own);
+    return linear;
+}
+
+/* linear[set]: all of its equations are linear in what they determine, conditions as they are. */
+static void
+find_linear(const struct maker *m, const struct loops *found, bool *linear)
+{
+    const equations *e = m->e;
+
+    memset(linear, true, found->nsets);
+    for (var_id v = 0; v < e->var.n; v++)
+        if (e->var.at[v].kind == DEF_EXPLICIT && found->loop[v] && linear[found->set[v]])
+            linear[found->set[v]] = is_linear(m, found, e->var.at[v].def, found->set[v]);
+    for (uint32_t k = 0; k < m->g->group.n; k++) {
+        uint32_t set = found->set[e->var.n + k];
+
+        for (uint32_t i = 0; i < group_size(m->g, k) && linear[set]; i++)
+            linear[set] = is_linear(m, found, group_residual(m->g, k, i), set);
+    }
+}
+
 static void
 take_groups(struct maker *m, const switch_group *group, size_t n)
 {
     struct loops found;
     equations *e = m->e;
     uint32_t nvars = (uint32_t)e->var.n, ngroups = (uint32_t)m->g->group.n;
-    bool *taken;
+    bool *taken, *linear;
     span *of = bg_malloc((ngroups + 1) * sizeof *of);
     VEC(inst) residual = { 0 };
     VEC(span) at = { 0 };
 
     loops_find(e, m->g, NULL, NULL, &found);
-    taken = bg_calloc(found.nsets + 1, sizeof *taken);
+    taken = bg_calloc(2 * (size_t)found.nsets + 2, sizeof *taken);
+    linear = taken + found.nsets + 1;
+    find_linear(m, &found, linear);
     for (uint32_t k = 0; k < ngroups; k++)
         of[k] = SPAN_NONE;
     for (size_t i = 0; i < n; i++) {
-        taken[found.set[nvars + group[i].group]] = true;
+        uint32_t set = found.set[nvars + group[i].group];
+
+        taken[set] |= !group[i].valve || linear[set];
         of[group[i].group] = group[i].at;
     }
     for (uint32_t k = 0; k < ngroups; k++) {
@@ -132,6 +174,7 @@ take_groups(struct maker *m, const switch_group *group, size_t n)
             e->var.at[q->unknown.at[i]].kind = DEF_HELD;
             e->var.at[q->unknown.at[i]].index = (uint32_t)m->held.n;
             vec_push(&m->held, q->unknown.at[i]);
+            vec_push(&m->curved, !linear[found.set[nvars + k]]);
             vec_push(&residual, q->residual.at[i]);
             vec_push(&at, of[k]);
         }
@@ -273,6 +316,7 @@ gather(struct maker *m)
                 e->var.at[m->held.at[x]].index = (uint32_t)e->held.n;
                 vec_push(&e->held, m->held.at[x]);
                 vec_push(&e->row, m->row.at[x]);
+                q->curved |= m->curved.at[x];
             }
         }
         q->n = (uint32_t)e->held.n - q->held0;
@@ -309,6 +353,7 @@ switched_define(equations *e, struct groups *g, struct rates *r, const switch_gr
     free(m.up);
     vec_free(&m.held);
     vec_free(&m.row);
+    vec_free(&m.curved);
     vec_free(&m.watch);
     vec_free(&m.stamp);
     vec_free(&m.group_stamp);

@@ -16,10 +16,13 @@
 
 #include "rates.h"
 
-/* Of an ideal switch: a group with its one unknown and the condition as residual; the element's place. */
+/* Of an ideal switch: a group with its one unknown and the condition as residual; the element's place. A valve is a
+ * resistor that shuts: a switch where all that it is solved with is linear, else one of the laws of a block, whose
+ * solver knows how to follow them. */
 typedef struct switch_group {
     uint32_t group;
     span at;
+    bool valve;
 } switch_group;
 
 void switched_define(equations *e, struct groups *g, struct rates *r, const switch_group *group, size_t n);
