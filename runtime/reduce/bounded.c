@@ -12,15 +12,6 @@
 #include "unwritten.h"
 #include "compiled.h"
 
-/* So many refusals one after another, in order of predicted error, end a round: what follows is predicted to matter
- * more. */
-enum { PATIENCE = 300 };
-
-/* Where errors are predicted: after so many refusals one after another, what is predicted to be so many times what is
- * left of the tolerance is refused without a run. */
-enum { PATIENCE_PREDICTED = 8 };
-static const double HOPELESS = 3;
-
 /* ---------------------------------------------------------------- tolerances */
 
 static double
@@ -119,8 +110,8 @@ note_refusal(struct search *d, const struct candidate *x, const struct verdict *
                  ((reduce_kept){ .name = arena_strdup(a, x->name), .why = why, .line = x->line, .round = d->round }));
 }
 
-static void
-note_trial(struct search *d, struct candidate *const *set, size_t n, const struct verdict *x)
+void
+bounded_note_trial(struct search *d, struct candidate *const *set, size_t n, const struct verdict *x)
 {
     arena *a = d->out->arena;
     reduce_trial t = { .round = d->round,
@@ -138,28 +129,6 @@ note_trial(struct search *d, struct candidate *const *set, size_t n, const struc
 }
 
 /* ---------------------------------------------------------------- rounds */
-
-/* batch: the first. option: what each candidate's error alone was, where it was measured. predicts: the candidates'
- * errors, over what was left of the tolerances when the round began, were predicted, not measured. demand: of trials:
- * of many candidates nobody needs to know by how much one fails. */
-struct order {
-    VEC(struct candidate *) at;
-    size_t batch;
-    bool predicts;
-    const struct demand *demand;
-    VEC(struct option) option;
-};
-
-/* From the i-th on, as many as should go together if errors add up to what is left. */
-static size_t
-fitting(const struct order *o, size_t i, double left)
-{
-    size_t n = 0;
-
-    while (i + n < o->at.n && !o->at.at[i + n]->unforeseen && (left -= o->at.at[i + n]->predicted) >= 0)
-        n++;
-    return n;
-}
 
 /* To three digits: what differs by the integrator's error alone is equal, and then the order of declaration decides. */
 static double
@@ -186,7 +155,7 @@ judge_alone(struct search *d, struct candidate *x, const struct outcome *y, stru
             note_verdict(d, &v);
         }
         if (!v.internal)
-            note_trial(d, &x, 1, &v);
+            bounded_note_trial(d, &x, 1, &v);
         *worst = v.worst;
         vec_push(&o->option, ((struct option){ x, x->chosen, v.ran ? v.worst : INFINITY }));
         fine = v.fine || v.internal;
@@ -207,18 +176,20 @@ order_by_error(struct search *d, candidates *list, struct order *o)
     struct ahead_trial *trial = bg_calloc(list->n + 1, sizeof *trial);
     struct outcome *of = bg_calloc(list->n + 1, sizeof *of);
     size_t *who = bg_calloc(list->n + 1, sizeof *who);
+    struct candidate **alone = bg_calloc(list->n + 1, sizeof *alone);
 
-    for (int reading = 0; reading < READINGS_MOST && foretell_pays(); reading++) {
+    for (int reading = 0; reading < READINGS_MOST && foretell_workers(d) > 1; reading++) {
         size_t n = 0;
 
         for (size_t i = 0; i < list->n; i++)
             if (reading < list->at[i].nreadings &&
                 (reading == 0 || y[i * READINGS_MOST + (size_t)reading - 1].refused)) {
-                trial[n] = (struct ahead_trial){ &list->at[i], reading };
+                alone[n] = &list->at[i];
+                trial[n] = (struct ahead_trial){ &alone[n], 1, reading };
                 who[n++] = i;
             }
         if (n)
-            foretell(d, NULL, 0, trial, n, NULL, false, of);
+            foretell(d, NULL, 0, trial, n, NULL, SUPPOSED_NOTHING, NULL, of);
         for (size_t k = 0; k < n; k++)
             y[who[k] * READINGS_MOST + (size_t)reading] = of[k];
     }
@@ -234,9 +205,10 @@ order_by_error(struct search *d, candidates *list, struct order *o)
     free(trial);
     free(of);
     free(who);
+    free(alone);
     if (o->at.n)
         qsort(o->at.at, o->at.n, sizeof *o->at.at, bounded_by_prediction);
-    o->batch = fitting(o, 0, 1);
+    o->batch = bounded_fitting(o, 0, 1);
     return !d->error;
 }
 
@@ -249,212 +221,16 @@ order_by_prediction(candidates *list, bool predicts, struct order *o)
         qsort(o->at.at, o->at.n, sizeof *o->at.at, bounded_by_prediction);
     o->predicts = predicts;
     o->demand = &HASTY;
-    o->batch = predicts ? fitting(o, 0, 1) : 1;
+    o->batch = predicts ? bounded_fitting(o, 0, 1) : 1;
 }
 
-/* It is predicted to need far more than is left of the tolerances, and what was predicted to do better did not do: no
- * run is spent on it. */
-static bool
-is_hopeless(const struct order *o, size_t i, size_t refused, double left)
-{
-    const struct candidate *x = o->at.at[i];
-
-    return o->predicts && !x->unforeseen && refused >= PATIENCE_PREDICTED && x->predicted > HOPELESS * left;
-}
-
-/* The greatest error of the text at hand over its tolerance. */
-static double
-worst_so_far(const struct search *d)
-{
-    double most = 0;
-
-    for (size_t i = 0; i < d->bound.n; i++)
-        most = fmax(most,
-                    error_over(version_difference(&d->first, &d->now, &d->bound.at[i]).max, d->bound.at[i].tolerance));
-    return most;
-}
-
-static void
-refuse_unseen(struct search *d, const struct candidate *x)
+void
+bounded_refuse_unseen(struct search *d, const struct candidate *x)
 {
     vec_push(&d->refused, ((reduce_kept){ .name = arena_strdup(d->out->arena, x->name),
                                           .why = x->reading[0].why,
                                           .line = x->line,
                                           .round = d->round }));
-}
-
-/* What is still set in an accepted text; *out is room for it. */
-static const overrides *
-set_in(const struct search *d, const struct verdict *accepted, overrides *out)
-{
-    vec_resize(out, d->set.n);
-    out->n = reduction_remaining(d->set.at, d->set.n, &accepted->plan, out->at);
-    return out;
-}
-
-/* A candidate that was refused without a text, with what was accepted in the image. */
-struct refused_one {
-    struct candidate *candidate;
-    int chosen;
-    const char *why;
-};
-
-/* Candidates of a round taken out one batch after the other. */
-struct taking {
-    struct search *d;
-    const struct order *o;
-    struct candidate **taken; /* n of them are accepted */
-    size_t n;
-    struct verdict *best;            /* the text without the first d->base_taken of them */
-    overrides set;                   /* in that text */
-    double worst;                    /* of what was accepted last */
-    VEC(struct refused_one) refused; /* since the last acceptance that made a difference */
-};
-enum taking_status { TAKING_DONE, TAKING_INTERNAL, TAKING_ANEW };
-
-/* So many parts are accepted before a text is made that lacks them: factors in the image take part in every step. */
-enum { MOST_UNWRITTEN = 24 };
-
-static void
-accept_text(struct taking *t, struct verdict *v)
-{
-    in_image_forget(t->d, 0);
-    verdict_free(t->d, t->best);
-    *t->best = *v;
-    unwritten_begin(t->d, &t->best->v, set_in(t->d, t->best, &t->set), t->n);
-}
-
-/* What is accepted as a text. False: it is not, as a text. */
-static bool
-settle(struct taking *t)
-{
-    struct search *d = t->d;
-    struct verdict v;
-
-    if (t->n == d->base_taken)
-        return true;
-    v = try_set(d, t->taken, t->n, t->o->demand);
-    if (!v.fine) {
-        verdict_free(d, &v);
-        return false;
-    }
-    accept_text(t, &v);
-    /* refusals are known by the text that they are of, also to the next round */
-    for (size_t i = 0; i < t->refused.n; i++) {
-        const struct refused_one *x = &t->refused.at[i];
-        int chosen = x->candidate->chosen;
-
-        x->candidate->chosen = x->chosen;
-        t->taken[t->n] = x->candidate;
-        note_verdict(d, &(struct verdict){ .ran = true,
-                                           .worst = NAN,
-                                           .why = x->why,
-                                           .lasts = true,
-                                           .key = unwritten_key(d, t->taken, t->n + 1, t->o->demand) });
-        x->candidate->chosen = chosen;
-    }
-    return true;
-}
-
-static enum taking_status
-take_in_turn(struct taking *t)
-{
-    struct search *d = t->d;
-    const struct order *o = t->o;
-    size_t batch = o->batch ? o->batch : 1, refused = 0;
-    double begun = o->predicts ? worst_so_far(d) : 0, left = 1;
-    struct ahead ahead = { .demand = o->demand };
-    enum taking_status status = TAKING_DONE;
-
-    for (size_t i = 0; i < o->at.n && refused < PATIENCE && status == TAKING_DONE;) {
-        struct verdict v;
-
-        if (is_hopeless(o, i, refused, left)) {
-            refuse_unseen(d, o->at.at[i++]);
-            continue;
-        }
-        batch = batch < o->at.n - i ? batch : o->at.n - i;
-        memcpy(t->taken + t->n, o->at.at + i, batch * sizeof(struct candidate *));
-        for (int reading = 0;; reading++) {
-            struct candidate *x = t->taken[t->n];
-
-            v = batch == 1 ? ahead_try(d, &ahead, o->at.at, o->at.n, i, t->taken, t->n)
-                           : try_more(d, t->taken, t->n + batch, o->demand);
-            note_verdict(d, &v);
-            if (v.internal)
-                break;
-            if (t->n == 0 || v.fine)
-                note_trial(d, t->taken, t->n + batch, &v);
-            else
-                note_trial(d, t->taken + t->n, batch, &v);
-            if (batch == 1 && v.lasts && v.unwritten)
-                vec_push(&t->refused, ((struct refused_one){ x, x->chosen, v.why }));
-            if (v.fine || batch > 1 || x->chosen + 1 >= x->nreadings)
-                break;
-            verdict_free(d, &v);
-            x->chosen++;
-        }
-        if (v.internal) {
-            verdict_free(d, &v);
-            status = TAKING_INTERNAL;
-        } else if (v.fine) {
-            ahead_forget(&ahead);
-            t->n += batch;
-            if (v.worst != t->worst) /* else what went was there no longer, and what was refused is refused again */
-                t->refused.n = 0;
-            t->worst = v.worst;
-            if (v.unwritten && !v.in_image)
-                in_image_forget(d, t->n);
-            if (!v.unwritten)
-                accept_text(t, &v);
-            else if (t->n - d->base_taken >= MOST_UNWRITTEN && !settle(t))
-                status = TAKING_ANEW;
-            i += batch;
-            left = begun < 1 ? (1 - v.worst) / (1 - begun) : 0;
-            batch = !o->predicts ? batch * 2 : fitting(o, i, left) > 1 ? fitting(o, i, left) : 1;
-            refused = 0;
-        } else {
-            verdict_free(d, &v);
-            if (batch == 1) {
-                i++;
-                refused++;
-            }
-            batch = (batch + 1) / 2;
-        }
-    }
-    if (status == TAKING_DONE && !settle(t))
-        status = d->error ? TAKING_INTERNAL : TAKING_ANEW;
-    ahead_free(&ahead);
-    return status;
-}
-
-/* Takes out as much of the ordered candidates as will go. *best: the last that was accepted, of *n candidates at the
- * head of *taken. */
-static bool
-take_batches(struct search *d, const struct order *o, struct candidate **taken, size_t *n, struct verdict *best)
-{
-    struct taking t = { .d = d, .o = o, .taken = taken, .best = best, .worst = NAN };
-    size_t trials = d->out->trial.n, refused = d->refused.n;
-    enum taking_status status = take_in_turn(&t);
-
-    if (status == TAKING_ANEW) {
-        verdict_free(d, best);
-        *best = (struct verdict){ 0 };
-        d->out->trial.n = trials;
-        d->refused.n = refused;
-        for (size_t i = 0; i < o->at.n; i++)
-            o->at.at[i]->chosen = 0;
-        t.n = t.refused.n = 0;
-        t.worst = NAN;
-        d->exact = true;
-        unwritten_begin(d, &d->now, &d->set, 0);
-        status = take_in_turn(&t);
-    }
-    unwritten_end(d);
-    vec_free(&t.set);
-    vec_free(&t.refused);
-    *n = t.n;
-    return status != TAKING_INTERNAL;
 }
 
 static const char *
@@ -528,7 +304,7 @@ check_accepted(struct search *d, const struct verdict *best)
 {
     struct trial t = { .plan = best->plan, .v = best->v };
 
-    set_in(d, best, &t.set);
+    bounded_set_in(d, best, &t.set);
     if (!trial_check(&d->trier, &d->now, &d->set, &t))
         d->error = t.internal;
     vec_free(&t.set);
@@ -581,7 +357,7 @@ find_better(struct search *d, const struct order *o, size_t ncandidates, struct 
         note_not_tried(d, "sets of parts that do not fit in their order: there are too many parts to "
                           "try each alone");
     else if (exchange(d, o->option.at, o->option.n, taken, n, best))
-        note_trial(d, taken, *n, best);
+        bounded_note_trial(d, taken, *n, best);
     return !d->error;
 }
 
@@ -611,7 +387,7 @@ do_round(struct search *d, enum subject what)
     else
         fine = order_by_error(d, &list, &o);
     taken = bg_calloc(list.n + 1, sizeof *taken);
-    fine = fine && take_batches(d, &o, taken, &n, &best) &&
+    fine = fine && bounded_take(d, &o, taken, &n, &best) &&
            (what != OF_ELEMENTS || find_better(d, &o, list.n, taken, &n, &best)) &&
            (n == 0 || check_accepted(d, &best));
     unwritten_end(d);

@@ -5,6 +5,7 @@
 #include "bounded_inside.h"
 #include "components.h"
 #include "compiled.h"
+#include "foretell.h"
 #include "in_image.h"
 #include "part_errors.h"
 
@@ -198,7 +199,7 @@ predict_errors(struct search *d, candidates *list)
                 sim_options_from_experiment(c[i].model, &so);
         if (known && d->o->adjust)
             d->o->adjust(d->o->ctx, c[i].model, &so);
-        known = known && part_errors(c[i].model, &so, of[i], n[i], at);
+        known = known && part_errors(c[i].model, &so, of[i], n[i], foretell_workers(d), at);
         d->out->simulations++;
         sim_options_free(&so);
     }

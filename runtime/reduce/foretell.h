@@ -1,8 +1,9 @@
-/* foretell.h - refusals of a search found side by side, before it comes to them
+/* foretell.h - trials of a search side by side, before it comes to them
  *
- * Most trials of a search end in a refusal, and a refusal changes nothing: the trials after it can run beside it, on
- * other cores. What a search finds does not depend on it: of what is accepted in the image (in_image.h) the outcome is
- * all there is; another outcome that is no refusal is only a hint, and the trial is made when its turn comes.
+ * A trial that does not depend on what comes of those before it can run beside them, on other cores. What a search
+ * finds does not depend on it: an outcome is used where the search comes to that very trial, and of what is accepted in
+ * the image (in_image.h) the outcome is all there is; another outcome that is no refusal is only a hint, and the trial
+ * is made when its turn comes.
  */
 #ifndef BG_FORETELL_H
 #define BG_FORETELL_H
@@ -19,35 +20,28 @@ struct outcome {
     text_key key; /* as in a verdict */
     char why[400];
 };
-/* The refusal as the search meets it. */
+/* Is it all that is to be known of the trial? */
+bool outcome_decides(const struct outcome *y);
+/* Such an outcome as the search meets it. */
 struct verdict outcome_use(struct search *d, const struct outcome *y);
 
-/* One trial of a list: this candidate, read this way. */
+/* One trial of a list: n candidates go beyond what is taken, the last of them read this way. */
 struct ahead_trial {
-    struct candidate *candidate;
+    struct candidate *const *more;
+    size_t n;
     int reading;
 };
 
-/* The outcomes of trials of `with` and each of the list. demand: as of try_set. until_fine: what comes after a trial
- * that is no refusal is of no use. Nothing of the search is changed. */
-void foretell(struct search *d, struct candidate *const *with, size_t nwith, const struct ahead_trial *list, size_t n,
-              const struct demand *demand, bool until_fine, struct outcome *out);
-/* Do cores lie idle otherwise? */
-bool foretell_pays(void);
+/* What trials after another one of a list hold for: that it is refused; that it is accepted in the image; whatever
+ * comes of it. */
+enum supposed { SUPPOSED_NOTHING, SUPPOSED_REFUSED, SUPPOSED_ACCEPTED };
 
-/* Trials of a round in their order, looked ahead */
-struct ahead {
-    const struct demand *demand;
-    struct outcome *at;
-    size_t n, next, block;
-    int refused;
-};
-/* The verdict on taken[0..n] (the last one new), of which the following trials are the rest of `order` from `i` on,
- * should all be refused. */
-struct verdict ahead_try(struct search *d, struct ahead *a, struct candidate *const *order, size_t norder, size_t i,
-                         struct candidate **taken, size_t n);
-/* Something was taken out: what was looked at ahead holds no longer. */
-void ahead_forget(struct ahead *a);
-void ahead_free(struct ahead *a);
+/* The outcomes of trials of `with` and each of the list. demand: as of try_set. What comes after a trial that did not
+ * do what was supposed is of no use. first: the verdict on the first of the list, or NULL: it is an outcome as all of
+ * them. Nothing of the search is changed. */
+void foretell(struct search *d, struct candidate *const *with, size_t nwith, const struct ahead_trial *list, size_t n,
+              const struct demand *demand, enum supposed supposed, struct verdict *first, struct outcome *out);
+/* How many can run at a time: with 1 nothing is to be had from it. */
+size_t foretell_workers(const struct search *d);
 
 #endif

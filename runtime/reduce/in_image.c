@@ -94,7 +94,7 @@ judge(struct search *d, compilation *c, const struct demand *demand, struct verd
         out->why = decided ? trial_too_far(d, &v.outputs[at], at) : NULL;
     } else {
         trial_measure(d, out, &v);
-        decided = out->fine = out->worst <= WITHIN / BEYOND_DOUBT;
+        decided = out->fine = out->worst <= WITHIN / LIKELY;
     }
     version_free(&d->trier, &v);
     return decided;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "factor.h"
+#include "side_by_side.h"
 
 /* Points of the grid, and times at which outputs are looked at: fewer where there is much to do or to keep, so that it
  * takes some seconds at most; with fewer than the least nothing is predicted. */
@@ -31,6 +32,8 @@ struct backward {
     factor *factor;
     const held_output *held;
     size_t nheld, ntimes, begun; /* runs that have begun: of the last times, one an output */
+    size_t times, share, shares; /* times so far; of every `shares` of them this one does its own */
+    const sim_result *run;       /* forwards */
     double *w, *right,
         *moved; /* [run][n], [run][n], [run][2*nelements]; w and right in the order in which they begin */
 };
@@ -72,7 +75,7 @@ open_backward(struct backward *b, bg_model *m, const held_output *held, size_t n
 static void
 prepare(struct backward *b)
 {
-    size_t runs = b->ntimes * b->nheld;
+    size_t runs = (b->ntimes + b->shares - 1) / b->shares * b->nheld;
     int64_t *next = bg_calloc(b->n + 1, sizeof *next);
 
     b->value = bg_calloc(b->pattern.nonzeros + 1, sizeof *b->value);
@@ -105,12 +108,10 @@ prepare(struct backward *b)
 }
 
 static void
-close_backward(struct backward *b)
+release(struct backward *b)
 {
     if (b->factor)
         factor_free(b->factor);
-    free(b->part);
-    free(b->column_of);
     free(b->value);
     free(b->rate);
     free(b->column);
@@ -192,17 +193,22 @@ read_output(struct backward *b, size_t run, size_t row)
 }
 
 /* Runs of one more time begin where the partial derivatives are, and count for half of what is left of the grid before
- * it. Kept variables are solved for: of the output's row, so that it is one of states alone; and of A' w. */
+ * it. Kept variables are solved for: of the output's row, so that it is one of states alone; and of A' w. The matrix is
+ * factored in every share, so that each has the same pivots. */
 static bool
 begin_runs(struct backward *b, double left)
 {
     size_t first = b->begun;
     double *w = b->w + first * b->n, *right = b->right + first * b->n;
 
+    if (!factorize(b, 0))
+        return false;
+    if (b->times++ % b->shares != b->share)
+        return true;
     b->begun += b->nheld;
     for (size_t i = 0; i < b->nheld; i++)
         read_output(b, first + i, b->first_output + b->held[i].output);
-    if (!factorize(b, 0) || !factor_solve_several(b->factor, b->nheld, w))
+    if (!factor_solve_several(b->factor, b->nheld, w))
         return false;
     for (size_t i = 0; i < b->nheld; i++) {
         add_moves(b, first + i, 0, -1);
@@ -226,10 +232,12 @@ begin_runs(struct backward *b, double left)
 static bool
 step_back(struct backward *b, double h, double left)
 {
-    if (!b->begun)
+    if (!b->times)
         return true;
     if (!factorize(b, h / 2))
         return false;
+    if (!b->begun)
+        return true;
     for (size_t i = 0; i < b->begun; i++) {
         double *w = b->w + i * b->n, *right = b->right + i * b->n;
 
@@ -261,21 +269,35 @@ look(struct backward *b, const sim_result *r, size_t p)
 }
 
 static bool
-run_back(struct backward *b, const sim_result *r)
+run_back(struct backward *b)
 {
+    const sim_result *r = b->run;
     bool fine = true;
 
     if (model_nmodes(b->model))
         memcpy(model_modes(b->model), r->mode, model_nmodes(b->model) * sizeof(double));
     for (size_t p = r->points; p-- > 0 && fine;) {
         /* the times are the last, and others evenly before it */
-        size_t next = (r->points - 1) * (b->ntimes - b->begun / b->nheld) / b->ntimes;
+        size_t next = (r->points - 1) * (b->ntimes - b->times) / b->ntimes;
         double left = p > 0 ? r->time[p] - r->time[p - 1] : 0;
 
         fine = look(b, r, p) && (p + 1 == r->points || step_back(b, r->time[p + 1] - r->time[p], left)) &&
                (p != next || p == 0 || begin_runs(b, left));
     }
     return fine;
+}
+
+static double *
+of_reading(const struct backward *b, part_error *out, size_t e, int k)
+{
+    return (k == 0) == b->part[e].rests ? &out[e].rests : &out[e].dropped;
+}
+
+static void
+raise(double *to, double error)
+{
+    if (isnan(error) || error > *to) /* what is not a number stays */
+        *to = error > HOPELESS ? HOPELESS : error;
 }
 
 /* What the runs say, over the tolerances. */
@@ -287,27 +309,63 @@ measure(const struct backward *b, part_error *out)
             double tolerance = b->held[run % b->nheld].tolerance;
             const double *moved = b->moved + 2 * (run * b->nelements + e);
 
-            for (int k = 0; k < 2; k++) {
-                double ratio = moved[k] == 0 ? 0 : fabs(moved[k]) / tolerance;
-                double *to = (k == 0) == b->part[e].rests ? &out[e].rests : &out[e].dropped;
-
-                if (isnan(ratio) || ratio > *to) /* what is not a number stays */
-                    *to = ratio > HOPELESS ? HOPELESS : ratio;
-            }
+            for (int k = 0; k < 2; k++)
+                raise(of_reading(b, out, e, k), moved[k] == 0 ? 0 : fabs(moved[k]) / tolerance);
         }
+}
+
+/* The runs of a share of the times, in a process of its own. *result: one by element, behind one that is zero. */
+static bool
+run_share(void *ctx, size_t i, void *result)
+{
+    struct backward *b = ctx;
+    part_error *out = result;
+    bool fine;
+
+    memset(out, 0, (b->nelements + 1) * sizeof *out);
+    b->share = i;
+    b->begun = b->times = 0;
+    prepare(b);
+    fine = run_back(b);
+    if (fine)
+        measure(b, out + 1);
+    release(b);
+    return fine;
+}
+
+/* All shares, and of each element the worst that one of them says. */
+static bool
+run_all(struct backward *b, part_error *out)
+{
+    size_t n = b->nelements + 1;
+    part_error *of = bg_calloc(b->shares * n, sizeof *of);
+    bool fine = true;
+
+    side_by_side(b->shares, n * sizeof *of, b->shares, run_share, b, of);
+    for (size_t i = 0; i < b->shares; i++) {
+        const part_error *said = of + i * n;
+
+        fine = fine && said->dropped == 0;
+        for (size_t e = 0; e < b->nelements && fine; e++) {
+            raise(&out[e].dropped, said[e + 1].dropped);
+            raise(&out[e].rests, said[e + 1].rests);
+        }
+    }
     for (size_t e = 0; e < b->nelements; e++) {
         bool known[2] = { b->part[e].factor != VAR_NONE, b->part[e].state != UINT32_MAX };
 
         for (int k = 0; k < 2; k++) {
-            double *to = (k == 0) == b->part[e].rests ? &out[e].rests : &out[e].dropped;
+            double *to = of_reading(b, out, e, k);
 
             *to = known[k] && isfinite(*to) ? *to : INFINITY;
         }
     }
+    free(of);
+    return fine;
 }
 
 bool
-part_errors(bg_model *m, sim_options *so, const held_output *held, size_t nheld, part_error *out)
+part_errors(bg_model *m, sim_options *so, const held_output *held, size_t nheld, size_t workers, part_error *out)
 {
     struct backward b;
     sim_result r = { 0 };
@@ -316,14 +374,12 @@ part_errors(bg_model *m, sim_options *so, const held_output *held, size_t nheld,
     so->points = POINTS;
     so->outputs = false;
     so->states = so->modes = true;
-    if (fine) {
-        prepare(&b);
-        fine = simulate(m, so, &r) && r.nevents == 0 && r.nparted == 0 && r.nsamples == 0 && !r.stopped &&
-               run_back(&b, &r);
-    }
-    if (fine)
-        measure(&b, out);
+    b.run = &r;
+    b.shares = workers < b.ntimes ? workers : b.ntimes;
+    fine = fine && simulate(m, so, &r) && r.nevents == 0 && r.nparted == 0 && r.nsamples == 0 && !r.stopped &&
+           run_all(&b, out);
     sim_result_free(&r);
-    close_backward(&b);
+    free(b.part);
+    free(b.column_of);
     return fine;
 }

@@ -24,8 +24,9 @@ typedef struct part_error {
     double dropped, rests;
 } part_error;
 
-/* m: compiled with removable elements. so: how it is run; its grid is set here. out: by element, raised to what this
- * run says. False: nothing is predicted, and out is of no use. */
-bool part_errors(bg_model *m, sim_options *so, const held_output *held, size_t nheld, part_error *out);
+/* m: compiled with removable elements. so: how it is run; its grid is set here. workers: so many processes have the
+ * times T among them; what comes of it is the same. out: by element, raised to what this run says. False: nothing is
+ * predicted, and out is of no use. */
+bool part_errors(bg_model *m, sim_options *so, const held_output *held, size_t nheld, size_t workers, part_error *out);
 
 #endif

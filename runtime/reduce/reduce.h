@@ -137,6 +137,7 @@ typedef struct bounded_options {
     void (*adjust)(void *ctx, bg_model *m, sim_options *o);
     void (*failed)(void *ctx, const sources *s); /* the model as given does not run: its messages */
     void *ctx;
+    size_t workers; /* so many trials run side by side; 0: as many as there are cores. What is found is the same */
 } bounded_options;
 enum reduce_result reduce_within(const char *path, const char *text, size_t length, const bounded_options *o,
                                  reduction *out, char **why);

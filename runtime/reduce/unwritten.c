@@ -131,7 +131,7 @@ run_without(struct search *d, const struct elaborate_taken *part, size_t n, stru
             decided = true;
         } else if (!failed && !unstated.n && !d->exact) {
             trial_measure(d, out, &v);
-            decided = out->fine = out->worst <= WITHIN / BEYOND_DOUBT;
+            decided = out->fine = out->worst <= WITHIN / LIKELY;
         }
         more = failed && !decided && v.c[at].model && find_contradicted(d, &v.c[at], &unstated);
         version_free(&d->trier, &v);

@@ -15,6 +15,9 @@
 /* What of a tolerance is beyond doubt too much. Other steps of the integrator change an error by parts in a thousand
  * of it where tolerances are a hundred times those of the run or more. */
 static const double BEYOND_DOUBT = 1.02;
+/* What is so much less than may be is accepted until its text says so: less has to be left than for a refusal, which
+ * nothing looks at again. */
+static const double LIKELY = 1.005;
 
 /* As try_set, of `taken[0..n)`, of which the first d->base_taken are what d->base lacks; those that were accepted since
  * are not yet in a text. */

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -10,11 +12,19 @@
 
 #include "base.h"
 
+/* Of computations that are taken in turn, as all workers see it: the next; those from `end` on are of no use. */
+struct turns {
+    atomic_size_t next, end;
+};
+
 struct work {
     size_t n, size, workers;
     bool (*one)(void *ctx, size_t i, void *result);
+    bool (*one_in_turn)(void *ctx, size_t i, void *result, bool *last);
     void *ctx;
     char *result;
+    struct turns *turns;
+    atomic_size_t *at; /* by worker: what it is at */
 };
 
 static void
@@ -36,6 +46,22 @@ side_by_side_workers(void)
     return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? (size_t)CPU_COUNT(&allowed) : 1;
 }
 
+static void
+wait_for(pid_t child)
+{
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+/* Memory that processes share; NULL: there is none to be had. */
+static void *
+share(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    return p == MAP_FAILED ? NULL : p;
+}
+
 void
 side_by_side(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_t i, void *result), void *ctx,
              void *result)
@@ -47,14 +73,14 @@ side_by_side(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_
                       .ctx = ctx,
                       .result = result };
     size_t bytes = n * size + 1;
-    void *shared = MAP_FAILED;
+    void *shared = NULL;
     pid_t *child;
 
     if (w.workers > n)
         w.workers = n ? n : 1;
     if (w.workers > 1)
-        shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED) {
+        shared = share(bytes);
+    if (!shared) {
         w.workers = 1;
         do_share(&w, 0);
         return;
@@ -73,10 +99,102 @@ side_by_side(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_
     for (size_t k = 0; k + 1 < w.workers; k++) {
         if (child[k] < 0) /* no process to be had: done here */
             do_share(&w, k);
-        while (child[k] > 0 && waitpid(child[k], NULL, 0) < 0 && errno == EINTR)
-            ;
+        else
+            wait_for(child[k]);
     }
     memcpy(result, shared, n * size);
     munmap(shared, bytes);
+    free(child);
+}
+
+/* ---------------------------------------------------------------- in turn */
+
+static void
+do_turns(const struct work *w, size_t worker)
+{
+    /* this process is at the first before there are others */
+    for (size_t i = worker == 0 ? 0 : atomic_fetch_add(&w->turns->next, 1); i < atomic_load(&w->turns->end);
+         i = atomic_fetch_add(&w->turns->next, 1)) {
+        char *result = w->result + i * w->size;
+        bool last = false;
+        size_t end = atomic_load(&w->turns->end);
+
+        atomic_store(&w->at[worker], i);
+        if (!w->one_in_turn(w->ctx, i, result, &last))
+            memset(result, 0xff, w->size);
+        while (last && i + 1 < end && !atomic_compare_exchange_weak(&w->turns->end, &end, i + 1))
+            ;
+    }
+}
+
+/* Waits for the processes, and ends those at work on what is of no use. What one of them finds may make the others'
+ * work useless: the one at the earliest is waited for first. */
+static void
+gather_workers(const struct work *w, pid_t *child)
+{
+    for (;;) {
+        size_t first = 0, end = atomic_load(&w->turns->end);
+
+        for (size_t k = 1; k < w->workers; k++) {
+            if (child[k] > 0 && atomic_load(&w->at[k]) >= end) {
+                kill(child[k], SIGKILL);
+                wait_for(child[k]);
+                child[k] = -1;
+            }
+            if (child[k] > 0 && (first == 0 || atomic_load(&w->at[k]) < atomic_load(&w->at[first])))
+                first = k;
+        }
+        if (first == 0)
+            return;
+        wait_for(child[first]);
+        child[first] = -1;
+    }
+}
+
+void
+side_by_side_in_turn(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_t i, void *result, bool *last),
+                     void *ctx, void *result)
+{
+    struct work w = { .n = n,
+                      .size = size,
+                      .workers = workers ? workers : side_by_side_workers(),
+                      .one_in_turn = one,
+                      .ctx = ctx };
+    size_t bytes;
+    char *shared = NULL;
+    pid_t *child;
+
+    if (w.workers > n)
+        w.workers = n ? n : 1;
+    bytes = sizeof *w.turns + w.workers * sizeof *w.at + n * size;
+    if (w.workers > 1)
+        shared = share(bytes);
+    if (!shared) {
+        w.workers = 1;
+        shared = bg_calloc(1, bytes);
+    }
+    w.turns = (struct turns *)shared;
+    w.at = (atomic_size_t *)(w.turns + 1);
+    w.result = (char *)(w.at + w.workers);
+    atomic_init(&w.turns->next, 1);
+    atomic_init(&w.turns->end, n);
+    for (size_t k = 0; k < w.workers; k++)
+        atomic_init(&w.at[k], 0);
+    memset(w.result, 0xff, n * size);
+    child = bg_calloc(w.workers, sizeof *child);
+    for (size_t k = 1; k < w.workers; k++) {
+        child[k] = fork(); /* without one more, those that there are do it all */
+        if (child[k] == 0) {
+            do_turns(&w, k);
+            _exit(0);
+        }
+    }
+    do_turns(&w, 0);
+    gather_workers(&w, child);
+    memcpy(result, w.result, n * size);
+    if (w.workers > 1)
+        munmap(shared, bytes);
+    else
+        free(shared);
     free(child);
 }

@@ -15,6 +15,11 @@
  * modulo their number, in order; the last worker is this process. */
 void side_by_side(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_t i, void *result), void *ctx,
                   void *result);
+/* The same, each by the worker that comes to it first; this process begins with the first. Where one() sets *last, what
+ * comes after the i-th is of no use: it is not begun, or ended where another process is at it. All before it are done.
+ */
+void side_by_side_in_turn(size_t n, size_t size, size_t workers,
+                          bool (*one)(void *ctx, size_t i, void *result, bool *last), void *ctx, void *result);
 /* The cores that this process may use */
 size_t side_by_side_workers(void);
 

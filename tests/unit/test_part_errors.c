@@ -31,7 +31,7 @@ predicted(const char *text, part_error *out)
                              &(compile_options){ .experiment = "x", .removable = true }));
     assert_true(sim_options_from_experiment(c.model, &o));
     o.rtol = 1e-10;
-    fine = part_errors(c.model, &o, &(held_output){ 0, 1 }, 1, out);
+    fine = part_errors(c.model, &o, &(held_output){ 0, 1 }, 1, 2, out);
     sim_options_free(&o);
     compile_free(&c);
     return fine;

@@ -1,0 +1,392 @@
+/* bounded_taking.c - candidates of a round taken out in their order, one batch after the other
+ *
+ * After a refused batch its half is tried, and after one that is alone the next; after an accepted one the following.
+ * So what is tried next is known as soon as it is known whether this is refused: where cores are idle, the trials that
+ * come next if all goes on as before run beside this one (foretell.h).
+ */
+#include <math.h>
+#include <string.h>
+
+#include "bounded_inside.h"
+#include "foretell.h"
+#include "in_image.h"
+#include "unwritten.h"
+
+/* So many refusals one after another, in order of predicted error, end a round: what follows is predicted to matter
+ * more. */
+enum { PATIENCE = 300 };
+
+/* Where errors are predicted: after so many refusals one after another, what is predicted to be so many times what is
+ * left of the tolerance is refused without a run. */
+enum { PATIENCE_PREDICTED = 8 };
+static const double HOPELESS = 3;
+
+/* So many parts are accepted before a text is made that lacks them: factors in the image take part in every step. */
+enum { MOST_UNWRITTEN = 24 };
+
+/* So many trials ahead at most: one for each core, and twice as many each time that all went as supposed. */
+enum { MOST_AHEAD = 32 };
+
+/* A candidate that was refused without a text, with what was accepted in the image. */
+struct refused_one {
+    struct candidate *candidate;
+    int chosen;
+    const char *why;
+};
+
+/* What is tried next: `batch` candidates of the order, from the i-th on; one alone is read one way. refused: so many
+ * in a row before. */
+struct place {
+    size_t i, batch, refused;
+    int reading;
+};
+
+/* Trials from a place on, of which those from `next` on are still ahead. */
+struct ahead {
+    enum supposed supposed;
+    struct place at[MOST_AHEAD];
+    struct outcome outcome[MOST_AHEAD];
+    size_t n, next, block;
+};
+
+struct taking {
+    struct search *d;
+    const struct order *o;
+    struct candidate **taken; /* n of them are accepted */
+    size_t n;
+    struct place at;
+    double begun, left;              /* error of the text that the round began with; what is left, over what was then */
+    struct verdict *best;            /* the text without the first d->base_taken of them */
+    overrides set;                   /* in that text */
+    double worst;                    /* of what was accepted last */
+    enum supposed last;              /* what came of the last trial */
+    VEC(struct refused_one) refused; /* since the last acceptance that made a difference */
+    struct ahead ahead;
+};
+enum taking_status { TAKING_DONE, TAKING_INTERNAL, TAKING_ANEW };
+
+size_t
+bounded_fitting(const struct order *o, size_t i, double left)
+{
+    size_t n = 0;
+
+    while (i + n < o->at.n && !o->at.at[i + n]->unforeseen && (left -= o->at.at[i + n]->predicted) >= 0)
+        n++;
+    return n;
+}
+
+/* ---------------------------------------------------------------- from place to place */
+
+/* It is predicted to need far more than is left of the tolerances, and what was predicted to do better did not do: no
+ * run is spent on it. */
+static bool
+is_hopeless(const struct taking *t, const struct place *p)
+{
+    const struct candidate *x = t->o->at.at[p->i];
+
+    return t->o->predicts && !x->unforeseen && p->refused >= PATIENCE_PREDICTED && x->predicted > HOPELESS * t->left;
+}
+
+static bool
+goes_on(const struct taking *t, const struct place *p)
+{
+    return p->i < t->o->at.n && p->refused < PATIENCE;
+}
+
+/* As many as there are of what is asked for, and the first of them read as it is to be read. */
+static struct place
+arrive(const struct taking *t, struct place p)
+{
+    if (p.i < t->o->at.n) {
+        p.batch = p.batch < t->o->at.n - p.i ? p.batch : t->o->at.n - p.i;
+        p.reading = t->o->at.at[p.i]->chosen;
+    }
+    return p;
+}
+
+/* Behind what is hopeless there. */
+static struct place
+pass_hopeless(const struct taking *t, struct place p)
+{
+    size_t i = p.i;
+
+    while (goes_on(t, &p) && is_hopeless(t, &p))
+        p.i++;
+    return p.i > i ? arrive(t, p) : p;
+}
+
+static struct place
+after_refusal(const struct taking *t, struct place p)
+{
+    if (p.batch == 1 && p.reading + 1 < t->o->at.at[p.i]->nreadings) {
+        p.reading++;
+        return p;
+    }
+    if (p.batch == 1) {
+        p.i++;
+        p.refused++;
+    }
+    p.batch = (p.batch + 1) / 2;
+    return arrive(t, p);
+}
+
+static struct place
+after_acceptance(const struct taking *t, struct place p)
+{
+    size_t fitting;
+
+    p.i += p.batch;
+    fitting = t->o->predicts ? bounded_fitting(t->o, p.i, t->left) : 2 * p.batch;
+    p.batch = fitting > 1 ? fitting : 1;
+    p.refused = 0;
+    return arrive(t, p);
+}
+
+/* ---------------------------------------------------------------- ahead */
+
+static void
+forget_ahead(struct ahead *a)
+{
+    a->n = a->next = a->block = 0;
+}
+
+/* The trials that come next, should each end as the last one did. */
+static size_t
+list_ahead(struct taking *t, struct ahead_trial *list)
+{
+    struct ahead *a = &t->ahead;
+    bool accepted = a->supposed == SUPPOSED_ACCEPTED;
+    struct place p = t->at;
+    size_t n = 0;
+
+    while (n < a->block && goes_on(t, &p)) {
+        size_t from = accepted ? t->at.i : p.i;
+        const struct candidate *last = t->o->at.at[p.i + p.batch - 1];
+
+        if (n > 0 && t->n + (p.i - from) - t->d->base_taken >= MOST_UNWRITTEN)
+            break; /* another text is the base then */
+        a->at[n] = p;
+        list[n++] = (struct ahead_trial){ t->o->at.at + from, p.i + p.batch - from,
+                                          p.batch == 1 ? p.reading : last->chosen };
+        p = pass_hopeless(t, accepted ? after_acceptance(t, p) : after_refusal(t, p));
+    }
+    return n;
+}
+
+static struct verdict
+look_ahead(struct taking *t)
+{
+    struct ahead *a = &t->ahead;
+    struct ahead_trial list[MOST_AHEAD];
+    size_t least = foretell_workers(t->d), block = a->block ? 2 * a->block : least;
+    struct verdict v;
+
+    a->block = block < MOST_AHEAD ? block : MOST_AHEAD;
+    a->supposed = t->last == SUPPOSED_ACCEPTED ? SUPPOSED_ACCEPTED : SUPPOSED_REFUSED;
+    a->n = list_ahead(t, list);
+    a->next = 1;
+    foretell(t->d, t->taken, t->n, list, a->n, t->o->demand, a->supposed, &v, a->outcome);
+    return v;
+}
+
+/* The verdict on what is at the place. */
+static struct verdict
+try_next(struct taking *t)
+{
+    struct ahead *a = &t->ahead;
+    const struct place *p = &t->at, *seen = &a->at[a->next];
+
+    if (a->next < a->n && (seen->i != p->i || seen->batch != p->batch || seen->reading != p->reading))
+        forget_ahead(a); /* less is left than was supposed */
+    if (a->next < a->n && outcome_decides(&a->outcome[a->next]))
+        return outcome_use(t->d, &a->outcome[a->next++]);
+    if (a->next == a->n && foretell_workers(t->d) > 1)
+        return look_ahead(t);
+    a->next += a->next < a->n;
+    return try_more(t->d, t->taken, t->n + p->batch, t->o->demand);
+}
+
+/* What was looked at ahead holds as long as all goes as supposed. */
+static void
+note_last(struct taking *t, const struct verdict *v)
+{
+    t->last = !v->fine ? SUPPOSED_REFUSED : v->in_image ? SUPPOSED_ACCEPTED : SUPPOSED_NOTHING;
+    if (t->last != t->ahead.supposed)
+        forget_ahead(&t->ahead);
+}
+
+/* ---------------------------------------------------------------- texts */
+
+/* The greatest error of the text at hand over its tolerance. */
+static double
+worst_so_far(const struct search *d)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < d->bound.n; i++)
+        most = fmax(most,
+                    error_over(version_difference(&d->first, &d->now, &d->bound.at[i]).max, d->bound.at[i].tolerance));
+    return most;
+}
+
+const overrides *
+bounded_set_in(const struct search *d, const struct verdict *accepted, overrides *out)
+{
+    vec_resize(out, d->set.n);
+    out->n = reduction_remaining(d->set.at, d->set.n, &accepted->plan, out->at);
+    return out;
+}
+
+static void
+accept_text(struct taking *t, struct verdict *v)
+{
+    in_image_forget(t->d, 0);
+    verdict_free(t->d, t->best);
+    *t->best = *v;
+    unwritten_begin(t->d, &t->best->v, bounded_set_in(t->d, t->best, &t->set), t->n);
+}
+
+/* What is accepted as a text. False: it is not, as a text. */
+static bool
+settle(struct taking *t)
+{
+    struct search *d = t->d;
+    struct verdict v;
+
+    if (t->n == d->base_taken)
+        return true;
+    v = try_set(d, t->taken, t->n, t->o->demand);
+    if (!v.fine) {
+        verdict_free(d, &v);
+        return false;
+    }
+    accept_text(t, &v);
+    /* refusals are known by the text that they are of, also to the next round */
+    for (size_t i = 0; i < t->refused.n; i++) {
+        const struct refused_one *x = &t->refused.at[i];
+        int chosen = x->candidate->chosen;
+
+        x->candidate->chosen = x->chosen;
+        t->taken[t->n] = x->candidate;
+        note_verdict(d, &(struct verdict){ .ran = true,
+                                           .worst = NAN,
+                                           .why = x->why,
+                                           .lasts = true,
+                                           .key = unwritten_key(d, t->taken, t->n + 1, t->o->demand) });
+        x->candidate->chosen = chosen;
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- in turn */
+
+/* Passes what is hopeless, and makes the candidates at the place the last of those taken. */
+static void
+set_out(struct taking *t)
+{
+    struct candidate **at = t->o->at.at;
+    struct place p = pass_hopeless(t, t->at);
+
+    for (size_t i = t->at.i; i < p.i; i++)
+        bounded_refuse_unseen(t->d, at[i]);
+    t->at = p;
+    if (goes_on(t, &p))
+        memcpy(t->taken + t->n, at + p.i, p.batch * sizeof(struct candidate *));
+    if (goes_on(t, &p) && p.batch == 1)
+        at[p.i]->chosen = p.reading;
+}
+
+static enum taking_status
+accept(struct taking *t, struct verdict *v)
+{
+    struct search *d = t->d;
+    enum taking_status status = TAKING_DONE;
+
+    t->n += t->at.batch;
+    if (v->worst != t->worst) /* else what went was there no longer, and what was refused is refused again */
+        t->refused.n = 0;
+    t->worst = v->worst;
+    if (v->unwritten && !v->in_image)
+        in_image_forget(d, t->n);
+    t->left = t->begun < 1 ? (1 - v->worst) / (1 - t->begun) : 0;
+    if (!v->unwritten)
+        accept_text(t, v);
+    else if (t->n - d->base_taken >= MOST_UNWRITTEN && !settle(t))
+        status = TAKING_ANEW;
+    t->at = after_acceptance(t, t->at);
+    return status;
+}
+
+static void
+refuse(struct taking *t, struct verdict *v)
+{
+    struct candidate *x = t->o->at.at[t->at.i];
+
+    if (t->at.batch == 1 && v->lasts && v->unwritten)
+        vec_push(&t->refused, ((struct refused_one){ x, x->chosen, v->why }));
+    verdict_free(t->d, v);
+    t->at = after_refusal(t, t->at);
+}
+
+static enum taking_status
+take_in_turn(struct taking *t)
+{
+    struct search *d = t->d;
+    const struct order *o = t->o;
+    enum taking_status status = TAKING_DONE;
+
+    t->begun = o->predicts ? worst_so_far(d) : 0;
+    t->left = 1;
+    t->at = arrive(t, (struct place){ .batch = o->batch ? o->batch : 1 });
+    for (set_out(t); goes_on(t, &t->at) && status == TAKING_DONE; set_out(t)) {
+        struct verdict v = try_next(t);
+
+        note_verdict(d, &v);
+        note_last(t, &v);
+        if (v.internal) {
+            verdict_free(d, &v);
+            return TAKING_INTERNAL;
+        }
+        if (t->n == 0 || v.fine)
+            bounded_note_trial(d, t->taken, t->n + t->at.batch, &v);
+        else
+            bounded_note_trial(d, t->taken + t->n, t->at.batch, &v);
+        if (v.fine)
+            status = accept(t, &v);
+        else
+            refuse(t, &v);
+    }
+    return status == TAKING_DONE && !settle(t) ? d->error ? TAKING_INTERNAL : TAKING_ANEW : status;
+}
+
+bool
+bounded_take(struct search *d, const struct order *o, struct candidate **taken, size_t *n, struct verdict *best)
+{
+    struct taking *t = bg_calloc(1, sizeof *t);
+    size_t trials = d->out->trial.n, refused = d->refused.n;
+    enum taking_status status;
+
+    *t = (struct taking){ .d = d, .o = o, .taken = taken, .best = best, .worst = NAN };
+    status = take_in_turn(t);
+    if (status == TAKING_ANEW) {
+        verdict_free(d, best);
+        *best = (struct verdict){ 0 };
+        d->out->trial.n = trials;
+        d->refused.n = refused;
+        for (size_t i = 0; i < o->at.n; i++)
+            o->at.at[i]->chosen = 0;
+        t->n = t->refused.n = 0;
+        t->worst = NAN;
+        t->last = SUPPOSED_NOTHING;
+        forget_ahead(&t->ahead);
+        d->exact = true;
+        unwritten_begin(d, &d->now, &d->set, 0);
+        status = take_in_turn(t);
+    }
+    unwritten_end(d);
+    vec_free(&t->set);
+    vec_free(&t->refused);
+    *n = t->n;
+    free(t);
+    return status != TAKING_INTERNAL;
+}
