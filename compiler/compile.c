@@ -92,6 +92,7 @@ write_out(compilation *c, const compile_options *o)
         eo.open = o->open;
         eo.ports = o->ports;
         eo.expect = o->expect;
+        eo.names_apart = o->names_apart;
     }
     c->flat = elaborate(c->sources, c->names, c->arena, c->units, c->pool, c->ast, &eo);
     return c->flat && !diag_errors(c->sources);
@@ -313,6 +314,12 @@ compile_path(compilation *c, const char *path, enum compile_stage upto, const co
     }
     c->file = (uint32_t)file;
     return run_passes(c, 0, upto, o);
+}
+
+bool
+compile_go_on(compilation *c, enum compile_stage upto, const compile_options *o)
+{
+    return run_passes(c, TREE, upto, o);
 }
 
 bool

@@ -56,6 +56,7 @@ typedef struct compile_options {
     size_t ntaken, nunstated;     /* parts taken out, initial values not stated (elaborate.h) */
     bool expect;                  /* what the experiment expects is made (elaborate.h) */
     bool removable;               /* a run may do without an element: model_take_out */
+    bool names_apart;             /* nobody looks parts up by their names (elaborate.h) */
     bool open, ports;             /* inputs and sources can be moved; ports are outputs too (elaborate.h) */
     const compile_shared *shared; /* NULL: nothing */
 } compile_options;
@@ -64,6 +65,8 @@ enum compile_stage { STAGE_PARSE, STAGE_GRAPH, STAGE_CAUSALITY, STAGE_EQUATIONS,
 
 /* Takes a file through the stages up to the one named. False after errors: sources has them. o may be NULL. */
 bool compile_path(compilation *c, const char *path, enum compile_stage upto, const compile_options *o);
+/* Goes on with a compilation that was stopped behind its parse. */
+bool compile_go_on(compilation *c, enum compile_stage upto, const compile_options *o);
 bool compile_text(compilation *c, const char *path, const char *text, size_t n, enum compile_stage upto,
                   const compile_options *o);
 /* Another model or experiment of the file of `of`, which has an elaborated model: the text is not parsed again. c is

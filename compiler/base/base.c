@@ -223,19 +223,31 @@ arena_strdup(arena *a, const char *s)
 char *
 arena_join(arena *a, ...)
 {
+    enum { FEW = 8 }; /* whose lengths are kept */
     va_list ap;
-    size_t n = 0;
+    size_t length[FEW], n = 0, k = 0;
     char *s, *end;
 
     va_start(ap, a);
-    for (const char *part; (part = va_arg(ap, const char *));)
-        n += strlen(part);
+    for (const char *part; (part = va_arg(ap, const char *)); k++) {
+        size_t is = strlen(part);
+
+        if (k < FEW)
+            length[k] = is;
+        n += is;
+    }
     va_end(ap);
     end = s = arena_text(a, n + 1);
     va_start(ap, a);
-    for (const char *part; (part = va_arg(ap, const char *));)
-        end = stpcpy(end, part);
+    k = 0;
+    for (const char *part; (part = va_arg(ap, const char *)); k++) {
+        size_t is = k < FEW ? length[k] : strlen(part);
+
+        memcpy(end, part, is);
+        end += is;
+    }
     va_end(ap);
+    *end = '\0';
     return s;
 }
 
@@ -332,19 +344,6 @@ strbuf_free(strbuf *b)
 /* ---------------------------------------------------------------- hashing */
 
 uint64_t
-bg_hash_mix(uint64_t a, uint64_t b)
-{
-    uint64_t h = a ^ (b + UINT64_C(0x9e3779b97f4a7c15) + (a << 6) + (a >> 2));
-
-    h ^= h >> 32;
-    h *= UINT64_C(0xd6e8feb86659fd93);
-    h ^= h >> 32;
-    h *= UINT64_C(0xd6e8feb86659fd93);
-    h ^= h >> 32;
-    return h;
-}
-
-uint64_t
 bg_hash_bytes(const void *p, size_t n, uint64_t seed)
 {
     const unsigned char *s = p;
@@ -362,48 +361,45 @@ bg_hash_bytes(const void *p, size_t n, uint64_t seed)
     return h;
 }
 
+/* Together, so that a look-up in a large map waits for memory once. */
+struct map_slot {
+    uint64_t key;
+    uint32_t value;
+    bool used;
+};
+
 /* The slot of a key, or the free slot where it would go; the table is never full. */
-static size_t
+static struct map_slot *
 map_slot(const map *m, uint64_t key)
 {
     size_t mask = m->cap - 1;
     size_t i = (size_t)bg_hash_mix(key, 0) & mask;
 
-    while (m->used[i] && m->key[i] != key)
+    while (m->at[i].used && m->at[i].key != key)
         i = (i + 1) & mask;
-    return i;
+    return &m->at[i];
 }
 
 uint32_t
 map_get(const map *m, uint64_t key)
 {
-    size_t i;
+    const struct map_slot *s;
 
     if (!m->n)
         return MAP_NONE;
-    i = map_slot(m, key);
-    return m->used[i] ? m->value[i] : MAP_NONE;
+    s = map_slot(m, key);
+    return s->used ? s->value : MAP_NONE;
 }
 
 static void
 map_grow(map *m)
 {
-    map big = { 0 };
+    map big = { .n = m->n, .cap = m->cap ? 2 * m->cap : 16 };
 
-    big.cap = m->cap ? 2 * m->cap : 16;
-    big.n = m->n;
-    big.key = bg_calloc(big.cap, sizeof *big.key);
-    big.value = bg_calloc(big.cap, sizeof *big.value);
-    big.used = bg_calloc(big.cap, sizeof *big.used);
-    for (size_t i = 0; i < m->cap; i++) {
-        if (m->used[i]) {
-            size_t k = map_slot(&big, m->key[i]);
-
-            big.used[k] = 1;
-            big.key[k] = m->key[i];
-            big.value[k] = m->value[i];
-        }
-    }
+    big.at = bg_calloc(big.cap, sizeof *big.at);
+    for (size_t i = 0; i < m->cap; i++)
+        if (m->at[i].used)
+            *map_slot(&big, m->at[i].key) = m->at[i];
     map_free(m);
     *m = big;
 }
@@ -411,25 +407,19 @@ map_grow(map *m)
 void
 map_set(map *m, uint64_t key, uint32_t value)
 {
-    size_t i;
+    struct map_slot *s;
 
     if (4 * (m->n + 1) > 3 * m->cap)
         map_grow(m);
-    i = map_slot(m, key);
-    if (!m->used[i]) {
-        m->used[i] = 1;
-        m->key[i] = key;
-        m->n++;
-    }
-    m->value[i] = value;
+    s = map_slot(m, key);
+    m->n += !s->used;
+    *s = (struct map_slot){ key, value, true };
 }
 
 void
 map_free(map *m)
 {
-    free(m->key);
-    free(m->value);
-    free(m->used);
+    free(m->at);
     *m = (map){ 0 };
 }
 

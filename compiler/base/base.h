@@ -80,9 +80,7 @@ void strbuf_free(strbuf *b);
 
 /* ---- map from 64-bit keys to 32-bit values; open addressing ---- */
 typedef struct map {
-    uint64_t *key;
-    uint32_t *value;
-    uint8_t *used;
+    struct map_slot *at;
     size_t n, cap;
 } map; /* {0} is empty */
 #define MAP_NONE UINT32_MAX
@@ -91,7 +89,18 @@ void map_set(map *m, uint64_t key, uint32_t value);
 void map_free(map *m);
 #define map_ptr_key(p) ((uint64_t)(uintptr_t)(p))
 uint64_t bg_hash_bytes(const void *p, size_t n, uint64_t seed);
-uint64_t bg_hash_mix(uint64_t a, uint64_t b);
+static inline uint64_t
+bg_hash_mix(uint64_t a, uint64_t b)
+{
+    uint64_t h = a ^ (b + UINT64_C(0x9e3779b97f4a7c15) + (a << 6) + (a >> 2));
+
+    h ^= h >> 32;
+    h *= UINT64_C(0xd6e8feb86659fd93);
+    h ^= h >> 32;
+    h *= UINT64_C(0xd6e8feb86659fd93);
+    h ^= h >> 32;
+    return h;
+}
 
 /* ---- names: equal strings are equal pointers ---- */
 typedef struct names names;

@@ -371,12 +371,29 @@ set_units(struct check *c)
     }
 }
 
+/* Does anything in the model have a unit? Where nothing has, nothing is to be found. */
+static bool
+units_are_said(const elab *el)
+{
+    const flat_model *f = el->f;
+
+    if (el->file->units || f->domain.n)
+        return true;
+    for (size_t k = 0; k < f->initial.n; k++)
+        if (f->initial.at[k].unit)
+            return true;
+    for (size_t k = 0; k < f->var.n; k++)
+        if (f->var.at[k].unit && f->var.at[k].kind != VAR_TIME)
+            return true;
+    return false;
+}
+
 void
 check_bonds(elab *el)
 {
     struct check c = { .el = el, .f = el->f, .watt = el->watt, .opened = NONE };
 
-    if (el->incomplete || el->domains_wrong || !el->watt || !el->second)
+    if (el->incomplete || el->domains_wrong || !el->watt || !el->second || !units_are_said(el))
         return;
     c.root = junction_regions(el->f);
     c.region = bg_calloc(el->f->junction.n, sizeof *c.region);

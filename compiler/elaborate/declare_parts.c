@@ -321,7 +321,7 @@ make_part(elab *el, scope *in, const struct kind *k, const ast_stmt *s, const as
                .in = in,
                .stmt = s,
                .node = written,
-               .name = full_name(el, in, written->ref.part[0].name, rank, idx),
+               .name = part_name(el, in, written->ref.part[0].name, rank, idx),
                .at = span_join(ast_type_at(written), written->ref.at),
                .port = is_port,
                .index = NONE };

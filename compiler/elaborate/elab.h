@@ -300,6 +300,8 @@ typedef struct initial_made {
     scope *in;
 } initial_made;
 
+enum { LAST_FAMILIES = 64 };
+
 typedef struct elab {
     sources *s;
     names *names;
@@ -313,7 +315,8 @@ typedef struct elab {
     const ast_experiment *experiment, *gives_sizes; /* NULL: none; the same but where the options say bare */
     const ast_expr **formula;                       /* of opt->set, once read */
     size_t errors_before;
-    strbuf name_room; /* where full names are put together */
+    strbuf name_room;      /* where full names are put together */
+    uint32_t *last_family; /* [LAST_FAMILIES] found, by hash: the rounds of a loop ask for the same ones */
 
     scope *file_scope, *model_scope;
     uint32_t nscopes;
@@ -427,6 +430,8 @@ uint32_t find_value(const elab *el, const scope *in, const char *name); /* the f
 uint32_t find_part(const elab *el, const scope *in, const char *name);
 /* "name", "name[3]", "name[1,2]" behind the scope's prefix; interned */
 const char *full_name(elab *el, const scope *in, const char *name, uint8_t rank, const int32_t *idx);
+/* The same of a part: of its own where the options say that nobody looks for it. */
+const char *part_name(elab *el, const scope *in, const char *name, uint8_t rank, const int32_t *idx);
 /* Two imports of the scope's file have the name: said at `at`. */
 bool import_clash(elab *el, const scope *in, const char *name, span at);
 scope *element_scope(const elab *el, uint32_t element);
@@ -554,7 +559,10 @@ enum reads {
     READ_ALL
 };
 
-/* One expression being made: its slots are distinct variables, in order of first mention. */
+enum { FEW_SLOTS = 8 }; /* of an expression: looked through one by one, and kept without memory of their own */
+
+/* One expression being made: its slots are distinct variables, in order of first mention. Not to be copied once it has
+ * slots. */
 typedef struct builder {
     elab *el;
     scope *in;
@@ -569,7 +577,8 @@ typedef struct builder {
     const ast_function *function; /* arguments are the first slots */
     const map *formal;            /* their names -> slot */
     const val *formal_fits;
-    VEC(var_id) slot;
+    VEC(var_id) slot; /* in `few` as long as they fit */
+    var_id few[FEW_SLOTS];
     map slot_of; /* used above a few slots */
     map calls;   /* hash of (function, arguments) -> call_memo index */
     VEC(struct call_memo {

@@ -256,6 +256,7 @@ elaborate(sources *s, names *n, arena *a, unit_system *u, pool *p, const ast_fil
     f->experiment.start = f->experiment.stop = f->experiment.rtol = f->experiment.atol = INST_NONE;
     f->experiment.max_step = f->experiment.max_time = INST_NONE;
     el.own = arena_new();
+    el.last_family = arena_new_array(el.own, uint32_t, LAST_FAMILIES);
     vec_push(&el.array, (family_array){ 0 });
     el.errors_before = diag_errors(s);
     intern_names(&el);

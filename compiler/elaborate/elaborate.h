@@ -40,8 +40,10 @@ typedef struct elaborate_options {
     size_t ntaken;
     const span *unstated; /* initial values in the blocks of parts of the model: as if the text did not state them */
     size_t nunstated;
-    bool expect; /* what the experiment expects is made (flat_experiment.expect) */
-    bool open;   /* inputs and sources can be moved (flat.opening) */
+    bool expect;      /* what the experiment expects is made (flat_experiment.expect) */
+    bool names_apart; /* names of parts of arrays and components are texts of their own: else equal names are one
+                         pointer, which costs a look into the table of all names for each */
+    bool open;        /* inputs and sources can be moved (flat.opening) */
     bool
         ports; /* behind the outputs of the text stand effort and flow of each port, then what was opened as an input */
     elaborate_index *index; /* of the file, filled or to be filled; NULL: none is kept */

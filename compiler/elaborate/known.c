@@ -191,11 +191,41 @@ known_number(elab *el, scope *in, const ast_expr *e, const char *what, bool quie
     return fine;
 }
 
+/* i, i + 1, 3: what nearly all indexes in loops are, of whole numbers so small that nothing is rounded. */
+static bool
+plain_index(const scope *in, const ast_expr *e, int depth, int64_t *x)
+{
+    int64_t a, b;
+
+    switch (e->kind) {
+    case AST_NUMBER:
+        if (e->number.unit || !(fabs(e->number.value) <= MOST_INDEX) || e->number.value != floor(e->number.value))
+            return false;
+        *x = (int64_t)e->number.value;
+        return true;
+    case AST_REF:
+        if (!in->loop || in->nknown != 1 || e->ref.nparts != 1 || e->ref.part[0].nindex ||
+            in->known->name != e->ref.part[0].name)
+            return false;
+        *x = in->round;
+        return true;
+    case AST_BINARY:
+        if ((e->bin.op != AST_ADD && e->bin.op != AST_SUB) || !depth || !plain_index(in, e->bin.a, depth - 1, &a) ||
+            !plain_index(in, e->bin.b, depth - 1, &b))
+            return false;
+        *x = e->bin.op == AST_ADD ? a + b : a - b;
+        return true;
+    default: return false;
+    }
+}
+
 bool
 known_integer(elab *el, scope *in, const ast_expr *e, const char *what, int64_t *x)
 {
     double d;
 
+    if (plain_index(in, e, 4, x))
+        return true;
     if (!known_number(el, in, e, what, false, &d, NULL))
         return false;
     if (isnan(d)) {

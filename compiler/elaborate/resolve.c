@@ -12,10 +12,7 @@
 #include "elab.h"
 #include "expr_pool.h"
 
-enum {
-    DEEPEST = 1000, /* levels of nesting of one expression */
-    FEW_SLOTS = 8   /* looked through one by one */
-};
+enum { DEEPEST = 1000 }; /* levels of nesting of one expression */
 
 /* ---------------------------------------------------------------- operators of the text */
 
@@ -60,12 +57,27 @@ builder_new(elab *el, scope *in, enum reads reads, const char *who)
 void
 builder_free(builder *b)
 {
-    vec_free(&b->slot);
+    if (b->slot.at != b->few)
+        vec_free(&b->slot);
     map_free(&b->slot_of);
     map_free(&b->calls);
     for (size_t k = 0; k < b->call_memo.n; k++)
         free(b->call_memo.at[k].arg);
     vec_free(&b->call_memo);
+}
+
+static void
+add_slot(builder *b, var_id v)
+{
+    if (b->slot.n < FEW_SLOTS) {
+        b->slot.at = b->few;
+        b->slot.cap = FEW_SLOTS;
+    } else if (b->slot.at == b->few) {
+        b->slot.cap = 4 * FEW_SLOTS;
+        b->slot.at = bg_malloc(b->slot.cap * sizeof *b->slot.at);
+        memcpy(b->slot.at, b->few, sizeof b->few);
+    }
+    vec_push(&b->slot, v);
 }
 
 node
@@ -82,7 +94,7 @@ builder_slot(builder *b, var_id v)
     }
     if (at == MAP_NONE) {
         at = (uint32_t)b->slot.n;
-        vec_push(&b->slot, v);
+        add_slot(b, v);
         if (b->slot.n == FEW_SLOTS + 1)
             for (size_t k = 0; k < FEW_SLOTS; k++)
                 map_set(&b->slot_of, b->slot.at[k], (uint32_t)k);
@@ -97,12 +109,13 @@ builder_inst(builder *b, node root)
 {
     uint32_t n = (uint32_t)b->slot.n, kept = 0;
     flat_model *f = b->el->f;
-    bool *used;
+    bool few[FEW_SLOTS], *used = few;
     inst i;
 
     if (!n)
         return flat_inst(f, root, NULL, 0);
-    used = bg_calloc(n, sizeof *used);
+    if (n > FEW_SLOTS)
+        used = bg_calloc(n, sizeof *used);
     ex_slots_used(f->pool, root, used, n);
     for (uint32_t k = 0; k < n; k++)
         kept += used[k];
@@ -124,7 +137,8 @@ builder_inst(builder *b, node root)
         free(slot);
         free(to);
     }
-    free(used);
+    if (used != few)
+        free(used);
     return i;
 }
 

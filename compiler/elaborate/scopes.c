@@ -15,14 +15,18 @@ enum { LONGEST_QUOTE = 60, MOST_LISTED = 12 };
 uint32_t
 own_family(const elab *el, const scope *in, const char *name, bool is_part)
 {
-    uint64_t key = bg_hash_mix((uint64_t)in->id << 1 | is_part, map_ptr_key(name));
-    uint32_t at;
+    uint64_t key = (uint64_t)in->id << 1 | is_part;
+    uint32_t *last = &el->last_family[(map_ptr_key(name) >> 3 ^ key) % LAST_FAMILIES], at = *last;
 
+    if (at < el->family.n && el->family.at[at].name == name && el->family.at[at].scope == in->id &&
+        el->family.at[at].is_part == is_part)
+        return at;
+    key = bg_hash_mix(key, map_ptr_key(name));
     while ((at = map_get(&el->families, key)) != MAP_NONE) {
         const family *f = &el->family.at[at];
 
         if (f->name == name && f->scope == in->id && f->is_part == is_part)
-            return at;
+            return *last = at;
         key++;
     }
     return NONE;
@@ -260,8 +264,8 @@ find_part(const elab *el, const scope *in, const char *name)
 static void
 put_index(strbuf *b, int32_t i)
 {
-    char digits[12] = "";
-    size_t n = sizeof digits - 1;
+    char digits[12];
+    size_t n = sizeof digits;
     uint32_t left = i < 0 ? -(uint32_t)i : (uint32_t)i;
 
     do
@@ -269,26 +273,46 @@ put_index(strbuf *b, int32_t i)
     while (left /= 10);
     if (i < 0)
         digits[--n] = '-';
-    strbuf_puts(b, digits + n);
+    strbuf_add(b, digits + n, sizeof digits - n);
+}
+
+static const strbuf *
+put_name(elab *el, const scope *in, const char *name, uint8_t rank, const int32_t *idx)
+{
+    strbuf *b = &el->name_room;
+
+    b->n = 0;
+    strbuf_puts(b, in->prefix);
+    strbuf_puts(b, name);
+    for (uint8_t k = 0; k < rank; k++) {
+        strbuf_add(b, k ? "," : "[", 1);
+        put_index(b, idx[k]);
+    }
+    if (rank)
+        strbuf_add(b, "]", 1);
+    return b;
 }
 
 const char *
 full_name(elab *el, const scope *in, const char *name, uint8_t rank, const int32_t *idx)
 {
-    strbuf *b = &el->name_room;
+    const strbuf *b;
 
     if (!rank && !in->prefix[0])
         return name;
-    b->n = 0;
-    strbuf_puts(b, in->prefix);
-    strbuf_puts(b, name);
-    for (uint8_t k = 0; k < rank; k++) {
-        strbuf_puts(b, k ? "," : "[");
-        put_index(b, idx[k]);
-    }
-    if (rank)
-        strbuf_puts(b, "]");
+    b = put_name(el, in, name, rank, idx);
     return names_intern(el->names, b->at, b->n);
+}
+
+const char *
+part_name(elab *el, const scope *in, const char *name, uint8_t rank, const int32_t *idx)
+{
+    const strbuf *b;
+
+    if (!el->opt->names_apart || (!rank && !in->prefix[0]))
+        return full_name(el, in, name, rank, idx);
+    b = put_name(el, in, name, rank, idx);
+    return arena_strndup(el->a, b->at, b->n);
 }
 
 scope *

@@ -96,33 +96,51 @@ make_states(equations *e)
         }
 }
 
+/* The power into an element, port by port. */
+static inst
+power_of(equations *e, const flat_element *el)
+{
+    flat_model *f = e->f;
+    pool *p = f->pool;
+    node sum = ex_const(p, 0);
+    VEC(var_id) slots = { 0 };
+    inst power;
+
+    for (uint32_t k = 0; k < el->nports; k++) {
+        const flat_port *q = &f->port.at[el->port0 + k];
+        uint32_t at = (uint32_t)slots.n;
+        node product = flat_power(f, q->junction, ex_slot(p, at), ex_slot(p, at + 1), at + 2);
+        const var_id *reads;
+        uint32_t nreads = flat_power_reads(f, q->junction, &reads);
+
+        vec_push(&slots, q->e);
+        vec_push(&slots, q->f);
+        for (uint32_t j = 0; j < nreads; j++)
+            vec_push(&slots, reads[j]);
+        sum = q->sign > 0 ? ex_add(p, sum, product) : ex_sub(p, sum, product);
+    }
+    power = inst_compose(e->composer, flat_inst(f, sum, slots.at, (uint32_t)slots.n), NULL);
+    vec_free(&slots);
+    return power;
+}
+
 static void
 make_powers(equations *e)
 {
     flat_model *f = e->f;
-    pool *p = f->pool;
+    node plain[2] = { NODE_NONE, NODE_NONE }; /* of a port that takes e*f, or gives it: most elements have just one */
 
     vec_reserve(&e->power, f->element.n);
     for (uint32_t i = 0; i < f->element.n; i++) {
         const flat_element *el = &f->element.at[i];
-        node sum = ex_const(p, 0);
-        VEC(var_id) slots = { 0 };
+        const flat_port *q = el->nports == 1 ? &f->port.at[el->port0] : NULL;
+        const flat_domain *d = q ? junction_domain(f, q->junction) : NULL;
+        node *known = q && (!d || d->power == NODE_NONE) ? &plain[q->sign > 0] : NULL;
+        inst power = known && *known != NODE_NONE ? flat_inst(f, *known, (var_id[]){ q->e, q->f }, 2) : power_of(e, el);
 
-        for (uint32_t k = 0; k < el->nports; k++) {
-            const flat_port *q = &f->port.at[el->port0 + k];
-            uint32_t at = (uint32_t)slots.n;
-            node product = flat_power(f, q->junction, ex_slot(p, at), ex_slot(p, at + 1), at + 2);
-            const var_id *reads;
-            uint32_t nreads = flat_power_reads(f, q->junction, &reads);
-
-            vec_push(&slots, q->e);
-            vec_push(&slots, q->f);
-            for (uint32_t j = 0; j < nreads; j++)
-                vec_push(&slots, reads[j]);
-            sum = q->sign > 0 ? ex_add(p, sum, product) : ex_sub(p, sum, product);
-        }
-        vec_push(&e->power, inst_compose(e->composer, flat_inst(f, sum, slots.at, (uint32_t)slots.n), NULL));
-        vec_free(&slots);
+        if (known)
+            *known = power.root;
+        vec_push(&e->power, power);
     }
     for (size_t i = 0; i < f->output.n; i++)
         vec_push(&e->output, f->output.at[i].def);
@@ -396,10 +414,13 @@ static bool
 elements(struct build *b)
 {
     flat_model *f = b->e->f;
+    struct closed_forms forms = { 0 };
 
     vec_resize(&b->rate.order, f->var.n);
     for (uint32_t i = 0; i < f->element.n; i++)
-        equations_define_element(b->e, &b->group, &b->rate, &b->constraint, &b->ideal, i, b->component_group);
+        equations_define_element(b->e, &b->group, &b->rate, &b->constraint, &b->ideal, &forms, i, b->component_group);
+    map_free(&forms.index);
+    vec_free(&forms.at);
     return true;
 }
 

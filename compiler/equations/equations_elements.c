@@ -44,10 +44,71 @@ may_shut(const flat_model *f, inst r, node divisor)
     return moves && poles_may_be_zero(f->pool, divisor);
 }
 
+static uint64_t
+form_key(const struct closed_form *x)
+{
+    return bg_hash_mix((uint64_t)x->law << 32 | x->nslots, (uint64_t)x->out << 32 | x->asked);
+}
+
+static bool
+form_equal(const struct closed_form *a, const struct closed_form *b)
+{
+    return a->law == b->law && a->nslots == b->nslots && a->out == b->out && a->asked == b->asked;
+}
+
+/* Are the slots of a law few and distinct, so that they are told apart by their places? */
+static bool
+has_form(const flat_model *f, const flat_law *law)
+{
+    const var_id *slot = inst_slots(f, law->def);
+    bool distinct = law->def.n <= sizeof((struct closed_form *)NULL)->from / sizeof(var_id);
+
+    for (uint32_t k = 0; k < law->def.n && distinct; k++)
+        for (uint32_t i = 0; i < k && distinct; i++)
+            distinct = slot[i] != slot[k];
+    return distinct;
+}
+
+/* A law solved for y before: what it came to, with the variables of this one. */
+static bool
+known_form(const equations *e, const struct closed_forms *forms, const struct closed_form *wanted, const flat_law *law,
+           var_id out, inst *solved)
+{
+    uint32_t at = map_get(&forms->index, form_key(wanted));
+    const struct closed_form *x = at == MAP_NONE ? NULL : &forms->at.at[at];
+    var_id slot[sizeof x->from / sizeof *x->from];
+
+    if (!x || !form_equal(x, wanted))
+        return false;
+    for (uint32_t k = 0; k < x->n; k++)
+        slot[k] = x->from[k] == x->nslots ? out : inst_slots(e->f, law->def)[x->from[k]];
+    *solved = flat_inst(e->f, x->root, slot, x->n);
+    return true;
+}
+
+static void
+keep_form(const equations *e, struct closed_forms *forms, struct closed_form x, const flat_law *law, var_id out,
+          inst solved)
+{
+    uint64_t key = form_key(&x);
+
+    if (solved.n > sizeof x.from / sizeof *x.from || map_get(&forms->index, key) != MAP_NONE)
+        return;
+    x.root = solved.root;
+    x.n = solved.n;
+    for (uint32_t k = 0; k < solved.n; k++) {
+        var_id v = inst_slots(e->f, solved)[k];
+
+        x.from[k] = v == out ? x.nslots : inst_slot_of(e->f, law->def, v);
+    }
+    map_set(&forms->index, key, (uint32_t)forms->at.n);
+    vec_push(&forms->at, x);
+}
+
 /* Makes y what the law of a port says of it: a definition; where that has no closed form a group of its own, whose
  * number is given, so that y is found by iteration. UINT32_MAX: none. */
 static uint32_t
-define_by_law(equations *e, struct groups *g, const flat_law *law, var_id y)
+define_by_law(equations *e, struct groups *g, struct closed_forms *forms, const flat_law *law, var_id y)
 {
     flat_model *f = e->f;
     inst r;
@@ -56,9 +117,20 @@ define_by_law(equations *e, struct groups *g, const flat_law *law, var_id y)
     /* laws of a field are solved together, with pivots, not one by one */
     const flat_element *el = &f->element.at[f->port.at[law->port].element];
     bool alone = el->nports == 1, open = el->type == EL_R && e->c->port[law->port] == ST_OPEN;
+    bool repeats = alone && !open && has_form(f, law);
+    var_id out = equations_quantity_var(&f->port.at[law->port], law->out);
+    struct closed_form form = { .law = law->def.root,
+                                .nslots = law->def.n,
+                                .out = inst_slot_of(f, law->def, out),
+                                .asked = inst_slot_of(f, law->def, y) };
+    inst solved;
 
-    if (equations_quantity_var(&f->port.at[law->port], law->out) == y) {
+    if (out == y) {
         eq_define(e, y, law->def);
+        return UINT32_MAX;
+    }
+    if (repeats && known_form(e, forms, &form, law, out, &solved)) {
+        eq_define(e, y, solved);
         return UINT32_MAX;
     }
     r = equations_law_residual(e, law);
@@ -71,7 +143,10 @@ define_by_law(equations *e, struct groups *g, const flat_law *law, var_id y)
 
         for (uint32_t i = 0; i < r.n; i++)
             vec_push(&slots, f->slot.at[r.first + i]);
-        eq_define(e, y, inst_part(e->composer, solution, slots.at, r.n));
+        solved = inst_part(e->composer, solution, slots.at, r.n);
+        eq_define(e, y, solved);
+        if (repeats)
+            keep_form(e, forms, form, law, out, solved);
         vec_free(&slots);
         return UINT32_MAX;
     }
@@ -157,7 +232,7 @@ is_valve(equations *e, const flat_law *law)
 
 static void
 define_one_port(equations *e, struct groups *g, struct rates *r, struct constraints *k, struct switches *sw,
-                uint32_t port)
+                struct closed_forms *forms, uint32_t port)
 {
     flat_model *f = e->f;
     flat_port *p = &f->port.at[port];
@@ -189,11 +264,11 @@ define_one_port(equations *e, struct groups *g, struct rates *r, struct constrai
         var_id given = momentum ? p->f : p->e, rate = momentum ? p->e : p->f;
 
         if (e->c->state[port]) {
-            define_by_law(e, g, &law, given);
+            define_by_law(e, g, forms, &law, given);
         } else {
             var_id stored = p->stored;
 
-            define_by_law(e, g, &law, stored);
+            define_by_law(e, g, forms, &law, stored);
             var_id d = rate_of(r, stored);
 
             e->defining = (defined){ DEF_BY_RATE, stored };
@@ -202,7 +277,7 @@ define_one_port(equations *e, struct groups *g, struct rates *r, struct constrai
         break;
     }
     default: {
-        uint32_t group = define_by_law(e, g, &law, e->c->port[port] == ST_STRONG ? common : own);
+        uint32_t group = define_by_law(e, g, forms, &law, e->c->port[port] == ST_STRONG ? common : own);
 
         if (group != UINT32_MAX && is_valve(e, &law))
             vec_push(sw, ((switch_group){ group, el->at, true }));
@@ -212,7 +287,7 @@ define_one_port(equations *e, struct groups *g, struct rates *r, struct constrai
 
 void
 equations_define_element(equations *e, struct groups *g, struct rates *r, struct constraints *k, struct switches *sw,
-                         uint32_t element, const uint32_t *component_group)
+                         struct closed_forms *forms, uint32_t element, const uint32_t *component_group)
 {
     flat_element el = e->f->element.at[element];
     bool two = el.type == EL_TF || el.type == EL_GY;
@@ -220,7 +295,7 @@ equations_define_element(equations *e, struct groups *g, struct rates *r, struct
     for (uint32_t p = el.port0; p < el.port0 + el.nports; p++) {
         e->defining = (defined){ two ? DEF_BY_TWO_PORT : DEF_BY_LAW, p };
         if (!two)
-            define_one_port(e, g, r, k, sw, p);
+            define_one_port(e, g, r, k, sw, forms, p);
         else if ((p - el.port0) % 2 == 0)
             define_two_port(e, g, &el, p, component_group);
     }

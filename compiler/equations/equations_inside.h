@@ -24,11 +24,23 @@ struct switches {
     size_t n, cap;
 };
 
+/* Laws of one port solved for what their stroke asks for: of many equal ones the first is. from: the slots of `root` by
+ * their places in the law, behind whose slots stands what it gives. */
+struct closed_form {
+    node law, root;
+    uint32_t nslots, out, asked, n, from[4];
+};
+struct closed_forms {
+    map index; /* hash -> at; a form whose hash is taken is not kept */
+    VEC(struct closed_form) at;
+};
+
 /* ---- equations_elements.c ---- */
 
 /* What an element gives at each of its ports, or adds to the groups of open components. */
 void equations_define_element(equations *e, struct groups *g, struct rates *r, struct constraints *k,
-                              struct switches *sw, uint32_t element, const uint32_t *component_group);
+                              struct switches *sw, struct closed_forms *forms, uint32_t element,
+                              const uint32_t *component_group);
 
 /* What an element imposes by a definition of its own, times a parameter of 1: equations.part. */
 void equations_weigh_element(equations *e, uint32_t element);

@@ -108,20 +108,18 @@ equations_find_equal(equations *e)
         e->equal[j] = representative(e->equal, j);
 }
 
-/* Balance of junction j: without `except` (VAR_NONE: all terms), times -1/weight of `except`. */
-static inst
-balance(equations *e, uint32_t j, var_id except, bool *determined)
+/* What meets junction j, by variable: parallel bonds name the same one more than once, which is one term. Returns how
+ * many terms there are; all: room for as many as there are incidences. */
+static size_t
+gather_terms(const equations *e, uint32_t j, var_id except, struct term_pair *all)
 {
-    flat_model *f = e->f;
+    const flat_model *f = e->f;
     const flat_junction *jn = &f->junction.at[j];
-    VEC(struct term_pair) all = { 0 };
-    struct terms t = { 0 };
-    int32_t weight = 0;
-    inst sum;
+    size_t n = 0, merged = 0;
+    bool sorted = true;
 
     for (uint32_t i = 0; i < jn->ninc; i++) {
         const flat_incidence *inc = &f->incidence.at[jn->inc0 + i];
-
         var_id v = incidence_var(f, j, inc);
 
         if (v != except && f->var.at[v].kind == VAR_COMMON) {
@@ -129,34 +127,61 @@ balance(equations *e, uint32_t j, var_id except, bool *determined)
 
             v = same == except ? v : same;
         }
-        vec_push(&all, ((struct term_pair){ v, inc->sign }));
+        sorted &= !n || all[n - 1].var <= v;
+        all[n++] = (struct term_pair){ v, inc->sign };
     }
-    /* parallel bonds name the same variable more than once */
-    if (all.n)
-        qsort(all.at, all.n, sizeof *all.at, compare_term);
-    size_t merged = 0;
-    for (size_t i = 0, k; i < all.n; i = k) {
-        int32_t w = 0;
-
-        for (k = i; k < all.n && all.at[k].var == all.at[i].var; k++)
-            w += all.at[k].weight;
-        if (all.at[i].var == except)
-            weight = w;
+    if (!sorted)
+        qsort(all, n, sizeof *all, compare_term);
+    for (size_t i = 0; i < n; i++)
+        if (merged && all[merged - 1].var == all[i].var)
+            all[merged - 1].weight += all[i].weight;
         else
-            all.at[merged++] = (struct term_pair){ all.at[i].var, w };
-    }
-    for (size_t i = 0; i < merged; i++) {
-        int32_t w = all.at[i].weight;
+            all[merged++] = all[i];
+    return merged;
+}
 
-        if (weight > 0)
-            w = -w;
-        for (int32_t k = 0; k < (w < 0 ? -w : w); k++)
-            equations_add_term(&t, all.at[i].var, w < 0 ? -1 : 1);
+/* Balance of junction j: without `except` (VAR_NONE: all terms), times -1/weight of `except`. */
+static inst
+balance(equations *e, uint32_t j, var_id except, bool *determined)
+{
+    flat_model *f = e->f;
+    struct term_pair few[SUM_TERMS], *all = few;
+    var_id few_var[SUM_TERMS];
+    int8_t few_sign[SUM_TERMS];
+    struct terms t = { 0 };
+    int32_t weight = 0;
+    size_t n, total = 0;
+    inst sum;
+
+    if (f->junction.at[j].ninc > SUM_TERMS)
+        all = bg_malloc(f->junction.at[j].ninc * sizeof *all);
+    n = gather_terms(e, j, except, all);
+    for (size_t i = 0; i < n; i++)
+        if (all[i].var == except)
+            weight = all[i].weight;
+    for (size_t i = 0; i < n; i++) {
+        int32_t w = weight > 0 ? -all[i].weight : all[i].weight;
+
+        for (int32_t k = 0; k < (w < 0 ? -w : w) && all[i].var != except; k++, total++) {
+            if (total == SUM_TERMS)
+                for (size_t m = 0; m < total; m++)
+                    equations_add_term(&t, few_var[m], few_sign[m]);
+            if (total >= SUM_TERMS) {
+                equations_add_term(&t, all[i].var, w < 0 ? -1 : 1);
+            } else {
+                few_var[total] = all[i].var;
+                few_sign[total] = w < 0 ? -1 : 1;
+            }
+        }
     }
-    vec_free(&all);
+    if (all != few)
+        free(all);
     if (determined)
         *determined = weight != 0;
-    sum = equations_sum_of(e, &t, j);
+    if (total && total <= SUM_TERMS)
+        sum = inst_sum(e->composer, few_var, few_sign, total);
+    else
+        sum = equations_sum_of(e, &t, j);
     vec_free(&t.var);
     vec_free(&t.sign);
     if (weight > 1 || weight < -1)

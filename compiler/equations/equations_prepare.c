@@ -160,6 +160,19 @@ equations_is_flat_in(pool *p, node n, uint32_t k)
 }
 
 static bool
+is_flat_once(pool *p, map *known, node n, uint32_t k)
+{
+    uint64_t key = (uint64_t)n << 32 | k;
+    uint32_t flat = map_get(known, key);
+
+    if (flat == MAP_NONE) {
+        flat = equations_is_flat_in(p, n, k);
+        map_set(known, key, flat);
+    }
+    return flat;
+}
+
+static bool
 solvable(equations *e, const flat_law *law, var_id y)
 {
     inst r = equations_law_residual(e, law);
@@ -190,6 +203,8 @@ equations_ways(const equations *eq, enum law_way *way, bool *varying, bool *inve
     equations *e = (equations *)eq; /* templates are added to the pool, nothing else changes */
     flat_model *f = e->f;
 
+    map flat = { 0 }; /* (template, slot) -> equations_is_flat_in: laws of one form are looked at once */
+
     memset(varying, 0, f->element.n * sizeof *varying);
     memset(invertible, 0, f->port.n * sizeof *invertible);
     memset(stated, 0, f->port.n * sizeof *stated);
@@ -206,7 +221,7 @@ equations_ways(const equations *eq, enum law_way *way, bool *varying, bool *inve
             var_id in = law.out == Q_EFFORT ? p->f : p->e;
             uint32_t k = inst_slot_of(f, law.def, in);
 
-            if (k == UINT32_MAX || ((equations_is_flat_in(f->pool, law.def.root, k) || reads_sign_of(e, law.def, in)) &&
+            if (k == UINT32_MAX || ((is_flat_once(f->pool, &flat, law.def.root, k) || reads_sign_of(e, law.def, in)) &&
                                     !solvable(e, &law, in)))
                 way[law.port] = law.out == Q_EFFORT ? WAY_GIVES_EFFORT : WAY_GIVES_FLOW;
         } else if (el->type == EL_C || el->type == EL_I) {
@@ -216,4 +231,5 @@ equations_ways(const equations *eq, enum law_way *way, bool *varying, bool *inve
     for (size_t i = 0; i < f->initial.n; i++)
         if (f->initial.at[i].port != UINT32_MAX)
             stated[f->initial.at[i].port] = true;
+    map_free(&flat);
 }

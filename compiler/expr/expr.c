@@ -26,6 +26,7 @@ pool_over(table_set *tables)
     p->tables = tables;
     p->mem = arena_new();
     p->scratch = bg_calloc(1, sizeof *p->scratch);
+    memset(p->first_slot, 0xff, sizeof p->first_slot); /* NODE_NONE */
     p->zero = ex_const(p, 0);
     p->one = ex_const(p, 1);
     return p;

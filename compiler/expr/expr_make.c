@@ -27,7 +27,14 @@ ex_const(pool *p, double v)
 node
 ex_slot(pool *p, uint32_t k)
 {
-    return pool_intern(p, (ex_node){ .op = EX_SLOT, .a = k, .b = NODE_NONE, .c = NODE_NONE });
+    node n = k < FIRST_SLOTS ? p->first_slot[k] : NODE_NONE;
+
+    if (n == NODE_NONE) {
+        n = pool_intern(p, (ex_node){ .op = EX_SLOT, .a = k, .b = NODE_NONE, .c = NODE_NONE });
+        if (k < FIRST_SLOTS)
+            p->first_slot[k] = n;
+    }
+    return n;
 }
 
 bool

@@ -8,7 +8,11 @@
 
 #include "expr.h"
 
-enum { PAGE_BITS = 10, PAGE = 1 << PAGE_BITS };
+enum {
+    PAGE_BITS = 10,
+    PAGE = 1 << PAGE_BITS,
+    FIRST_SLOTS = 32 /* slots that are found without a look into the table: nearly all that templates have */
+};
 
 struct entry {
     ex_node n;
@@ -44,6 +48,7 @@ struct pool {
     uint32_t *hash; /* and their hashes */
     size_t nslot;
     node zero, one;
+    node first_slot[FIRST_SLOTS]; /* NODE_NONE: not made yet */
     table_set *tables;
     map tape_of; /* node -> tape */
     VEC(struct tape) tape;

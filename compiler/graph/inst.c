@@ -9,9 +9,12 @@ struct memo {
     node root;
 };
 
+enum { FEW_TERMS = 16 }; /* of a sum: sorted in place, and its template is known by how many are added */
+
 struct composer {
     flat_model *f;
-    VEC(uint32_t) stamp, local; /* of each variable: its number in the slot list being made */
+    node sum[FEW_TERMS + 1][FEW_TERMS + 1]; /* [terms][of them added], all distinct; NODE_NONE: not made yet */
+    VEC(uint32_t) stamp, local;             /* of each variable: its number in the slot list being made */
     uint32_t epoch;
     VEC(var_id) list; /* the slot list being made */
     VEC(uint32_t) pattern;
@@ -28,6 +31,7 @@ composer_new(flat_model *f)
     composer *c = bg_calloc(1, sizeof *c);
 
     c->f = f;
+    memset(c->sum, 0xff, sizeof c->sum); /* NODE_NONE */
     return c;
 }
 
@@ -215,28 +219,62 @@ compare_terms(const void *a, const void *b)
     return (x->var > y->var) - (x->var < y->var);
 }
 
+/* Most sums are in order already, or nearly. */
+static void
+sort_few(struct term *term, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        struct term t = term[i];
+        size_t k = i;
+
+        for (; k > 0 && compare_terms(&term[k - 1], &t) > 0; k--)
+            term[k] = term[k - 1];
+        term[k] = t;
+    }
+}
+
+static node
+sum_of(composer *c, const struct term *term, size_t n)
+{
+    pool *p = c->f->pool;
+    node sum = NODE_NONE;
+
+    for (size_t i = 0; i < n; i++) {
+        node s = ex_slot(p, c->local.at[term[i].var]);
+
+        if (sum == NODE_NONE)
+            sum = term[i].sign > 0 ? s : ex_neg(p, s);
+        else
+            sum = term[i].sign > 0 ? ex_add(p, sum, s) : ex_sub(p, sum, s);
+    }
+    return sum;
+}
+
 inst
 inst_sum(composer *c, const var_id *var, const int8_t *sign, size_t n)
 {
-    flat_model *f = c->f;
-    struct term few[16], *term = n <= 16 ? few : bg_malloc(n * sizeof *term);
-    node sum = NODE_NONE;
+    struct term few[FEW_TERMS], *term = n <= FEW_TERMS ? few : bg_malloc(n * sizeof *term);
+    size_t added = 0;
+    node sum, *known;
 
-    for (size_t i = 0; i < n; i++)
-        term[i] = (struct term){ var[i], sign[i] };
-    qsort(term, n, sizeof *term, compare_terms);
-    begin_list(c);
     for (size_t i = 0; i < n; i++) {
-        node s = ex_slot(f->pool, number_of(c, term[i].var));
-
-        if (sum == NODE_NONE)
-            sum = term[i].sign > 0 ? s : ex_neg(f->pool, s);
-        else
-            sum = term[i].sign > 0 ? ex_add(f->pool, sum, s) : ex_sub(f->pool, sum, s);
+        term[i] = (struct term){ var[i], sign[i] };
+        added += sign[i] > 0;
     }
+    if (term == few)
+        sort_few(term, n);
+    else
+        qsort(term, n, sizeof *term, compare_terms);
+    begin_list(c);
+    for (size_t i = 0; i < n; i++)
+        number_of(c, term[i].var);
+    known = term == few && c->list.n == n ? &c->sum[n][added] : NULL;
+    sum = known && *known != NODE_NONE ? *known : sum_of(c, term, n);
+    if (known)
+        *known = sum;
     if (term != few)
         free(term);
-    return flat_inst(f, sum, c->list.at, (uint32_t)c->list.n);
+    return flat_inst(c->f, sum, c->list.at, (uint32_t)c->list.n);
 }
 
 uint32_t

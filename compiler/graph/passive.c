@@ -53,19 +53,17 @@ gradient(const flat_model *f, inst def)
 static double
 slope(const flat_model *f, const double *value, inst def, const node *by, var_id v)
 {
-    VEC(double) slot = { 0 };
-    double result = 0;
+    double few[FEW_SLOTS], *slot = def.n <= FEW_SLOTS ? few : bg_malloc(def.n * sizeof *slot), result = 0;
+    bool few_used[FEW_SLOTS], *used = def.n <= FEW_SLOTS ? few_used : bg_malloc(def.n * sizeof *used);
 
     for (uint32_t k = 0; k < def.n; k++)
-        vec_push(&slot, value[f->slot.at[def.first + k]]);
+        slot[k] = value[f->slot.at[def.first + k]];
     for (uint32_t k = 0; k < def.n && !isnan(result); k++) {
         node d;
-        bool *used;
 
         if (f->slot.at[def.first + k] != v)
             continue;
         d = by ? by[k] : ex_derivative(f->pool, def.root, k);
-        used = bg_calloc(def.n + 1, sizeof *used);
         ex_slots_used(f->pool, d, used, def.n);
         for (uint32_t j = 0; j < def.n; j++) {
             enum var_kind kind = f->var.at[f->slot.at[def.first + j]].kind;
@@ -73,11 +71,13 @@ slope(const flat_model *f, const double *value, inst def, const node *by, var_id
             if (used[j] && kind != VAR_PARAM && kind != VAR_LITERAL)
                 result = NAN;
         }
-        free(used);
         if (!isnan(result))
-            result += ex_eval(f->pool, d, slot.at);
+            result += ex_eval(f->pool, d, slot);
     }
-    vec_free(&slot);
+    if (slot != few)
+        free(slot);
+    if (used != few_used)
+        free(used);
     return result;
 }
 
@@ -182,27 +182,29 @@ static void
 look_at(const flat_model *f, const double *value, const flat_element *e)
 {
     size_t n = e->nports;
-    double *m = bg_calloc(n * n + 1, sizeof *m), *scale = bg_calloc(n + 1, sizeof *scale),
-           *lambda = bg_calloc(n + 1, sizeof *lambda);
+    double one = 0, *m, *scale, *lambda;
 
+    if (n == 1) {
+        if (law_matrix(f, value, e, &one) && one < 0)
+            say_one(f, e, one * f->port.at[e->port0].sign);
+        return;
+    }
+    m = bg_calloc(n * n + 1, sizeof *m);
+    scale = bg_calloc(n + 1, sizeof *scale);
+    lambda = bg_calloc(n + 1, sizeof *lambda);
     if (law_matrix(f, value, e, m)) {
-        if (n == 1) {
-            if (m[0] < 0)
-                say_one(f, e, m[0] * f->port.at[e->port0].sign);
-        } else {
-            balance(m, scale, n);
-            if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'U', (lapack_int)n, m, (lapack_int)n, lambda) == 0 &&
-                lambda[0] < -NEGATIVE * fabs(lambda[n - 1])) {
-                double most = 0;
+        balance(m, scale, n);
+        if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'U', (lapack_int)n, m, (lapack_int)n, lambda) == 0 &&
+            lambda[0] < -NEGATIVE * fabs(lambda[n - 1])) {
+            double most = 0;
 
-                for (size_t i = 0; i < n; i++) {
-                    m[i] *= scale[i];
-                    most = fabs(m[i]) > fabs(most) ? m[i] : most;
-                }
-                for (size_t i = 0; i < n; i++)
-                    m[i] /= most;
-                say_many(f, e, m, -lambda[0] / (most * most));
+            for (size_t i = 0; i < n; i++) {
+                m[i] *= scale[i];
+                most = fabs(m[i]) > fabs(most) ? m[i] : most;
             }
+            for (size_t i = 0; i < n; i++)
+                m[i] /= most;
+            say_many(f, e, m, -lambda[0] / (most * most));
         }
     }
     free(m);

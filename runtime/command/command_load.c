@@ -218,26 +218,23 @@ check_results(const request *q)
     return STATUS_DONE;
 }
 
-/* From the parsed file on: chooses the experiment and compiles the text. */
+/* From the parsed file on: chooses the experiment and compiles its model. */
 static int
 load_rest(const request *q, enum compile_stage upto, enum experiment_choice choice, loaded *l)
 {
     compile_options o = { 0 };
-    compilation first;
     int status;
 
     if ((status = choose_experiment(q, choice, l, l->c.ast)) != STATUS_DONE || upto == STAGE_PARSE)
         return status;
-    first = l->c;
-    l->c = (compilation){ 0 };
-    compile_free(&first);
     o.experiment = l->experiment;
     o.set = l->set.at;
     o.nset = l->set.n;
     o.open = q->open;
     o.ports = q->ports;
     o.expect = q->expect;
-    if (!compile_text(&l->c, l->path, l->text, l->length, upto, &o)) {
+    o.names_apart = q->command->run == cmd_check;
+    if (!compile_go_on(&l->c, upto, &o)) {
         status = error_is_outside(l->c.sources) ? STATUS_USAGE : status_of(l->c.sources);
         print_diagnostics(q, l->c.sources);
         return status;
