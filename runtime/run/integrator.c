@@ -7,10 +7,11 @@
 #include "integrator_inside.h"
 #include "library_status.h"
 
-#define BDF_CARE \
-    10 /* its local errors are held so much below the tolerance: there are many of them, and of one sign \
-        */
-
+/* The local errors of BDF are held so much below the tolerance: there are many of them, and of one sign. More where
+ * they move switchings, or bends of laws, in time, and with them all that follows. */
+#define BDF_CARE 10
+#define BDF_BENT_CARE 30
+#define ROSENBROCK_CARE 3 /* the same, where its long steps follow a slow decay */
 #define BEGINS 1e-12      /* of the run: BDF's library by itself begins with no shorter step than rounding of its end */
 #define SWITCHING_CARE 10 /* as much, of the explicit method's, where the errors of many switchings add up: */
 #define SWITCHING_STEPS 20   /* so few steps from one to the next */
@@ -47,14 +48,23 @@ integrator_state(const integrator *g, int i)
 
 /* ---- tolerances (scales.h) ---- */
 
+void
+integrator_weights(const integrator *g, const double *x, double *w)
+{
+    double care = g->kind == BDF          ? (g->bent[0] || model_nmodes(g->model) > 0 ? BDF_BENT_CARE : BDF_CARE)
+                  : g->switching          ? SWITCHING_CARE
+                  : g->kind == ROSENBROCK ? ROSENBROCK_CARE
+                                          : 1;
+
+    scales_weights(g->scales, x, w);
+    for (size_t i = 0; i < g->n && care > 1; i++)
+        w[i] *= care;
+}
+
 static int
 weights(N_Vector x, N_Vector w, void *data)
 {
-    const integrator *g = data;
-
-    scales_weights(g->scales, NV_DATA_S(x), NV_DATA_S(w));
-    if (g->kind == BDF || g->switching)
-        N_VScale(g->kind == BDF ? BDF_CARE : SWITCHING_CARE, w, w);
+    integrator_weights(data, NV_DATA_S(x), NV_DATA_S(w));
     return 0;
 }
 
@@ -138,11 +148,13 @@ stable_step(N_Vector x, realtype t, realtype *h, void *data)
 
 /* x but for a hundredth of what is tolerated. At the zero of a root itself the Jacobian would say that nothing can
  * move, and the corrector would believe that it has converged; from here a change that counts is seen as one. */
-static const double *
-beside(integrator *g, const double *x)
+const double *
+integrator_beside(integrator *g, const double *x)
 {
     double *to = g->beside;
 
+    if (!g->rooted)
+        return x;
     scales_weights(g->scales, x, to);
     for (size_t i = 0; i < g->n; i++)
         to[i] = g->rooted[i] ? x[i] + BESIDE * (integrator_scatter(i, 53) < 0 ? -1 : 1) *
@@ -160,7 +172,7 @@ linear_system(realtype t, N_Vector x, N_Vector f, SUNMatrix a, booleantype kept,
     (void)f, (void)a, (void)t1, (void)t2, (void)t3;
     *fresh = !kept || !linear_known(g->linear);
     if (*fresh) {
-        int status = linear_evaluate(g->linear, t, g->rooted ? beside(g, NV_DATA_S(x)) : NV_DATA_S(x));
+        int status = linear_evaluate(g->linear, t, integrator_beside(g, NV_DATA_S(x)));
         if (status != 0)
             return status;
     }
@@ -245,6 +257,7 @@ integrator_free(integrator *g)
     if (g->matrix)
         SUNMatDestroy(g->matrix);
     variational_free(g->variational);
+    rosenbrock_free(g->rosenbrock);
     linear_free(g->linear);
     scales_free(g->scales);
     for (int i = 0; i < 3; i++) {
@@ -295,7 +308,7 @@ integrator_need_linear(integrator *g)
 bool
 integrator_ready(const integrator *g)
 {
-    return (g->next != BDF && g->next != MIDPOINT) || g->linear;
+    return g->next == STATIC || g->next == EXPLICIT || g->linear;
 }
 
 /* Creates or resets the library's instance for the present kind, at (t[2], y[2]). */
@@ -352,6 +365,15 @@ prepare(integrator *g)
         g->cv_failures = 0;
         g->young = BDF_YOUTH;
     }
+    if (g->kind == ROSENBROCK) {
+        if (!integrator_need_linear(g))
+            return false;
+        if (!g->rosenbrock)
+            g->rosenbrock = rosenbrock_new(g->n);
+        if (integrator_evaluate(g, t, integrator_state(g, 2), g->f[2]) != 0)
+            return false;
+        rosenbrock_begin(g, g->set_out > 0 ? g->set_out : INFINITY);
+    }
     if (g->kind == MIDPOINT && !g->variational) {
         if (!integrator_need_linear(g))
             return false;
@@ -384,7 +406,8 @@ find_sizes(integrator *g, double t, const double *x)
 static double
 step_in_hand(const integrator *g, double t)
 {
-    double h = g->kind == EXPLICIT && g->begun && g->next == g->kind ? integrator_next(g) : INFINITY,
+    double h = (g->kind == EXPLICIT || g->kind == ROSENBROCK) && g->begun && g->next == g->kind ? integrator_next(g)
+                                                                                                : INFINITY,
            since = t - g->set_out_from;
 
     return h < g->stop - g->start && since > NEARLY_ONE_TIME * h ? fmin(h, since) : 0;
@@ -395,7 +418,8 @@ integrator_start(integrator *g, double t, const double *x)
 {
     g->set_out = step_in_hand(g, t);
     g->set_out_from = t;
-    g->switching = g->begun && g->steps - g->set_out_at < SWITCHING_STEPS;
+    uint64_t steps = g->steps - g->set_out_at;
+    g->switching = g->begun && steps < SWITCHING_STEPS;
     g->set_out_at = g->steps;
     if (g->n && x != integrator_state(g, 2))
         memcpy(integrator_state(g, 2), x, g->n * sizeof(double));
@@ -405,6 +429,8 @@ integrator_start(integrator *g, double t, const double *x)
     g->restart = true;
     gather_failures(g);
     bool first = !g->begun;
+    if (!first && g->next == g->kind && (g->kind == BDF || g->kind == ROSENBROCK) && g->linear)
+        integrator_set_out_implicit(g, steps);
     if (first) {
         g->begun = true;
         if (g->n) {
@@ -418,7 +444,7 @@ integrator_start(integrator *g, double t, const double *x)
                                 : g->kind == MIDPOINT ? "variational"
                                                       : "explicit");
     }
-    if ((g->kind == BDF || g->kind == MIDPOINT) && !integrator_need_linear(g))
+    if (g->kind != STATIC && g->kind != EXPLICIT && !integrator_need_linear(g))
         return false;
     g->rated[2] = false;
     if (!first && g->n && scales_unknown(g->scales)) {
@@ -433,16 +459,21 @@ integrator_start(integrator *g, double t, const double *x)
 bool
 integrator_resume(integrator *g, double t, const double *x)
 {
-    if (g->kind != EXPLICIT || !g->arkode || g->restart || g->next != g->kind || scales_unknown(g->scales))
+    if (!(g->kind == EXPLICIT && g->arkode) && !(g->kind == ROSENBROCK && g->rosenbrock))
+        return integrator_start(g, t, x);
+    if (g->restart || g->next != g->kind || scales_unknown(g->scales))
         return integrator_start(g, t, x);
     if (x != integrator_state(g, 2))
         memcpy(integrator_state(g, 2), x, g->n * sizeof(double));
     g->t[0] = g->t[1] = g->t[2] = t;
     g->history = g->third = false;
-    gather_failures(g);
-    ERKStepReset(g->arkode, t, g->y[2]);
-    g->erk_failures = 0;
-    integrator_evaluate(g, t, x, g->f[2]);
+    if (g->kind == EXPLICIT) {
+        gather_failures(g);
+        ERKStepReset(g->arkode, t, g->y[2]);
+        g->erk_failures = 0;
+    }
+    if (integrator_evaluate(g, t, x, g->f[2]) == 0 && g->kind == ROSENBROCK)
+        rosenbrock_begin(g, rosenbrock_next(g->rosenbrock));
     return true;
 }
 
@@ -472,6 +503,12 @@ advance(integrator *g, double until)
     double t = g->t[1], least = 2 * DBL_EPSILON * fabs(t); /* below it time hardly moves any more */
     int status;
 
+    if (g->kind == ROSENBROCK) {
+        status = rosenbrock_advance(g, until, least, &t);
+        if (status == 0)
+            g->t[2] = t;
+        return status;
+    }
     if (g->kind == EXPLICIT) {
         library_set(ERKStepSetMinStep(g->arkode, least));
         library_set(ERKStepSetStopTime(g->arkode, until));
@@ -515,9 +552,9 @@ static_step(integrator *g, double until)
 static void
 end_rate(integrator *g)
 {
-    if (g->kind != EXPLICIT)
+    if (g->kind == BDF)
         return;
-    if (fabs(g->last_t - g->t[2]) <= 4 * DBL_EPSILON * fabs(g->t[2]) && g->last_f)
+    if (g->kind == EXPLICIT && fabs(g->last_t - g->t[2]) <= 4 * DBL_EPSILON * fabs(g->t[2]) && g->last_f)
         memcpy(g->f[2], g->last_f, g->n * sizeof(double));
     else
         integrator_evaluate(g, g->t[2], integrator_state(g, 2), g->f[2]);
@@ -622,10 +659,11 @@ integrator_step(integrator *g, double until)
     g->steps++;
     g->failed = false;
     if (--g->until_rho == 0 || g->until_rho > RHO_EVERY) {
-        double *f = g->kind == EXPLICIT ? g->f[2] : g->f[0];
+        bool rated = g->kind != BDF;
+        double *f = rated ? g->f[2] : g->f[0];
 
         scales_update(g->scales);
-        if (g->kind == EXPLICIT || integrator_evaluate(g, g->t[2], integrator_state(g, 2), f) == 0) {
+        if (rated || integrator_evaluate(g, g->t[2], integrator_state(g, 2), f) == 0) {
             integrator_follow_rates(g, g->t[2], integrator_state(g, 2), f, false);
             if (g->want != SIM_BDF)
                 integrator_spectral_radius(g, g->t[2], integrator_state(g, 2), f, 1);
@@ -645,6 +683,8 @@ integrator_next(const integrator *g)
         return g->static_step;
     if (g->restart || g->next != g->kind || g->kind == MIDPOINT)
         return INFINITY;
+    if (g->kind == ROSENBROCK)
+        return rosenbrock_next(g->rosenbrock);
     if (g->stopped)
         return g->first ? INFINITY : GROWTH * (g->t[2] - g->t[1]);
     if (g->kind == EXPLICIT ? ERKStepGetCurrentStep(g->arkode, &h) != 0 : CVodeGetCurrentStep(g->cvode, &h) != 0)
@@ -714,7 +754,10 @@ integrator_worst(integrator *g, double *ratio)
     if (g->kind == STATIC || g->kind == MIDPOINT)
         return 0;
     N_VConst(0, e);
-    if (g->kind == EXPLICIT ? ERKStepGetEstLocalErrors(g->arkode, e) != 0 : CVodeGetEstLocalErrors(g->cvode, e) != 0)
+    if (g->kind == ROSENBROCK)
+        memcpy(NV_DATA_S(e), rosenbrock_error(g->rosenbrock), g->n * sizeof(double));
+    else if (g->kind == EXPLICIT ? ERKStepGetEstLocalErrors(g->arkode, e) != 0
+                                 : CVodeGetEstLocalErrors(g->cvode, e) != 0)
         return 0;
     scales_weights(g->scales, integrator_state(g, 2), g->weight);
     for (size_t i = 0; i < g->n; i++) {
@@ -757,9 +800,9 @@ integrator_stiff(const integrator *g)
 const char *
 integrator_other(const integrator *g)
 {
-    if (g->kind == STATIC || g->kind == MIDPOINT || (g->want == SIM_AUTO && g->kind == BDF))
+    if (g->kind == STATIC || g->kind == MIDPOINT || (g->want == SIM_AUTO && g->kind != EXPLICIT))
         return NULL;
-    return g->kind == BDF ? "explicit" : "bdf";
+    return g->kind != EXPLICIT ? "explicit" : "bdf";
 }
 
 char *

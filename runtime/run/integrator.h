@@ -1,9 +1,10 @@
-/* integrator.h - one step after the other, explicit, BDF or variational, with dense output in the last step
+/* integrator.h - one step after the other, explicit, implicit or variational, with dense output in the last step
  *
- * Explicit: ARKODE's Dormand-Prince 5(4). BDF: CVODES on the systems of linear.h. Which of both is decided during the
- * run from the spectral radius, the step sizes and counts of operations, never from clocks: a run gives the same steps
- * each time. Variational: steps are as long as `until` says (variational.h). Modes are the caller's: they must not
- * change within a step, and after a change integrator_start is due.
+ * Explicit: ARKODE's Dormand-Prince 5(4). Implicit, on the systems of linear.h: Rosenbrock's method of
+ * integrator_rosenbrock.c, or BDF of CVODES where factors are dear. Which of them is decided during the run from the
+ * spectral radius, the step sizes and counts of operations, never from clocks: a run gives the same steps each time.
+ * Variational: steps are as long as `until` says (variational.h). Modes are the caller's: they must not change within a
+ * step, and after a change integrator_start is due.
  */
 #ifndef BG_INTEGRATOR_H
 #define BG_INTEGRATOR_H

@@ -1,4 +1,4 @@
-/* integrator_choice.c - which integrator: explicit or BDF, by what each costs */
+/* integrator_choice.c - which integrator: explicit, BDF or Rosenbrock, by what each costs */
 #include <arkode/arkode_erkstep.h>
 #include <math.h>
 #include <string.h>
@@ -8,6 +8,10 @@
 /* Operation counts are in passes over one vector element; a nonzero of the Jacobian costs about one in a right side. */
 #define STEP_OVERHEAD 10000.0 /* of either library, in the same unit: what counts for small models */
 #define BDF_STEPS 2.5         /* steps of BDF for one explicit of the same accuracy (2 to 3 on smooth models) */
+#define BDF_FACTORS 0.1       /* factorisations a step of BDF, once it has its length */
+#define OFTEN_BDF 200 /* steps of BDF from one switching to the next, at most, that Rosenbrock's take the place of */
+#define OFTEN_ROSENBROCK 100  /* and of those, that stay */
+#define ROSENBROCK_SAVES 7    /* steps of BDF for one of Rosenbrock's from one switching to the next (4 to 10) */
 #define LIMITED_STEPS 15      /* stability-limited steps in a row before BDF is considered */
 #define CREEPING 50           /* times shorter steps than what the states do asks for, */
 #define CREEPING_LOOKS 8      /* at so many looks in a row: something at rest rules them */
@@ -30,6 +34,33 @@ bdf_cost(const integrator *g)
 {
     return STEP_OVERHEAD + 1.3 * (rhs_cost(g) + 16 * linear_fill(g->linear)) + 100 * (double)g->n +
            linear_flops(g->linear);
+}
+
+/* A step with so many evaluations, solutions and factorisations. */
+static double
+implicit_step(const integrator *g, double evaluations, double solutions, double factors)
+{
+    return STEP_OVERHEAD + evaluations * rhs_cost(g) + 4 * solutions * linear_fill(g->linear) + 100 * (double)g->n +
+           0.5 * factors * linear_flops(g->linear);
+}
+
+/* Eight stages, each with a solution; a Jacobian, and two looks at what time alone does. */
+static double
+rosenbrock_cost(const integrator *g)
+{
+    return implicit_step(g, 11, 8, 1);
+}
+
+void
+integrator_set_out_implicit(integrator *g, uint64_t steps)
+{
+    bool often = steps < (g->kind == BDF ? OFTEN_BDF : OFTEN_ROSENBROCK) &&
+                 rosenbrock_cost(g) < ROSENBROCK_SAVES * implicit_step(g, 1.3, 1.3, BDF_FACTORS);
+
+    g->kind = g->next = often ? ROSENBROCK : BDF;
+    if (often && !g->between)
+        strbuf_puts(&g->method, ", rosenbrock from one switching to the next");
+    g->between |= often;
 }
 
 void
@@ -94,12 +125,13 @@ integrator_decide(integrator *g, bool cut)
             integrator_change_to(g, BDF, "stability limits the explicit steps");
         g->limited = 0;
     } else {
-        double explicit_steps = fmax(1 / BDF_STEPS, h * g->rho / g->reach);
+        double explicit_steps = fmax(g->kind == BDF ? 1 / BDF_STEPS : 1, h * g->rho / g->reach),
+               cost = g->kind == BDF ? bdf_cost(g) : rosenbrock_cost(g);
         if (g->young > 0) {
             g->young--;
             return;
         }
-        g->easy = explicit_steps * explicit_cost(g) < 0.5 * bdf_cost(g) ? g->easy + 1 : 0;
+        g->easy = explicit_steps * explicit_cost(g) < 0.5 * cost ? g->easy + 1 : 0;
         if (g->easy < g->easy_needed)
             return;
         g->easy_needed *= 2; /* so that the run does not go to and fro */

@@ -73,7 +73,7 @@ integrator_dense3(integrator *g, const double s[3], double t_end, double *const 
 
     if (g->kind == STATIC)
         return true;
-    if (g->kind == BDF) {
+    if (g->kind == BDF || g->kind == ROSENBROCK) {
         for (int i = 0; i < 3; i++)
             if (!integrator_dense(g, g->t[1] + s[i] * (t_end - g->t[1]), x[i]))
                 return false;
@@ -115,6 +115,11 @@ integrator_dense(integrator *g, double t, double *x)
         bool known = CVodeGetDky(g->cvode, t, 0, &v) == 0;
         integrator_keep_still(g, x);
         return known;
+    }
+    if (g->kind == ROSENBROCK) {
+        rosenbrock_dense(g, t, x);
+        integrator_keep_still(g, x);
+        return true;
     }
     double c[6], h = g->t[2] - g->t[1], s = (t - g->t[1]) / h;
     const double *base[6];

@@ -12,7 +12,7 @@
 #include "variational.h"
 #include "vectors.h"
 
-enum kind { STATIC, EXPLICIT, BDF, MIDPOINT }; /* STATIC: a model without states; MIDPOINT: variational.h */
+enum kind { STATIC, EXPLICIT, BDF, ROSENBROCK, MIDPOINT }; /* STATIC: a model without states; MIDPOINT: variational.h */
 #define NEAR_LIMIT 0.5 /* of the stable step: from here on a step counts as limited by stability */
 #define RHO_EVERY 25
 #define REACH 2.9 /* stable step times spectral radius, away from the imaginary axis */
@@ -40,6 +40,7 @@ struct integrator {
     double set_out_from;            /* where it begins */
     uint64_t set_out_at;            /* steps made before */
     bool switching;                 /* they are few from one switching to the next */
+    bool between;                   /* ROSENBROCK has been at work */
     double t[3];
     bool history; /* y[0] and f[0] belong to the step before, on the same smooth piece */
     double *scratch, *scratch2;
@@ -49,6 +50,7 @@ struct integrator {
     double *weight;    /* [n] */
     VEC(size_t) still; /* states without a rate */
 
+    struct rosenbrock *rosenbrock;
     variational *variational;
     bool masses_move;
     bool rated[3]; /* MIDPOINT: f is known there */
@@ -82,6 +84,11 @@ struct integrator {
 
 /* ---- integrator.c ---- */
 double *integrator_state(const integrator *g, int i);
+
+/* What errors of x are weighed with: reciprocals of what is tolerated. */
+void integrator_weights(const integrator *g, const double *x, double *w);
+/* Where the Jacobian of x is taken: beside it, where slopes may be infinite. */
+const double *integrator_beside(integrator *g, const double *x);
 int integrator_evaluate(integrator *g, double t, const double *x, double *f);
 bool integrator_need_linear(integrator *g);
 
@@ -90,6 +97,17 @@ bool integrator_midpoint_rates(integrator *g);
 
 /* States without a rate are what they were when the step began, to the last bit. */
 void integrator_keep_still(const integrator *g, double *x);
+
+/* ---- integrator_rosenbrock.c ---- */
+struct rosenbrock *rosenbrock_new(size_t n);
+void rosenbrock_free(struct rosenbrock *r);
+/* Sets out from (t[2], y[2]) with the rates f[2], with no longer a step than is in hand. */
+void rosenbrock_begin(integrator *g, double hand);
+/* A step from (t[1], y[1]), whose rates are f[1], to y[2]. < 0: none could be made. */
+int rosenbrock_advance(integrator *g, double until, double least, double *t_end);
+void rosenbrock_dense(const integrator *g, double t, double *x);
+double rosenbrock_next(const struct rosenbrock *r);
+const double *rosenbrock_error(const struct rosenbrock *r);
 
 /* ---- integrator_radius.c ---- */
 
@@ -113,6 +131,8 @@ void integrator_radius_again(integrator *g, double t, const double *x, const dou
 void integrator_first_radius(integrator *g, double t, const double *x, const double *f);
 
 /* ---- integrator_choice.c ---- */
+/* Behind a switching, so many steps after the one before: which implicit method goes on. */
+void integrator_set_out_implicit(integrator *g, uint64_t steps);
 void integrator_change_to(integrator *g, enum kind next, const char *why);
 
 /* `cut`: the step was shortened by where it had to end. */
