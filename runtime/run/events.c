@@ -248,15 +248,21 @@ moves_nothing(events *e, double t, const double *x)
     return known && e->moves(e->moves_ctx, e->f, e->stop - t) * part < MOVES_NOTHING;
 }
 
-/* At rest the corners of laws (max, min, abs) are met again and again, by rounding. Where turning moves nothing as far
- * as they have been from it since they turned last, they rest until it is a good deal more. */
+/* At rest the corners of laws (max, min, abs) are met again and again, by rounding, and so are the borders of other
+ * conditions where a state sets out from nothing. Where turning moves nothing as far as they have been from it since
+ * they turned last, they rest until it is a good deal more. */
 static bool
 rests(events *e, double t, const double *x)
 {
     bool corners = e->moves && e->nx, known;
 
-    for (size_t i = 0; i < e->turn.n && corners; i++)
-        corners = e->mode[e->turn.at[i]].corner && !e->of_net[e->turn.at[i]] && e->mode[e->turn.at[i]].side == 0;
+    for (size_t i = 0; i < e->turn.n && corners; i++) {
+        uint32_t k = e->turn.at[i];
+        enum mode_kind kind = e->mode[k].kind;
+
+        corners = (e->mode[k].corner || e->count[k] > CHATTERS) && !e->of_net[k] && e->mode[k].side == 0 &&
+                  kind != MODE_SIGN && kind != MODE_STICK;
+    }
     if (!corners)
         return false;
     known = met_by_rounding(e, t, x);

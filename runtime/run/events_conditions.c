@@ -148,7 +148,7 @@ events_margin(events *e, double t, const double *x, double *least)
     for (size_t i = 0; i < e->watched.n; i++) {
         uint32_t k = e->watched.at[i];
         double size = e->size[k] > 0 ? e->size[k] : 1, v = events_margin_of(e, k, e->g[k]);
-        if (e->mode[k].corner)
+        if (e->mode[k].corner || e->count[k] > CHATTERS)
             e->most[k] = fmax(e->most[k], fabs(e->g[k]));
         if ((e->quiet[k] > 0 && fabs(v) <= e->quiet[k]) || (v < 0 && v > -NOTHING * size))
             continue;

@@ -7,6 +7,7 @@
 
 #define CHATTER_MOST 500 /* switchings of one condition within CHATTER_SPAN of the run */
 #define CHATTER_SPAN 1e-9
+#define CHATTERS 20         /* of these switchings: from here on it may be rounding that turns the condition */
 #define CHASING 4           /* rounds, from which on it is looked at whether it is rounding that turns them */
 #define ROUNDS 60           /* of switchings that follow from one another at one time; four more for each condition */
 #define NOTHING 1e-18       /* of a condition's size: so far beyond its border it is on it still */
@@ -41,7 +42,7 @@ struct events {
     bool any_sign;
     bool nets, starting; /* the model has ideal switches; x are initial values */
     double *quiet;       /* [n] up to this size a condition is rounding */
-    double *most;        /* [n] greatest |g| of a corner since it turned last */
+    double *most;        /* [n] greatest |g| since it turned last, of a corner or of what chatters */
     bool *of_net;        /* [n] modes that the search for theirs sets */
     bool *follows;       /* [n] signs, neither 1 nor -1, whose x are zero because others stick */
     double drift;        /* greatest |x| that sticks, in parts of its size */
