@@ -8,7 +8,8 @@
 #include "library_status.h"
 
 /* The local errors of BDF are held so much below the tolerance: there are many of them, and of one sign. More where
- * they move switchings, or bends of laws, in time, and with them all that follows. */
+ * they move switchings, or bends of laws, in time, and with them all that follows; but not where what rests at a root
+ * would creep. */
 #define BDF_CARE 10
 #define BDF_BENT_CARE 30
 #define ROSENBROCK_CARE 3 /* the same, where its long steps follow a slow decay */
@@ -51,8 +52,8 @@ integrator_state(const integrator *g, int i)
 void
 integrator_weights(const integrator *g, const double *x, double *w)
 {
-    double care = g->kind == BDF          ? (g->bent[0] || model_nmodes(g->model) > 0 ? BDF_BENT_CARE : BDF_CARE)
-                  : g->switching          ? SWITCHING_CARE
+    double care = g->kind == BDF ? (!g->rooted && (g->bent[0] || model_nmodes(g->model) > 0) ? BDF_BENT_CARE : BDF_CARE)
+                  : g->switching ? SWITCHING_CARE
                   : g->kind == ROSENBROCK ? ROSENBROCK_CARE
                                           : 1;
 

@@ -54,7 +54,7 @@ rosenbrock_cost(const integrator *g)
 void
 integrator_set_out_implicit(integrator *g, uint64_t steps)
 {
-    bool often = steps < (g->kind == BDF ? OFTEN_BDF : OFTEN_ROSENBROCK) &&
+    bool often = !g->rooted && steps < (g->kind == BDF ? OFTEN_BDF : OFTEN_ROSENBROCK) &&
                  rosenbrock_cost(g) < ROSENBROCK_SAVES * implicit_step(g, 1.3, 1.3, BDF_FACTORS);
 
     g->kind = g->next = often ? ROSENBROCK : BDF;

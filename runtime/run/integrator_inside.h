@@ -131,7 +131,8 @@ void integrator_radius_again(integrator *g, double t, const double *x, const dou
 void integrator_first_radius(integrator *g, double t, const double *x, const double *f);
 
 /* ---- integrator_choice.c ---- */
-/* Behind a switching, so many steps after the one before: which implicit method goes on. */
+/* Behind a switching, so many steps after the one before: which implicit method goes on. At a root's infinite slope one
+ * that stands on its Jacobian has no order. */
 void integrator_set_out_implicit(integrator *g, uint64_t steps);
 void integrator_change_to(integrator *g, enum kind next, const char *why);
 
