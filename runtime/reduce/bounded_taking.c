@@ -24,8 +24,9 @@ static const double HOPELESS = 3;
 /* So many parts are accepted before a text is made that lacks them: factors in the image take part in every step. */
 enum { MOST_UNWRITTEN = 24 };
 
-/* So many trials ahead at most: one for each core, and twice as many each time that all went as supposed. */
-enum { MOST_AHEAD = 32 };
+/* So many trials ahead at most: some for each core, so that none waits where one takes long, and twice as many each
+ * time that all went as supposed. */
+enum { MOST_AHEAD = 32, AHEAD_OF_CORE = 4 };
 
 /* A candidate that was refused without a text, with what was accepted in the image. */
 struct refused_one {
@@ -178,7 +179,7 @@ look_ahead(struct taking *t)
 {
     struct ahead *a = &t->ahead;
     struct ahead_trial list[MOST_AHEAD];
-    size_t least = foretell_workers(t->d), block = a->block ? 2 * a->block : least;
+    size_t least = AHEAD_OF_CORE * foretell_workers(t->d), block = a->block ? 2 * a->block : least;
     struct verdict v;
 
     a->block = block < MOST_AHEAD ? block : MOST_AHEAD;

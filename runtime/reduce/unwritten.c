@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "in_image.h"
+#include "side_by_side.h"
 
 void
 unwritten_begin(struct search *d, const struct version *base, const overrides *set, size_t taken)
@@ -167,6 +168,7 @@ try_more(struct search *d, struct candidate *const *taken, size_t n, const struc
     struct verdict v = { .worst = NAN, .ran = true, .unwritten = true };
     const refusal *known;
     text_key key;
+    bool decided = true;
 
     for (size_t i = d->base_taken; plain && i < n; i++)
         plain = unwritten_plain(d, taken[i]) != NULL;
@@ -176,7 +178,10 @@ try_more(struct search *d, struct candidate *const *taken, size_t n, const struc
     known = refusals_find(&d->known, key);
     if (known)
         v.why = known->why;
-    else if (!in_image_try(d, taken, n, demand, &v) && !try_compiled(d, taken, n, demand, &v))
+    else
+        decided = in_image_try(d, taken, n, demand, &v) || side_by_side_useless() ||
+                  try_compiled(d, taken, n, demand, &v) || side_by_side_useless();
+    if (!decided)
         return try_set(d, taken, n, demand);
     v.lasts = !v.fine;
     v.key = key;

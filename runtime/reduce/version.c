@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "side_by_side.h"
+
 #define NOT_COMPILED "it does not compile: "
 
 static compile_options
@@ -44,6 +46,8 @@ run_in(const struct trier *r, struct version *v, size_t i)
             r->adjust(r->ctx, c->model, &so);
         r->prepare(r->of, v, i, &so);
         so.track = &v->outputs[i];
+        if (!so.told_to_stop)
+            so.told_to_stop = side_by_side_useless;
         v->rtol = fmax(v->rtol, so.rtol);
         fine = simulate(c->model, &so, &v->run[i]);
         if (!fine && r->why)

@@ -27,6 +27,10 @@ struct work {
     atomic_size_t *at; /* by worker: what it is at */
 };
 
+/* What this thread does in turn; NULL: nothing. */
+static _Thread_local const struct work *under_way;
+static _Thread_local size_t under_way_at;
+
 static void
 do_share(const struct work *w, size_t worker)
 {
@@ -109,9 +113,19 @@ side_by_side(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_
 
 /* ---------------------------------------------------------------- in turn */
 
+int
+side_by_side_useless(void)
+{
+    return under_way && under_way_at >= atomic_load(&under_way->turns->end);
+}
+
 static void
 do_turns(const struct work *w, size_t worker)
 {
+    const struct work *outer = under_way;
+    size_t outer_at = under_way_at;
+
+    under_way = w;
     /* this process is at the first before there are others */
     for (size_t i = worker == 0 ? 0 : atomic_fetch_add(&w->turns->next, 1); i < atomic_load(&w->turns->end);
          i = atomic_fetch_add(&w->turns->next, 1)) {
@@ -120,11 +134,14 @@ do_turns(const struct work *w, size_t worker)
         size_t end = atomic_load(&w->turns->end);
 
         atomic_store(&w->at[worker], i);
+        under_way_at = i;
         if (!w->one_in_turn(w->ctx, i, result, &last))
             memset(result, 0xff, w->size);
         while (last && i + 1 < end && !atomic_compare_exchange_weak(&w->turns->end, &end, i + 1))
             ;
     }
+    under_way = outer;
+    under_way_at = outer_at;
 }
 
 /* Waits for the processes, and ends those at work on what is of no use. What one of them finds may make the others'

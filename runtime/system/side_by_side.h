@@ -20,6 +20,8 @@ void side_by_side(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, 
  */
 void side_by_side_in_turn(size_t n, size_t size, size_t workers,
                           bool (*one)(void *ctx, size_t i, void *result, bool *last), void *ctx, void *result);
+/* Is what this process does in turn of no use any more? It may come to an end as it likes. */
+int side_by_side_useless(void);
 /* The cores that this process may use */
 size_t side_by_side_workers(void);
 
