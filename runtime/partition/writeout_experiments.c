@@ -245,29 +245,30 @@ size_given(const struct writer *d, const ast_experiment *x, const char *size)
     return out;
 }
 
-static const ast_experiment *
-first_asked(const struct writer *d)
-{
-    for (size_t i = 0; i < d->file->ndecls; i++)
-        if (d->file->decl[i].kind == AST_DECL_EXPERIMENT &&
-            !strcmp(d->file->decl[i].experiment->name, d->run->experiment))
-            return d->file->decl[i].experiment;
-    return NULL;
-}
-
+/* Those that were asked for have the same, however they say it. */
 static bool
 has_other_sizes(const struct writer *d, const ast_experiment *x)
 {
-    const ast_experiment *asked = first_asked(d);
+    const ast_experiment *asked = NULL;
     const ast_model *model = d->f->ast;
+    bool other = false;
 
-    for (int k = 0; asked && k < model->nsize; k++) {
-        const char *one = size_given(d, asked, model->size[k].name), *other = size_given(d, x, model->size[k].name);
+    for (size_t i = 0; i < d->file->ndecls; i++) {
+        const ast_experiment *y = d->file->decl[i].kind == AST_DECL_EXPERIMENT ? d->file->decl[i].experiment : NULL;
 
-        if (!one != !other || (one && strcmp(one, other)))
-            return true;
+        for (size_t k = 0; y && k < d->nruns; k++) {
+            if (!strcmp(d->run[k].experiment, x->name))
+                return false;
+            if (!strcmp(d->run[k].experiment, y->name))
+                asked = y;
+        }
     }
-    return false;
+    for (int k = 0; asked && k < model->nsize && !other; k++) {
+        const char *one = size_given(d, asked, model->size[k].name), *of_x = size_given(d, x, model->size[k].name);
+
+        other = !one != !of_x || (one && strcmp(one, of_x));
+    }
+    return other;
 }
 
 /* Is an experiment of the text made from this one? */
