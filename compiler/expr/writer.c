@@ -30,7 +30,9 @@ void
 writer_run(const struct ex_style *style, const pool *p, node n, const char *(*name)(void *ctx, uint32_t slot),
            void *ctx, strbuf *out)
 {
+    static const ex_node negative = { .op = EX_CONST, .value = -1 }; /* as which a literal of that sign reads */
     struct ex_writer w = { .p = p };
+    const char *slot;
     size_t pieces = 0;
 
     writer_operand(&w, n, 0);
@@ -47,14 +49,15 @@ writer_run(const struct ex_style *style, const pool *p, node n, const char *(*na
             continue;
         }
         e = pool_node(p, t.n);
-        if (style->binding(p, e) < t.least) {
+        slot = e->op == EX_SLOT ? name(ctx, e->a) : NULL;
+        if (style->binding(p, slot && *slot == '-' ? &negative : e) < t.least) {
             strbuf_puts(out, style->open);
             writer_text(&w, style->close);
         }
         if (e->op == EX_CONST)
             style->number(out, e->value, t.least);
-        else if (e->op == EX_SLOT)
-            strbuf_puts(out, name(ctx, e->a));
+        else if (slot)
+            strbuf_puts(out, slot);
         else
             style->operation(&w, e);
     }

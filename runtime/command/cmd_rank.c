@@ -462,25 +462,49 @@ read_request(struct studies *s)
 }
 
 static int
-run_study(const struct studies *s, struct study *x)
+measure_study(const struct studies *s, const request *q, struct study *x)
 {
     x->measure = measure_new(x->l.c.model, &s->o, &x->o);
     if (!x->measure) {
-        print_diagnostics(s->q, x->l.c.sources);
+        print_diagnostics(q, x->l.c.sources);
         return status_of(x->l.c.sources);
     }
-    if (!run_loaded(s->q, &x->l, RANKING_RTOL, &x->o, &x->r))
-        return status_of(x->l.c.sources);
+    return run_loaded(q, &x->l, RANKING_RTOL, &x->o, &x->r) ? STATUS_DONE : status_of(x->l.c.sources);
+}
+
+/* Samples are spread over the run beforehand: where a `stop when` ends it, it is run again up to there. */
+static int
+measure_up_to_end(const struct studies *s, struct study *x)
+{
+    request q = *s->q;
+
+    q.given |= OPT(OPT_STOP);
+    q.stop = x->r.t_end;
+    measure_free(x->measure);
+    sim_result_free(&x->r);
+    sim_options_free(&x->o);
+    x->o = (sim_options){ 0 };
+    return measure_study(s, &q, x);
+}
+
+static int
+run_study(const struct studies *s, struct study *x)
+{
+    int status = measure_study(s, s->q, x);
+
+    if (status == STATUS_DONE && x->r.stopped && x->o.nsamplers)
+        status = measure_up_to_end(s, x);
+    if (status != STATUS_DONE)
+        return status;
     if (s->q->given & OPT(OPT_VERIFY)) {
         verified v;
-        int status = verify_run(s->q, &x->l, &x->o, &x->r, &v);
 
+        status = verify_run(s->q, &x->l, &x->o, &x->r, &v);
         if (status == STATUS_DONE)
             status = verify_report(s->q, &v);
         verified_free(&v);
-        return status;
     }
-    return STATUS_DONE;
+    return status;
 }
 
 static struct study *

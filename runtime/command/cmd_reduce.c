@@ -108,6 +108,16 @@ write_json(const reduction *r, bool bounded, const order_report *of, const struc
         json_close(&j, '}');
     }
     json_close(&j, ']');
+    json_key(&j, "ends");
+    json_open(&j, '[');
+    for (size_t i = 0; i < r->end.n; i++) {
+        json_open(&j, '{');
+        json_key(&j, "experiment"), json_string(&j, r->end.at[i].experiment);
+        json_key(&j, "given"), json_number(&j, r->end.at[i].at[0]);
+        json_key(&j, "reduced"), json_number(&j, r->end.at[i].at[1]);
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
     if (of)
         order_write_json(&j, of);
     if (r->line.n)
@@ -290,6 +300,9 @@ report(const reduction *r, bool bounded, const order_report *of, const struct pa
         fputs("errors against the model as given\n", out);
     else
         put_text(out, "errors over experiment %s\n", r->error.at[0].experiment);
+    for (size_t i = 0; i < r->end.n; i++)
+        put_text(out, "  %s ends at %.6g s, as given at %.6g s; compared is what both have\n", r->end.at[i].experiment,
+                 r->end.at[i].at[1], r->end.at[i].at[0]);
     table_print(&t, out, "  ");
 }
 

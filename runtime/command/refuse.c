@@ -5,7 +5,6 @@
 
 enum { SAMPLES = 1 << WHEN_SAMPLES, STOPS = 1 << WHEN_STOPS, DELAYS = 16 };
 
-#define ENDS "runs that end at different times cannot be compared"
 #define PAST "its equations are linear in the present alone, and a delay reads the past"
 #define FOLLOWS "it follows derivatives by parameters, which delays and ends of runs are not part of"
 
@@ -22,10 +21,6 @@ static const struct refusal {
     { "linearize", -1, NULL, DELAYS, PAST },
     { "reduce", OPT_MODES, NULL, DELAYS, PAST },
     { "reduce", OPT_BAND, NULL, DELAYS, PAST },
-    { "reduce", -1, NULL, STOPS, ENDS },
-    { "run", OPT_VERIFY, NULL, STOPS, ENDS },
-    { "rank", OPT_METRIC, "kl", STOPS, "its samples are spread over the whole run beforehand" },
-    { "rank", OPT_METRIC, "reaper", STOPS, "its samples are spread over the whole run beforehand" },
     { "rank", OPT_BY, "frequency", STOPS, "what drives the run is looked at from its start to its stop" },
     { "rank", OPT_BY, "frequency", SAMPLES, "the steady state between two samples is none" },
     { "rank", OPT_BY, "frequency", DELAYS, PAST },
@@ -47,10 +42,9 @@ refuse_events(const request *q, const flat_model *f)
 
     for (size_t k = 0; k < sizeof refusals / sizeof *refusals; k++) {
         const struct refusal *r = &refusals[k];
-        const char *found = NULL, *option = r->option == OPT_VERIFY  ? " --verify"
-                                            : r->option == OPT_MODES ? " --modes"
-                                            : r->option == OPT_BAND  ? " --band"
-                                                                     : "";
+        const char *found = NULL, *option = r->option == OPT_MODES  ? " --modes"
+                                            : r->option == OPT_BAND ? " --band"
+                                                                    : "";
         span at = SPAN_NONE;
 
         if (!applies(q, r))

@@ -110,6 +110,8 @@ compare_columns(bg_model *ma, bg_model *mb, const sim_result *ra, const sim_resu
         for (size_t i = 0; i < a.points && i < b.points; i++) {
             double x = column_at(&a.column.at[k], i), y = column_at(&b.column.at[k], i), difference;
 
+            if (a.time[i] != b.time[i]) /* the row at the end of one that a `stop when` ended */
+                break;
             if (between_switchings(ra, rb, a.time[i], v->bound * span_length, &switching))
                 continue;
             difference = isfinite(x) && isfinite(y)   ? (size > 0 ? fabs(x - y) / size : 0)
@@ -146,6 +148,16 @@ compare_activities(const flat_model *f, const sim_result *a, const sim_result *b
     }
 }
 
+static void
+compare_ends(const sim_result *a, const sim_result *b, double start, verified *v)
+{
+    v->stopped = a->stopped || b->stopped;
+    v->end[0] = a->t_end;
+    v->end[1] = b->t_end;
+    if (v->stopped && v->end[0] != v->end[1])
+        v->end_difference = fabs(v->end[1] - v->end[0]) / (v->end[0] - start);
+}
+
 /* ---- the whole ---- */
 
 size_t
@@ -159,16 +171,19 @@ verify_points(size_t points)
 void
 verify_thin(const bg_model *m, sim_result *r, size_t points)
 {
-    size_t every = (r->points - 1) / (points - 1), ny = model_noutputs(m), nx = model_nstates(m);
+    size_t every = (verify_points(points) - 1) / (points - 1), n = 0, ny = model_noutputs(m), nx = model_nstates(m);
 
-    for (size_t i = 0; i < points; i++) {
-        r->time[i] = r->time[i * every];
+    for (size_t i = 0; i < r->points; i++) {
+        if (i % every && i + 1 < r->points) /* the last one is the end, also where a `stop when` brought it */
+            continue;
+        r->time[n] = r->time[i];
         if (r->output)
-            memmove(r->output + i * ny, r->output + i * every * ny, ny * sizeof(double));
+            memmove(r->output + n * ny, r->output + i * ny, ny * sizeof(double));
         if (r->state)
-            memmove(r->state + i * nx, r->state + i * every * nx, nx * sizeof(double));
+            memmove(r->state + n * nx, r->state + i * nx, nx * sizeof(double));
+        n++;
     }
-    r->points = points;
+    r->points = n;
 }
 
 int
@@ -201,12 +216,13 @@ verify_run(const request *q, const loaded *l, const sim_options *o, const sim_re
         fine = run_again(q, &again, o, steps, SIM_BDF, v->second_rtol, &second);
     }
     if (fine) {
+        compare_ends(r, &second, o->start, v);
         v->second = method_of(&second);
         v->second_events = second.nevents;
         compare_columns(l->c.model, again.c.model, r, &second, o->stop - o->start, v);
         if (r->activity && second.activity)
             compare_activities(l->c.flat, r, &second, v);
-        v->fine = v->difference <= v->bound && v->activity_difference <= v->bound;
+        v->fine = v->difference <= v->bound && v->activity_difference <= v->bound && v->end_difference <= v->bound;
     } else {
         print_diagnostics(q, again.c.sources);
         complain("--verify: the second run, with a tenth of the tolerances, does not come to its end");
@@ -255,6 +271,8 @@ verify_report(const request *q, const verified *v)
                      v->difference, v->column, v->time);
         if (v->element)
             put_text(stderr, "  activities  differ by %.2g at most: %s\n", v->activity_difference, v->element);
+        if (v->stopped)
+            put_text(stderr, "  ends        at %.9g s and %.9g s\n", v->end[0], v->end[1]);
         if (v->events != v->second_events)
             fprintf(stderr, "  switchings  %zu and %zu\n", v->events, v->second_events);
         fprintf(stderr, "  %s %.3g\n", v->fine ? "all within" : "more than", v->bound);
@@ -280,6 +298,11 @@ verify_json(json *j, const verified *v)
     json_key(j, "time"), json_number(j, v->time);
     json_key(j, "element"), json_string(j, v->element);
     json_key(j, "activity_difference"), json_number(j, v->activity_difference);
+    json_key(j, "ends");
+    json_open(j, '[');
+    for (int i = 0; i < 2 && v->stopped; i++)
+        json_number(j, v->end[i]);
+    json_close(j, ']');
     json_key(j, "bound"), json_number(j, v->bound);
     json_key(j, "within"), json_bool(j, v->fine);
     json_close(j, '}');

@@ -14,10 +14,12 @@
 typedef struct verified {
     const char *first, *second; /* integrators */
     double rtol, second_rtol, bound;
-    char *column, *element;       /* where the difference is largest; NULL: there is none */
-    double difference, time;      /* of the columns, over the column's greatest size; where that is */
-    double activity_difference;   /* over the activity, or a thousandth of the total where that is more */
-    size_t events, second_events; /* switchings of both runs */
+    char *column, *element;        /* where the difference is largest; NULL: there is none */
+    double difference, time;       /* of the columns, over the column's greatest size; where that is */
+    double activity_difference;    /* over the activity, or a thousandth of the total where that is more */
+    size_t events, second_events;  /* switchings of both runs */
+    bool stopped;                  /* a `stop when` ended one of them; compared is what both have, and the ends: */
+    double end[2], end_difference; /* s; over the length of the first */
     bool fine;
 } verified;
 

@@ -230,6 +230,61 @@ made_free(struct made *m)
 
 /* ---------------------------------------------------------------- an experiment */
 
+/* What an experiment gives a size of the model, as it is written; NULL: nothing. */
+static const char *
+size_given(const struct writer *d, const ast_experiment *x, const char *size)
+{
+    const char *out = NULL;
+
+    for (int i = 0; i < x->nitems; i++) {
+        const ast_exp_item *item = &x->item[i];
+
+        if (item->kind == AST_EXP_LET && item->ref.nparts == 1 && item->ref.part[0].name == size)
+            out = text_at(d, item->a->at);
+    }
+    return out;
+}
+
+/* Those that were asked for have the same, however they say it. */
+static bool
+has_other_sizes(const struct writer *d, const ast_experiment *x)
+{
+    const ast_experiment *asked = NULL;
+    const ast_model *model = d->f->ast;
+    bool other = false;
+
+    for (size_t i = 0; i < d->file->ndecls; i++) {
+        const ast_experiment *y = d->file->decl[i].kind == AST_DECL_EXPERIMENT ? d->file->decl[i].experiment : NULL;
+
+        for (size_t k = 0; y && k < d->nruns; k++) {
+            if (!strcmp(d->run[k].experiment, x->name))
+                return false;
+            if (!strcmp(d->run[k].experiment, y->name))
+                asked = y;
+        }
+    }
+    for (int k = 0; asked && k < model->nsize && !other; k++) {
+        const char *one = size_given(d, asked, model->size[k].name), *of_x = size_given(d, x, model->size[k].name);
+
+        other = !one != !of_x || (one && strcmp(one, of_x));
+    }
+    return other;
+}
+
+/* Is an experiment of the text made from this one? */
+static bool
+is_needed(const struct writer *d, const ast_experiment *x)
+{
+    for (size_t i = 0; i < d->file->ndecls; i++) {
+        const ast_experiment *y = d->file->decl[i].kind == AST_DECL_EXPERIMENT ? d->file->decl[i].experiment : NULL;
+
+        for (int k = 0; y && k < y->nbases; k++)
+            if (y->bases[k] == x && !has_other_sizes(d, y))
+                return true;
+    }
+    return false;
+}
+
 static void
 rename_item(struct writer *d, const ast_exp_item *item, edits *e)
 {
@@ -283,6 +338,17 @@ writer_experiment(struct writer *d, const ast_experiment *x)
     struct made m = { 0 };
     bool several = false, lets = false;
     char *why = NULL;
+
+    if (has_other_sizes(d, x)) { /* the text has those of the experiments that were asked for */
+        bool needed = is_needed(d, x);
+
+        strbuf_printf(d->out,
+                      needed ? "// of other sizes than it was: experiment %s\n"
+                             : "// not of these sizes: experiment %s\n",
+                      x->name);
+        if (!needed)
+            return;
+    }
 
     for (int i = x->inherited; i < x->nitems; i++) {
         bool one = is_as_written(d, &x->item[i]);

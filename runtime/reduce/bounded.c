@@ -457,6 +457,7 @@ measure_result(struct search *d)
     r->elements_before = d->first.c[0].flat->element.n;
     r->elements_after = d->now.c[0].flat->element.n;
     for (size_t i = 0; i < d->o->nexperiments; i++) {
+        reduction_note_end(r, d->o->experiment[i], &d->first, &d->now, i);
         r->steps_before += d->first.run[i].steps;
         r->steps_after += d->now.run[i].steps;
         r->evaluations_before += d->first.run[i].rhs_evaluations;

@@ -41,6 +41,16 @@ reduction_steps(uint64_t steps)
     return steps * TIMES > AT_LEAST ? (size_t)(steps * TIMES) : AT_LEAST;
 }
 
+void
+reduction_note_end(struct reduction *r, const char *experiment, const struct version *a, const struct version *b,
+                   size_t k)
+{
+    reduce_end e = { .experiment = arena_strdup(r->arena, experiment ? experiment : "") };
+
+    if (version_ends(a, b, k, e.at))
+        vec_push(&r->end, e);
+}
+
 size_t
 reduction_origin(void *ctx, size_t at)
 {
@@ -565,6 +575,7 @@ measure_errors(reduction *r, const struct version *a, const struct version *b)
         measure_output(r, a, b, f->experiment.observe.at[i].output, f->experiment.observe.at[i].within);
     for (uint32_t i = 0; i < f->output.n && f->experiment.observe.n == 0; i++)
         measure_output(r, a, b, i, INST_NONE);
+    reduction_note_end(r, a->c->flat->experiment.name, a, b, 0);
 }
 
 /* What the elements (or components) that are left have of the given model's measure; sources left out. A clamped one
@@ -680,6 +691,7 @@ reduction_free(reduction *r)
     vec_free(&r->trial);
     vec_free(&r->not_tried);
     vec_free(&r->error);
+    vec_free(&r->end);
     vec_free(&r->line);
     free(r->text);
     arena_free(r->arena);

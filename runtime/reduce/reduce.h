@@ -65,6 +65,12 @@ typedef struct reduce_error {
     double within; /* NAN: not given */
 } reduce_error;
 
+/* Where a `stop when` ended the runs of an experiment, as given first: errors are of what both have. */
+typedef struct reduce_end {
+    const char *experiment;
+    double at[2];
+} reduce_end;
+
 /* By eigenvalues: what the line of an output became (a factor of what it was, and so much of an input more), and how
  * far steps of the input and frequency responses are off; before: with gains at rest alone put right. */
 typedef struct reduce_line {
@@ -83,6 +89,7 @@ typedef struct reduction {
     VEC(reduce_kept) kept;
     VEC(reduce_trial) trial;
     VEC(reduce_error) error; /* after the last round, against the model as given */
+    VEC(reduce_end) end;
     VEC(reduce_line) line;
     size_t states_before, states_after, elements_before, elements_after;
     uint64_t steps_before, steps_after, evaluations_before, evaluations_after; /* of all runs of a text */

@@ -165,6 +165,29 @@ make_plan(struct search *d, struct candidate *const *set, size_t n, const rewrit
     return fine;
 }
 
+/* A run that a `stop when` ends sooner or later than that of the model as given lacks what is to be compared, or has
+ * more: so much of the run as is allowed for outputs, or a usual share. */
+static void
+measure_ends(struct search *d, struct verdict *x, const struct version *v)
+{
+    double may = d->o->within == WITHIN_SHARE ? d->o->tolerance : SHARE_WITHOUT_TOLERANCE, end[2];
+
+    for (size_t i = 0; i < d->o->nexperiments; i++) {
+        const track *given = &d->first.outputs[i];
+        double r;
+
+        if (!version_ends(&d->first, v, i, end) || given->border.n == 0)
+            continue;
+        r = error_over(fabs(end[1] - end[0]), may * (end[0] - given->border.at[0]));
+        if (!(r > x->worst || isnan(x->worst)))
+            continue;
+        x->worst = r;
+        if (r > WITHIN)
+            x->why = arena_format(d->out->arena, "%s would end at %.6g s in place of %.6g s", d->o->experiment[i],
+                                  end[1], end[0]);
+    }
+}
+
 void
 trial_measure(struct search *d, struct verdict *x, const struct version *v)
 {
@@ -186,6 +209,7 @@ trial_measure(struct search *d, struct verdict *x, const struct version *v)
                                       shown ? "]" : "", b->tolerance / scale);
         }
     }
+    measure_ends(d, x, v);
 }
 
 /* All that decides what comes of a trial: its text, what is set, what is asked of it. */

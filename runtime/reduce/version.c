@@ -93,6 +93,14 @@ version_free(const struct trier *r, struct version *v)
     *v = (struct version){ 0 };
 }
 
+bool
+version_ends(const struct version *a, const struct version *b, size_t experiment, double end[2])
+{
+    end[0] = a->run[experiment].t_end;
+    end[1] = b->run[experiment].t_end;
+    return a->run[experiment].stopped || b->run[experiment].stopped;
+}
+
 /* ---------------------------------------------------------------- trials */
 
 bool

@@ -53,6 +53,8 @@ struct trier {
 /* Compiles and runs v's text. NULL, or why it does not; *at: the experiment that it was. */
 const char *version_run(const struct trier *r, struct version *v, const overrides *set, size_t *at);
 void version_free(const struct trier *r, struct version *v);
+/* Where the runs of an experiment ended. False: at its stop, both. */
+bool version_ends(const struct version *a, const struct version *b, size_t experiment, double end[2]);
 
 struct trial {
     rewrite plan;
@@ -83,5 +85,9 @@ char *reduction_check(const char *path, const char *before, size_t nbefore, cons
 /* Those of set whose parameters the plan leaves, into out (n of them at most). How many. */
 size_t reduction_remaining(const struct elaborate_override *set, size_t n, const rewrite *plan,
                            struct elaborate_override *out);
+struct reduction;
+/* Notes in the report where the runs of experiment k ended, if a `stop when` ended one of them. */
+void reduction_note_end(struct reduction *r, const char *experiment, const struct version *a, const struct version *b,
+                        size_t k);
 
 #endif

@@ -613,6 +613,32 @@ expect_text(pool *p, node n, const char *want)
     strbuf_free(&s);
 }
 
+static const char *
+literal_name(void *ctx, uint32_t k)
+{
+    static const char *const name[] = { "-1", "-2.5" };
+
+    (void)ctx;
+    return name[k % 2];
+}
+
+/* A slot may stand for a number that the text says: its sign binds as that of a number does. */
+static void
+text_of_negative_literals(void **state)
+{
+    pool *p = pool_new();
+    strbuf s = { 0 };
+    node a = ex_slot(p, 0), b = ex_slot(p, 1);
+
+    (void)state;
+    ex_print(p, ex_make(p, EX_POW, a, b, NODE_NONE), literal_name, NULL, &s);
+    strbuf_puts(&s, "; ");
+    ex_print(p, ex_mul(p, a, ex_make(p, EX_POW, b, ex_const(p, 2), NODE_NONE)), literal_name, NULL, &s);
+    assert_string_equal(s.at, "(-1)^(-2.5); -1*(-2.5)^2");
+    strbuf_free(&s);
+    pool_free(p);
+}
+
 static void
 canonical_forms_and_text(void **state)
 {
@@ -805,6 +831,7 @@ main(void)
         cmocka_unit_test(gradients_equal_complex_steps),
         cmocka_unit_test(random_equations),
         cmocka_unit_test(canonical_forms_and_text),
+        cmocka_unit_test(text_of_negative_literals),
         cmocka_unit_test(tables_and_culprits),
         cmocka_unit_test(a_million_nodes),
     };
