@@ -87,7 +87,7 @@ on_start(void *ctx, double t, const double *x)
     crossing c;
 
     w->start = t;
-    if (crossings_begin(w->crossings, t, &c)) {
+    if (crossings_begin(w->crossings, t, x, &c)) {
         w->rest_modes = keep_modes(w, c.modes);
         keep_event(w, c);
         x = c.x;

@@ -210,15 +210,18 @@ crossings_jump(crossings *w, double t, const double *x, const double *modes, con
 }
 
 bool
-crossings_begin(crossings *w, double t, crossing *c)
+crossings_begin(crossings *w, double t, const double *x, crossing *c)
 {
-    if (w->fired.n == 0)
+    bool fired = w->fired.n > 0, nets = model_has_nets(w->m) && w->nx > 0;
+
+    if (!fired && !nets)
         return false;
     *c = (crossing){ .t = t,
-                     .x = copy_of(w->fired.at[0].x, w->nx),
-                     .modes = copy_of(w->fired.at[0].modes, w->nmodes),
+                     .x = copy_of(fired ? w->fired.at[0].x : x, w->nx),
+                     .modes = copy_of(fired ? w->fired.at[0].modes : model_modes(w->m), w->nmodes),
                      .modes_after = copy_of(model_modes(w->m), w->nmodes),
                      .rate = { bg_calloc(w->nx + 1, sizeof(double)), bg_calloc(w->nx + 1, sizeof(double)) },
+                     .kicked = nets ? copy_of(x, w->nx) : NULL,
                      .trigger = SIZE_MAX,
                      .sample = SIZE_MAX };
     for (size_t i = 0; i < w->fired.n; i++)

@@ -42,8 +42,9 @@ void crossings_free(crossings *w);
 /* As a follower (simulate.h) is told them. False: something has no value there. Takes what fired since the last. */
 void crossings_fire(crossings *w, size_t when, bool first, const double *x);
 bool crossings_jump(crossings *w, double t, const double *x, const double *modes, const double *after, crossing *c);
-/* The same at the start of the run, where time does not move. False: nothing fired. */
-bool crossings_begin(crossings *w, double t, crossing *c);
+/* The same at the start of the run, at x, where time does not move: what fired, and what ideal switches that are closed
+ * make of the states. False: neither. */
+bool crossings_begin(crossings *w, double t, const double *x, crossing *c);
 size_t crossings_lost(const crossings *w); /* whose time could not be moved: a condition only touches there */
 
 /* s behind it from s before, in place. q: the parameter, jump: the state whose jumps move in size; SIZE_MAX: none. */

@@ -243,7 +243,7 @@ on_start(void *ctx, double t, const double *x)
         return true;
     for (size_t k = 0; k < w->f->ninitial; k++)
         w->of_column[w->f->n + k] = x[w->f->initial[k]];
-    fired = crossings_begin(w->crossings, t, &c);
+    fired = crossings_begin(w->crossings, t, x, &c);
     if (w->o->equilibrium) {
         fine = outset_rests(w->outset, w->tangent, t, fired ? c.x : x);
         for (size_t q = 0; q < w->f->n && fine; q++)

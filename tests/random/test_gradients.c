@@ -4,6 +4,9 @@
  * `test_gradients FIRST COUNT` takes the graphs FIRST .. FIRST+COUNT-1 (generate.h) over a short time. Forward and
  * adjoint derivatives agree to 1e-8 of the greatest by each parameter; both agree with differences of fourth order of
  * whole runs to 1e-6 of the slope, or to what the differences themselves can tell.
+ *
+ * `test_gradients switched FIRST COUNT` takes circuits of ideal diodes and switches (circuits.h) over several seconds,
+ * with all their values and times of switching as parameters.
  */
 #include <float.h>
 #include <math.h>
@@ -13,32 +16,43 @@
 
 #include "adjoint.h"
 #include "chosen.h"
+#include "circuits.h"
 #include "compile.h"
 #include "forward.h"
 #include "generate.h"
 
 #define WITHIN 1e-6
-#define STEP 1e-3 /* of a parameter */
-#define STOP 0.2  /* s */
+#define BOTH 1e-8
+#define NOTHING 1e-10 /* of the greatest slope of a graph: less may be rounding */
+#define STEP 1e-3     /* of a parameter */
+#define STOP 0.2      /* s */
+#define SWITCHED_STEP 1e-4
+#define SWITCHED_STOP 6.1
+#define SWITCHED_WITHIN 1e-4 /* what begins at a border bends in the differences */
+#define SWITCHED_BOTH 1e-6
 #define RTOL 1e-12
 
 struct tally {
+    uint64_t seed;
+    bool switched;     /* coils at rest behind diodes: by initial values there are slopes on one side alone */
+    double stop, step; /* s; of a parameter */
+    double within, both, greatest;
     size_t graphs, runs, columns, checks, sharp, failures;
 };
 
 static void
-failure(struct tally *t, const rgraph *g, const char *what)
+failure(struct tally *t, const char *what)
 {
     if (t->failures++ < 10)
-        printf("graph %llu: %s\n", (unsigned long long)g->seed, what);
+        printf("graph %llu: %s\n", (unsigned long long)t->seed, what);
 }
 
 /* Outputs at the end, with a parameter or an initial value moved by e. */
 static bool
-moved_run(bg_model *m, const chosen *c, size_t column, double e, const double *x0, double *y)
+moved_run(const struct tally *t, bg_model *m, const chosen *c, size_t column, double e, const double *x0, double *y)
 {
-    sim_options o = { .stop = STOP, .rtol = RTOL, .max_step = STOP / 100 };
-    double *x = calloc(model_nstates(m) + 1, sizeof *x), at = 0, end = STOP;
+    sim_options o = { .stop = t->stop, .rtol = RTOL, .max_step = t->stop / 100 };
+    double *x = calloc(model_nstates(m) + 1, sizeof *x), at = 0, end = t->stop;
     const char *name = column < c->by.n ? c->name.at[column] : NULL;
     forward f = { .model = m, .time = &end, .ntimes = 1, .output = y };
     bool fine;
@@ -59,18 +73,18 @@ moved_run(bg_model *m, const chosen *c, size_t column, double e, const double *x
 }
 
 static void
-by_differences(struct tally *t, const rgraph *g, bg_model *m, const chosen *c, size_t column, const double *x0,
-               const double *y0, const double *slope, size_t columns)
+by_differences(struct tally *t, bg_model *m, const chosen *c, size_t column, const double *x0, const double *y0,
+               const double *slope, size_t columns)
 {
     static const double offset[6] = { 0.5, -0.5, 1, -1, 2, -2 };
     size_t ny = model_noutputs(m);
     double at = column < c->by.n ? model_parameter_value(m, c->by.at[column]) : x0[c->initial.at[column - c->by.n]],
-           h = STEP * (at != 0 ? fabs(at) : 1), *y = calloc(6 * ny + 1, sizeof *y);
+           h = t->step * (at != 0 ? fabs(at) : 1), *y = calloc(6 * ny + 1, sizeof *y);
     bool fine = true;
     char text[200];
 
     for (int k = 0; k < 6 && fine; k++)
-        fine = moved_run(m, c, column, offset[k] * h, x0, y + k * ny);
+        fine = moved_run(t, m, c, column, offset[k] * h, x0, y + k * ny);
     for (size_t i = 0; i < ny && fine; i++) {
         double slope_of[3], ratio, part, want, got = slope[i * columns + column], doubt;
         bool mixed;
@@ -89,11 +103,11 @@ by_differences(struct tally *t, const rgraph *g, bg_model *m, const chosen *c, s
 
         t->checks++;
         t->sharp += doubt <= WITHIN * fabs(want);
-        if (fabs(got - want) <= WITHIN * fabs(want) + doubt + 1e-15)
+        if (fabs(got - want) <= t->within * fabs(want) + doubt + 1e-15 + NOTHING * t->greatest)
             continue;
         snprintf(text, sizeof text, "output %zu by column %zu (%s): %.12g, by differences %.12g (doubtful to %.2g)", i,
                  column, column < c->by.n ? c->name.at[column] : "initial", got, want, doubt);
-        failure(t, g, text);
+        failure(t, text);
     }
     free(y);
 }
@@ -110,16 +124,16 @@ start_follows(const bg_model *m, const double *x0)
 }
 
 static void
-check_graph(struct tally *t, const rgraph *g)
+check_text(struct tally *t, const strbuf *text)
 {
     compilation c = { 0 };
     chosen chosen_all = { 0 };
     char *why = NULL;
-    double end = STOP;
-    sim_options o = { .stop = STOP, .rtol = RTOL, .max_step = STOP / 100 };
+    double end = t->stop;
+    sim_options o = { .stop = t->stop, .rtol = RTOL, .max_step = t->stop / 100 };
 
     t->graphs++;
-    if (!compile_text(&c, "random.bg", g->text.at, g->text.n, STAGE_MODEL, &(compile_options){ 0 })) {
+    if (!compile_text(&c, "random.bg", text->at, text->n, STAGE_MODEL, &(compile_options){ 0 })) {
         compile_free(&c);
         return;
     }
@@ -152,6 +166,9 @@ check_graph(struct tally *t, const rgraph *g)
         if (model_initial(c.model, 0, x0) && forward_run(&f, &o) && f.done == 1 && f.lost == 0 && adjoint_run(&a, &o)) {
             t->runs++;
             t->columns += columns;
+            t->greatest = 0;
+            for (size_t i = 0; i < ny * columns && t->switched; i++)
+                t->greatest = fmax(t->greatest, fabs(f.derivative[i]));
             for (size_t q = 0; q < columns; q++) {
                 double size = 0;
 
@@ -160,16 +177,16 @@ check_graph(struct tally *t, const rgraph *g)
                 for (size_t i = 0; i < ny; i++) {
                     double ahead = f.derivative[i * columns + q],
                            back = q < n ? a.gradient[i * n + q] : a.initial[i * nx + chosen_all.initial.at[q - n]];
-                    char text[160];
+                    char what[160];
 
-                    if (fabs(ahead - back) <= 1e-8 * size + 1e-12 * fabs(f.output[i]))
+                    if (fabs(ahead - back) <= t->both * size + 1e-12 * fabs(f.output[i]) + NOTHING * t->greatest)
                         continue;
-                    snprintf(text, sizeof text, "output %zu by column %zu: forward %.12g, adjoint %.12g", i, q, ahead,
+                    snprintf(what, sizeof what, "output %zu by column %zu: forward %.12g, adjoint %.12g", i, q, ahead,
                              back);
-                    failure(t, g, text);
+                    failure(t, what);
                 }
-                if (q >= n || !start_follows(c.model, x0))
-                    by_differences(t, g, c.model, &chosen_all, q, x0, f.output, f.derivative, columns);
+                if (q >= n ? !t->switched : !start_follows(c.model, x0))
+                    by_differences(t, c.model, &chosen_all, q, x0, f.output, f.derivative, columns);
             }
         }
         free(f.output);
@@ -189,15 +206,30 @@ check_graph(struct tally *t, const rgraph *g)
 int
 main(int argc, char **argv)
 {
-    uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, count = argc > 2 ? strtoull(argv[2], NULL, 10) : 20;
-    struct tally t = { 0 };
+    bool switched = argc > 1 && !strcmp(argv[1], "switched");
+    int k = 1 + switched;
+    uint64_t first = argc > k ? strtoull(argv[k], NULL, 10) : 1,
+             count = argc > k + 1 ? strtoull(argv[k + 1], NULL, 10) : 20;
+    struct tally t = { .switched = switched,
+                       .stop = switched ? SWITCHED_STOP : STOP,
+                       .step = switched ? SWITCHED_STEP : STEP,
+                       .within = switched ? SWITCHED_WITHIN : WITHIN,
+                       .both = switched ? SWITCHED_BOTH : BOTH };
 
-    for (uint64_t seed = first; seed < first + count; seed++) {
-        rgraph *g = rg_generate(seed, 5);
+    for (t.seed = first; t.seed < first + count; t.seed++)
+        if (switched) {
+            struct circuit c = { 0 };
 
-        check_graph(&t, g);
-        rg_free(g);
-    }
+            circuit_generate(&c, t.seed);
+            circuit_write(&c, true, t.stop);
+            check_text(&t, &c.text);
+            circuit_free(&c);
+        } else {
+            rgraph *g = rg_generate(t.seed, 5);
+
+            check_text(&t, &g->text);
+            rg_free(g);
+        }
     printf("%zu graphs, %zu ran; %zu columns, %zu slopes (%zu told to 1e-6 by differences), %zu failures\n", t.graphs,
            t.runs, t.columns, t.checks, t.sharp, t.failures);
     return t.failures > 0;
