@@ -351,21 +351,45 @@ compile_another(compilation *c, const compilation *of, enum compile_stage upto, 
     return run_passes(c, TREE | UNITS, upto, o);
 }
 
-void
-compile_free(compilation *c)
+/* All that the model is made from, and the tree */
+static void
+free_stages(compilation *c)
 {
-    model_free(c->model);
     equations_free(c->equations);
     causal_free(c->causal);
     flat_free(c->flat);
     pool_free(c->pool);
     if (!c->lent) {
-        if (!c->shared_units)
-            units_free(c->units);
         names_free(c->names);
         elaborate_index_free(&c->index);
     }
     arena_free(c->arena);
+}
+
+bool
+compile_close(compilation *c)
+{
+    compilation left = { .sources = c->sources,
+                         .units = c->units,
+                         .file = c->file,
+                         .model = c->model,
+                         .shared_units = c->shared_units,
+                         .lent = c->lent };
+
+    if (!model_close(c->model))
+        return false;
+    free_stages(c);
+    *c = left;
+    return true;
+}
+
+void
+compile_free(compilation *c)
+{
+    model_free(c->model);
+    free_stages(c);
+    if (!c->lent && !c->shared_units)
+        units_free(c->units);
     sources_free(c->sources);
     *c = (compilation){ 0 };
 }

@@ -72,6 +72,9 @@ bool compile_text(compilation *c, const char *path, const char *text, size_t n, 
 /* Another model or experiment of the file of `of`, which has an elaborated model: the text is not parsed again. c is
  * empty, has messages of its own, and goes before `of`. */
 bool compile_another(compilation *c, const compilation *of, enum compile_stage upto, const compile_options *o);
+/* The model stays, with units and texts for messages. What it was made from goes: tree, graph, strokes, equations,
+ * templates (model_close). False with a diagnostic: nothing has changed. */
+bool compile_close(compilation *c);
 void compile_free(compilation *c);
 
 /* The k-th pass whose result can be printed, by the name that `--dump` has for it, and the stage that has it; NULL

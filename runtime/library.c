@@ -19,6 +19,7 @@ struct bgc_model {
     compilation c;
     char *experiment;
     bool ok;
+    bool closed;  /* what it was compiled from is gone */
     bool starved; /* memory ran out: nothing of it can be relied on any more, not even to be freed */
     map output;   /* hash of the name -> output */
 };
@@ -77,8 +78,10 @@ compile_all(bgc_model *m, const char *wanted)
                          source_text(first.sources, first.ast->file), source_length(first.sources, first.ast->file),
                          STAGE_MODEL, &o);
     compile_free(&first);
+    if (m->ok)
+        (void)model_graph_of(m->c.model); /* names are asked for where memory is not looked after */
     for (uint32_t k = 0; m->ok && k < model_noutputs(m->c.model); k++) {
-        const char *name = flat_output_at(m->c.flat, k)->name;
+        const char *name = model_graph_of(m->c.model)->output[k].name;
         uint64_t key = bg_hash_bytes(name, strlen(name), 0);
 
         if (map_get(&m->output, key) == MAP_NONE)
@@ -139,6 +142,22 @@ bgc_ok(const bgc_model *m)
     return m->ok;
 }
 
+static void
+close_now(void *ctx)
+{
+    bgc_model *m = ctx;
+
+    m->closed = compile_close(&m->c);
+}
+
+bool
+bgc_let_go_of_source(bgc_model *m)
+{
+    if (m->ok && !m->closed)
+        as_guest(m, close_now, m);
+    return m->ok && m->closed;
+}
+
 void
 bgc_free(bgc_model *m)
 {
@@ -189,7 +208,7 @@ bgc_diagnostic_at(const bgc_model *m, size_t i)
 const char *
 bgc_model_name(const bgc_model *m)
 {
-    return m->ok ? m->c.flat->name : NULL;
+    return m->ok ? model_name(m->c.model) : NULL;
 }
 const char *
 bgc_experiment_name(const bgc_model *m)
@@ -214,17 +233,17 @@ bgc_output_count(const bgc_model *m)
 const char *
 bgc_output_name(const bgc_model *m, size_t i)
 {
-    return i < bgc_output_count(m) ? flat_output_at(m->c.flat, i)->name : NULL;
+    return i < bgc_output_count(m) ? model_graph_of(m->c.model)->output[i].name : NULL;
 }
 size_t
 bgc_element_count(const bgc_model *m)
 {
-    return m->ok ? m->c.flat->element.n : 0;
+    return m->ok ? model_nelements(m->c.model) : 0;
 }
 const char *
 bgc_element_name(const bgc_model *m, size_t i)
 {
-    return i < bgc_element_count(m) ? m->c.flat->element.at[i].name : NULL;
+    return i < bgc_element_count(m) ? model_graph_of(m->c.model)->element[i].name : NULL;
 }
 
 size_t
@@ -285,9 +304,7 @@ bgc_parameter_find(const bgc_model *m, const char *name)
 bool
 bgc_set_at(bgc_model *m, size_t parameter, double value)
 {
-    const flat_model *f = m->ok ? m->c.flat : NULL;
-
-    if (!f || parameter >= f->var.n || f->var.at[parameter].kind != VAR_PARAM)
+    if (!m->ok || parameter >= VAR_NONE || !model_is_parameter(m->c.model, (var_id)parameter))
         return false;
     return evaluate_as_guest(m, (struct evaluation){ .task = SET, .parameter = (var_id)parameter, .t = value });
 }

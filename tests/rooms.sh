@@ -4,7 +4,8 @@
 #   sh tests/rooms.sh ROOT
 #
 # Ends with 1 and the folders of a circle where there is one. A room of compiler/ never includes one of runtime/. What
-# runs, measures, linearizes by numbers or identifies sees no header of the stages before the image, by whatever way.
+# runs, measures, linearizes by numbers or identifies sees no header of the stages before the image, by whatever way; nor
+# do an image and its instances.
 set -eu
 cd "$1"
 
@@ -25,7 +26,11 @@ circle=$(printf '%s\n' "$pairs" | tsort 2>&1 >/dev/null) || { echo "folders incl
 
 # Files of these folders that write texts or derive expressions look at what a model was compiled from
 of_texts='linear/linear_symbolic|linear/mode_reduction|linear/output_lines|linear/passive_model|linear/second_order|linear/coefficient_rates|linear/structure_(inside|laws|pencil|relations|solve)|linear/structure\.c|identify/numbers'
-numeric=$(printf '%s\n' $sources | grep -E '^runtime/(run|measure|linear|identify)/' | grep -vE "$of_texts")
+# nor does an image, what makes its parts known to others, or an instance
+instances='image|maker\.h|model|evaluate|block_room|routine|factor|staircase|net|initial\.|solutions|bounds\.|course|interpret\.h|storage\.h|jacobian\.h|partials\.h|curvature\.h|moves\.h|expressions\.h|initial_program\.h|parameter_store\.h|project\.h'
+makers='image_graph|model_parts|net_form\.c'
+numeric=$(printf '%s\n' $sources | grep -E '^runtime/(run|measure|linear|identify)/' | grep -vE "$of_texts"
+    printf '%s\n' $sources | grep -E "^compiler/code/($instances)" | grep -vE "/($makers)")
 seen=$(grep -n '^#include "' $sources | sed 's|^\([^:]*\):[0-9]*:#include "\([^"]*\)".*|\1 \2|' | awk -v list="$sources" -v roots="$numeric" '
     function visit(path, from,   i, n, name) {
         if ((path, from) in done) return

@@ -1,6 +1,7 @@
 /* source.c - source texts, places in them, and what is said about them */
 #include <ctype.h>
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "quote.h"
@@ -22,7 +23,14 @@ struct text {
     bool lent; /* text and lines are another's */
 };
 
+/* A thread's last message: its notes and helps go with it */
+struct speaker {
+    pthread_t thread;
+    size_t said; /* SIZE_MAX: it was not kept */
+};
+
 struct sources {
+    pthread_mutex_t lock; /* of what is said */
     VEC(struct text) text;
     VEC(diagnostic) diag;
     arena *messages;
@@ -31,7 +39,7 @@ struct sources {
     bool muted;
     size_t nkept;
     size_t nhidden; /* errors beyond SOURCES_MAX_ERRORS */
-    bool last_kept; /* the last message: its notes and helps go with it */
+    VEC(struct speaker) speaker;
 };
 
 sources *
@@ -40,6 +48,7 @@ sources_new(void)
     sources *s = bg_calloc(1, sizeof *s);
 
     s->messages = arena_new();
+    pthread_mutex_init(&s->lock, NULL);
     return s;
 }
 
@@ -58,6 +67,8 @@ sources_free(sources *s)
     for (size_t i = 0; i < s->diag.n; i++)
         free(s->diag.at[i].child);
     vec_free(&s->text);
+    vec_free(&s->speaker);
+    pthread_mutex_destroy(&s->lock);
     vec_free(&s->diag);
     map_free(&s->said);
     arena_free(s->messages);
@@ -229,13 +240,25 @@ message_text(sources *s, const char *fmt, va_list ap)
     return arena_format(s->messages, "%.*s...%s", (int)head, text, text + tail);
 }
 
+static size_t *
+last_said(sources *s)
+{
+    pthread_t self = pthread_self();
+
+    for (size_t i = 0; i < s->speaker.n; i++)
+        if (pthread_equal(s->speaker.at[i].thread, self))
+            return &s->speaker.at[i].said;
+    vec_push(&s->speaker, ((struct speaker){ self, SIZE_MAX }));
+    return &s->speaker.at[s->speaker.n - 1].said;
+}
+
 static void
-say(sources *s, enum severity severity, const char *code, span at, const char *fmt, va_list ap)
+say_locked(sources *s, enum severity severity, const char *code, span at, const char *fmt, va_list ap)
 {
     char *message;
     uint64_t key;
 
-    s->last_kept = false;
+    *last_said(s) = SIZE_MAX;
     if (s->muted)
         return;
     if (severity == SEV_ERROR) {
@@ -255,22 +278,33 @@ say(sources *s, enum severity severity, const char *code, span at, const char *f
     if (map_get(&s->said, key) != MAP_NONE)
         return;
     map_set(&s->said, key, 0);
-    s->last_kept = true;
+    *last_said(s) = s->diag.n;
     s->nkept += severity == SEV_ERROR;
     vec_push(&s->diag, ((diagnostic){ .severity = severity, .code = code, .at = at, .message = message }));
 }
 
 static void
+say(sources *s, enum severity severity, const char *code, span at, const char *fmt, va_list ap)
+{
+    pthread_mutex_lock(&s->lock);
+    say_locked(s, severity, code, at, fmt, ap);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void
 say_more(sources *s, bool help, span at, const char *fmt, va_list ap)
 {
-    diagnostic *d;
+    size_t said;
 
-    if (!s->last_kept || !s->diag.n)
-        return;
-    d = &s->diag.at[s->diag.n - 1];
-    if (!(d->nchild & (d->nchild + 1))) /* 0, 1, 3, 7 ... entries fill their room */
-        d->child = bg_realloc(d->child, 2 * (d->nchild + 1) * sizeof *d->child);
-    d->child[d->nchild++] = (struct diag_child){ help, at, message_text(s, fmt, ap) };
+    pthread_mutex_lock(&s->lock);
+    if ((said = *last_said(s)) < s->diag.n) {
+        diagnostic *d = &s->diag.at[said];
+
+        if (!(d->nchild & (d->nchild + 1))) /* 0, 1, 3, 7 ... entries fill their room */
+            d->child = bg_realloc(d->child, 2 * (d->nchild + 1) * sizeof *d->child);
+        d->child[d->nchild++] = (struct diag_child){ help, at, message_text(s, fmt, ap) };
+    }
+    pthread_mutex_unlock(&s->lock);
 }
 
 #define SAY(severity) \

@@ -66,7 +66,8 @@ size_t sources_count(const sources *s);
 void source_place(const sources *s, uint32_t file, uint32_t pos, int *line, int *column);
 
 /* ---- diagnostics ----
- * Each error stays; more than SOURCES_MAX_ERRORS (20) are counted, not kept. Children go to the last message. */
+ * Each error stays; more than SOURCES_MAX_ERRORS (20) are counted, not kept. Children go to the last message. Several
+ * threads may say something at a time: children go to the last message of theirs. */
 enum { SOURCES_MAX_ERRORS = 20 };
 void diag_error(sources *s, const char *code, span at, const char *fmt, ...) BG_PRINTF(4, 5);
 void diag_warn(sources *s, const char *code, span at, const char *fmt, ...) BG_PRINTF(4, 5);

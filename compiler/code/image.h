@@ -63,7 +63,8 @@ typedef struct image_unknowns {
     struct model_pole *at;
     arena *names;
 } image_unknowns;
-/* Parameters by name: hash -> the first in a list of those with that hash */
+/* Parameters by name: hash -> the first in a list of those with that hash. The list begins with the last of the model
+ */
 struct image_parameter {
     const char *name;
     var_id v;

@@ -709,14 +709,11 @@ close_conditions(image *m, maker *k)
     return fine;
 }
 
-/* Is it of any use to this model? */
+/* Is it looked at in this model? What is looked at though it is empty costs next to nothing. */
 static bool
 is_asked_for(image *m, maker *k, enum model_part part)
 {
     switch (part) {
-    case PART_CONDITIONS: return m->nmodes > 0;
-    case PART_REINITS: return m->when.n > 0;
-    case PART_DELAYS: return m->delay.n > 0;
     case PART_CONSTRAINTS: return m->nconstraints > 0;
     case PART_CLOCKS: return image_clocks_of(m, k)->n > 0;
     case PART_POLES: return image_poles_of(m, k)->pole.n > 0;

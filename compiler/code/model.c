@@ -64,6 +64,23 @@ model_parameter(const bg_model *m, const char *name)
     return k == MAP_NONE ? VAR_NONE : p->list.at[k].v;
 }
 
+bool
+model_is_parameter(const bg_model *m, var_id v)
+{
+    const image_parameters *p = image_parameters_of(m->image, m->maker);
+    size_t low = 0, high = p->list.n; /* the last comes first */
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (p->list.at[middle].v > v)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < p->list.n && p->list.at[low].v == v;
+}
+
 double
 model_parameter_value(const bg_model *m, var_id v)
 {

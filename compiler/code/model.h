@@ -349,6 +349,7 @@ void model_set(bg_model *m, var_id v, double value);
 bool model_set_parameter(bg_model *m, const char *name, double value);
 /* The parameter, constant or constant input of that name in the flat model, VAR_NONE: there is none. And its number. */
 var_id model_parameter(const bg_model *m, const char *name);
+bool model_is_parameter(const bg_model *m, var_id v);
 double model_parameter_value(const bg_model *m, var_id v);
 
 /* ---- what the experiment sets, by the parameters as they are ---- */

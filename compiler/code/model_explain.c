@@ -23,18 +23,23 @@ place_in(const bg_model *m, int part, var_id unknown)
     return m->evaluator[part] ? evaluator_routine(m->evaluator[part])->w_position[unknown] : UINT32_MAX;
 }
 
-/* Numbers of parameters and of the unknowns of blocks, as compiled code found them last. */
+/* Numbers of parameters and of the unknowns of blocks, as compiled code found them last: first of what model_variables
+ * runs. */
 static void
 fill_known(const bg_model *m, double *v)
 {
+    static const enum model_part first[] = { PART_RHS, PART_BONDS, PART_OUTPUTS };
+    enum { NFIRST = sizeof first / sizeof *first };
+
     memcpy(v, m->value, m->image->nvars * sizeof *v);
     for (size_t i = 0; i < m->image->nunknowns; i++)
-        for (int k = 0; k < PART_COUNT; k++) {
+        for (int k = 0; k < NFIRST + PART_COUNT; k++) {
+            int part = k < NFIRST ? (int)first[k] : k - NFIRST;
             var_id u = m->image->unknown[i];
-            uint32_t place = place_in(m, k, u);
+            uint32_t place = place_in(m, part, u);
 
             if (place != UINT32_MAX) {
-                v[u] = evaluator_variables(m->evaluator[k])[place];
+                v[u] = evaluator_variables(m->evaluator[part])[place];
                 break;
             }
         }

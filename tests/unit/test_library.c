@@ -44,6 +44,25 @@ assert_swings(bgc_model *m, double w)
     bgc_run_free(r);
 }
 
+/* What it was compiled from is gone: it swings as before, by names and numbers. */
+static void
+test_without_source(void **state)
+{
+    bgc_model *m = opened();
+
+    (void)state;
+    assert_true(bgc_let_go_of_source(m));
+    assert_true(bgc_let_go_of_source(m));
+    assert_swings(m, sqrt(8));
+    assert_true(bgc_set(m, "k", 2));
+    assert_swings(m, 2);
+    assert_false(bgc_set(m, "mass", 2));
+    assert_false(bgc_set_at(m, bgc_state_count(m) + 1000, 2));
+    assert_string_equal(bgc_model_name(m), "m");
+    assert_string_equal(bgc_element_name(m, 1), "spring");
+    bgc_free(m);
+}
+
 static void
 test_parameters_by_number(void **state)
 {
@@ -109,6 +128,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parameters_by_number),
+        cmocka_unit_test(test_without_source),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_threads_of_blas),
     };
