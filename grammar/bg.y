@@ -87,7 +87,8 @@ void bg_yyerror(const span *at, struct parse *p, const char *message);
 %type <list> chain chain_open chain_closed
 %type <list> law_items law_ports law_names law_block
 %type <node> node_open node_closed declared listed port
-%type <list> ports junctions stmts block size_opt formals formal_list reinits sets items named_args named_list size_params dotted
+%type <list> ports junctions stmts block size_opt formals formal_list reinits sets items named_args named_list
+%type <list> size_params dotted
 %type <stmt> stmt
 %type <stmt> if_stmt
 %type <law> law_item
@@ -108,15 +109,17 @@ decls: %empty
 decl: MODEL NAME size_params text '{' stmts '}' {
         ast_model *m = arena_alloc(p->a, sizeof *m);
 
-        *m = (ast_model){ .at = @$, .name_at = @NAME, .name = $NAME, .text = $text, .size = LIST_TAKE(p, $size_params, ast_size_param),
-                          .nsize = $size_params->n, .stmt = LIST_TAKE(p, $stmts, ast_stmt *), .nstmt = $stmts->n };
+        *m = (ast_model){ .at = @$, .name_at = @NAME, .name = $NAME, .text = $text,
+                          .size = LIST_TAKE(p, $size_params, ast_size_param), .nsize = $size_params->n,
+                          .stmt = LIST_TAKE(p, $stmts, ast_stmt *), .nstmt = $stmts->n };
         file_add(p, (ast_decl){ .kind = AST_DECL_MODEL, .model = m });
     }
     | FUNCTION NAME '(' formals ')' unit '=' expr ';' {
         ast_function *f = arena_alloc(p->a, sizeof *f);
 
-        *f = (ast_function){ .at = @$, .name_at = @NAME, .name = $NAME, .arg = LIST_TAKE(p, $formals, struct ast_formal), .nargs = $formals->n,
-                             .unit = $unit, .body = $expr.e };
+        *f = (ast_function){ .at = @$, .name_at = @NAME, .name = $NAME,
+                             .arg = LIST_TAKE(p, $formals, struct ast_formal), .nargs = $formals->n, .unit = $unit,
+                             .body = $expr.e };
         file_add(p, (ast_decl){ .kind = AST_DECL_FUNCTION, .function = f });
     }
     | EXPERIMENT NAME[name] OF NAME[model] '{' items '}' {
@@ -463,7 +466,12 @@ node_open: ref { $$ = node_reference(p, $1); }
     | declared
     | declared '=' expr { $$ = $1; $$->own.linear = $3.e; $$->at = @$; }
     | declared SUCH THAT expr { $$ = $1; $$->more.such_that = $4.e; $$->at = @$; }
-    | declared WITHOUT refs { $$ = $1; $$->more.without = LIST_TAKE(p, $3, ast_ref); $$->more.nwithout = $3->n; $$->at = @$; }
+    | declared WITHOUT refs {
+        $$ = $1;
+        $$->more.without = LIST_TAKE(p, $3, ast_ref);
+        $$->more.nwithout = $3->n;
+        $$->at = @$;
+    }
     ;
 node_closed: declared law_block { $$ = $1; node_block(p, $$, @2, $2); $$->at = @$; }
     | declared '=' expr law_block { $$ = $1; $$->own.linear = $3.e; node_block(p, $$, @4, $4); $$->at = @$; }
@@ -559,7 +567,8 @@ item: NAME '=' expr ';' { $$ = item_set(p, @$, $1, @1, $3); }
         $$ = arena_alloc(p->a, sizeof *$$);
         *$$ = (ast_exp_item){ .kind = AST_EXP_STOP_WHEN, .at = @$, .a = $3.e };
         if (strcmp($1, "stop") != 0)
-            parse_error(p, "syntax", @1, "what a condition can do in an experiment is `stop when ...`, not `%.40s when`", $1);
+            parse_error(p, "syntax", @1,
+                        "what a condition can do in an experiment is `stop when ...`, not `%.40s when`", $1);
     }
     | LET ref '=' expr ';' {
         $$ = arena_alloc(p->a, sizeof *$$);
@@ -587,7 +596,8 @@ item: NAME '=' expr ';' { $$ = item_set(p, @$, $1, @1, $3); }
     }
     | RECORD exprs ';' {
         $$ = arena_alloc(p->a, sizeof *$$);
-        *$$ = (ast_exp_item){ .kind = AST_EXP_RECORD, .at = @$, .exprs = LIST_TAKE(p, $2, ast_expr *), .nexprs = $2->n };
+        *$$ = (ast_exp_item){ .kind = AST_EXP_RECORD, .at = @$, .exprs = LIST_TAKE(p, $2, ast_expr *),
+                              .nexprs = $2->n };
     }
     | EXPECT expected WITHIN expr ';' {
         $$ = $2;

@@ -46,7 +46,7 @@ bool bgc_let_go_of_source(bgc_model *m);
 void bgc_free(bgc_model *m); /* NULL is fine */
 
 /* ---- what was said ---- */
-enum bgc_severity { BGC_ERROR, BGC_WARNING, BGC_NOTE };
+enum bgc_severity { BGC_ERROR, BGC_WARNING, BGC_NOTE, BGC_HELP };
 typedef struct bgc_diagnostic {
     enum bgc_severity severity;
     const char *code, *message;             /* code: a stable slug */
@@ -55,6 +55,10 @@ typedef struct bgc_diagnostic {
 } bgc_diagnostic;
 size_t bgc_diagnostic_count(const bgc_model *m);
 bgc_diagnostic bgc_diagnostic_at(const bgc_model *m, size_t i);
+/* What stands below diagnostic i, with its code: notes (BGC_NOTE), each with its own place, and what could be written
+ * instead (BGC_HELP). */
+size_t bgc_note_count(const bgc_model *m, size_t i);
+bgc_diagnostic bgc_note_at(const bgc_model *m, size_t i, size_t k);
 
 /* ---- what it consists of; 0 and NULL unless bgc_ok ---- */
 const char *bgc_model_name(const bgc_model *m);

@@ -179,6 +179,16 @@ bgc_diagnostic_count(const bgc_model *m)
     return m->c.sources ? diag_count(m->c.sources) : 0;
 }
 
+static void
+put_place(const sources *s, span at, bgc_diagnostic *out)
+{
+    if (!span_known(at) || at.file >= sources_count(s))
+        return;
+    out->file = source_path(s, at.file);
+    source_place(s, at.file, at.begin, &out->line, &out->column);
+    source_place(s, at.file, at.end, &out->end_line, &out->end_column);
+}
+
 bgc_diagnostic
 bgc_diagnostic_at(const bgc_model *m, size_t i)
 {
@@ -197,11 +207,29 @@ bgc_diagnostic_at(const bgc_model *m, size_t i)
     out.severity = severity[d->severity];
     out.code = d->code;
     out.message = d->message;
-    if (span_known(d->at) && d->at.file < sources_count(m->c.sources)) {
-        out.file = source_path(m->c.sources, d->at.file);
-        source_place(m->c.sources, d->at.file, d->at.begin, &out.line, &out.column);
-        source_place(m->c.sources, d->at.file, d->at.end, &out.end_line, &out.end_column);
-    }
+    put_place(m->c.sources, d->at, &out);
+    return out;
+}
+
+size_t
+bgc_note_count(const bgc_model *m, size_t i)
+{
+    return m->starved || i >= bgc_diagnostic_count(m) ? 0 : diag_at(m->c.sources, i)->nchild;
+}
+
+bgc_diagnostic
+bgc_note_at(const bgc_model *m, size_t i, size_t k)
+{
+    bgc_diagnostic out = { 0 };
+    const struct diag_child *x;
+
+    if (k >= bgc_note_count(m, i))
+        return out;
+    x = &diag_at(m->c.sources, i)->child[k];
+    out.severity = x->help ? BGC_HELP : BGC_NOTE;
+    out.code = diag_at(m->c.sources, i)->code;
+    out.message = x->message;
+    put_place(m->c.sources, x->at, &out);
     return out;
 }
 

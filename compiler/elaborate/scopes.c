@@ -449,6 +449,17 @@ values_listed(const elab *el, const scope *in)
 
 /* ---------------------------------------------------------------- text */
 
+/* Is there nothing in a text that whole_text_of would change: blanks, quotes, comments? So are most numbers and names.
+ */
+static bool
+is_bare(const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (isspace((unsigned char)s[i]) || s[i] == '"' || s[i] == '/')
+            return false;
+    return true;
+}
+
 const char *
 whole_text_of(elab *el, span at)
 {
@@ -459,6 +470,8 @@ whole_text_of(elab *el, span at)
 
     bool quoted = false;
 
+    if (at.end <= n && at.begin < at.end && is_bare(text + at.begin, at.end - at.begin))
+        return arena_strndup(el->a, text + at.begin, at.end - at.begin);
     for (size_t i = at.begin; i < at.end && i < n; i++) {
         bool blank = isspace((unsigned char)text[i]);
 

@@ -88,8 +88,10 @@ struct sorter {
     equations *e;
     struct groups *g;
     uint32_t nvars, nnodes;
-    uint32_t *index, *low; /* Tarjan's; 0: not visited */
-    bool *on_stack;
+    struct mark {
+        uint32_t index, low; /* Tarjan's; 0: not visited */
+        bool on_stack;
+    } * mark; /* by node: together, as nodes are met in no order of their numbers */
     VEC(uint32_t) stack, members;
     struct frame {
         uint32_t node, eq, slot;
@@ -493,7 +495,7 @@ make_block(struct sorter *s)
             b.n = 0;
             closed = v;
             /* a group's unknown has a node of its own now: it is finished */
-            s->index[v] = s->low[v] = ++s->counter;
+            s->mark[v].index = s->mark[v].low = ++s->counter;
         }
     }
     e->nloops++;
@@ -551,8 +553,8 @@ visit(struct sorter *s, uint32_t root)
 {
     s->ncalls = 0;
     s->call[s->ncalls++] = (struct frame){ root, 0, 0 };
-    s->index[root] = s->low[root] = ++s->counter;
-    s->on_stack[root] = true;
+    s->mark[root].index = s->mark[root].low = ++s->counter;
+    s->mark[root].on_stack = true;
     vec_push(&s->stack, root);
     while (s->ncalls) {
         struct frame *c = &s->call[s->ncalls - 1];
@@ -570,13 +572,13 @@ visit(struct sorter *s, uint32_t root)
 
             if (w == UINT32_MAX)
                 continue;
-            if (!s->index[w]) {
-                s->index[w] = s->low[w] = ++s->counter;
-                s->on_stack[w] = true;
+            if (!s->mark[w].index) {
+                s->mark[w].index = s->mark[w].low = ++s->counter;
+                s->mark[w].on_stack = true;
                 vec_push(&s->stack, w);
                 s->call[s->ncalls++] = (struct frame){ w, 0, 0 };
-            } else if (s->on_stack[w] && s->index[w] < s->low[n]) {
-                s->low[n] = s->index[w];
+            } else if (s->mark[w].on_stack && s->mark[w].index < s->mark[n].low) {
+                s->mark[n].low = s->mark[w].index;
             }
             continue;
         }
@@ -584,16 +586,16 @@ visit(struct sorter *s, uint32_t root)
         if (s->ncalls) {
             uint32_t up = s->call[s->ncalls - 1].node;
 
-            if (s->low[n] < s->low[up])
-                s->low[up] = s->low[n];
+            if (s->mark[n].low < s->mark[up].low)
+                s->mark[up].low = s->mark[n].low;
         }
-        if (s->low[n] == s->index[n]) {
+        if (s->mark[n].low == s->mark[n].index) {
             uint32_t w;
 
             s->members.n = 0;
             do {
                 w = s->stack.at[--s->stack.n];
-                s->on_stack[w] = false;
+                s->mark[w].on_stack = false;
                 vec_push(&s->members, w);
             } while (w != n);
             finish_set(s);
@@ -608,9 +610,7 @@ blocks_sort(equations *e, struct groups *g)
 
     s.nvars = (uint32_t)e->var.n;
     s.nnodes = s.nvars + (uint32_t)g->group.n;
-    s.index = bg_calloc(s.nnodes + 1, sizeof *s.index);
-    s.low = bg_calloc(s.nnodes + 1, sizeof *s.low);
-    s.on_stack = bg_calloc(s.nnodes + 1, sizeof *s.on_stack);
+    s.mark = bg_calloc(s.nnodes + 1, sizeof *s.mark);
     s.call = bg_calloc(s.nnodes + 1, sizeof *s.call);
     s.local = bg_calloc(s.nvars + 1, sizeof *s.local);
     s.uses = bg_calloc(s.nvars + 1, sizeof *s.uses);
@@ -618,12 +618,10 @@ blocks_sort(equations *e, struct groups *g)
     for (uint32_t n = 0; n < s.nnodes && s.ok; n++) {
         bool real = n >= s.nvars ? group_size(g, n - s.nvars) > 0 : e->var.at[n].kind == DEF_EXPLICIT;
 
-        if (real && !s.index[n])
+        if (real && !s.mark[n].index)
             visit(&s, n);
     }
-    free(s.index);
-    free(s.low);
-    free(s.on_stack);
+    free(s.mark);
     free(s.call);
     free(s.local);
     free(s.uses);

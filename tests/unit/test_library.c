@@ -123,6 +123,44 @@ test_threads_of_blas(void **state)
     bgc_free(m);
 }
 
+static void
+test_notes_have_places(void **state)
+{
+    static const char twice[] = "model m {\n"
+                                "    parameter k = 4;\n"
+                                "    parameter k = 5;\n"
+                                "    1:v -> I:mass = 1;\n"
+                                "    v -> Se:push;\n"
+                                "}\n";
+    bgc_model *m = bgc_open_text("twice.bg", twice, strlen(twice), NULL);
+    size_t notes = 0, helps = 0;
+
+    (void)state;
+    assert_non_null(m);
+    assert_false(bgc_ok(m));
+    for (size_t i = 0; i < bgc_diagnostic_count(m); i++)
+        for (size_t k = 0; k < bgc_note_count(m, i); k++) {
+            bgc_diagnostic x = bgc_note_at(m, i, k);
+
+            assert_string_equal(x.code, bgc_diagnostic_at(m, i).code);
+            if (x.severity == BGC_HELP) {
+                helps++;
+                assert_non_null(x.message);
+            } else if (!strcmp(x.code, "name-twice")) {
+                notes++;
+                assert_string_equal(x.file, "twice.bg");
+                assert_int_equal(x.line, 2);
+                assert_int_equal(x.column, 15);
+                assert_int_equal(x.end_column, 16);
+            }
+        }
+    assert_int_equal(notes, 1);
+    assert_true(helps > 0);
+    assert_int_equal(bgc_note_count(m, SIZE_MAX), 0);
+    assert_null(bgc_note_at(m, 0, SIZE_MAX).message);
+    bgc_free(m);
+}
+
 int
 main(void)
 {
@@ -131,6 +169,7 @@ main(void)
         cmocka_unit_test(test_without_source),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_threads_of_blas),
+        cmocka_unit_test(test_notes_have_places),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
