@@ -13,6 +13,9 @@
 enum { POINTS = 501, TIMES_MOST = 40, TIMES_LEAST = 4 };
 /* What errs by so many times its tolerance, or has none left, is known to be hopeless: unlike what is not known. */
 static const double HOPELESS = 1e300;
+/* Rates that switching changes by no more than this share of their greatest do not jump: a step of the grid lies
+ * between the switching and where they are compared. */
+static const double SMOOTH = 0.05;
 static const double MOST_WORK = 4e9, WORK_OF_STATE = 20, MOST_NUMBERS = 3e7;
 
 /* What is known of the model where the backward runs are. */
@@ -256,12 +259,22 @@ step_back(struct backward *b, double h, double left)
     return true;
 }
 
+static void
+set_modes(const struct backward *b, size_t p)
+{
+    size_t n = model_nmodes(b->model);
+
+    if (n)
+        memcpy(model_modes(b->model), b->run->mode + p * n, n * sizeof(double));
+}
+
 /* Partial derivatives and rates at a point of the grid */
 static bool
 look(struct backward *b, const sim_result *r, size_t p)
 {
     const double *x = r->state + p * b->nx;
 
+    set_modes(b, p);
     if (model_has_blocks(b->model))
         model_accept(b->model, r->time[p], x);
     return model_partials_at(b->model, b->of, r->time[p], x, b->value) == 0 &&
@@ -274,8 +287,6 @@ run_back(struct backward *b)
     const sim_result *r = b->run;
     bool fine = true;
 
-    if (model_nmodes(b->model))
-        memcpy(model_modes(b->model), r->mode, model_nmodes(b->model) * sizeof(double));
     for (size_t p = r->points; p-- > 0 && fine;) {
         /* the times are the last, and others evenly before it */
         size_t next = (r->points - 1) * (b->ntimes - b->times) / b->ntimes;
@@ -364,6 +375,48 @@ run_all(struct backward *b, part_error *out)
     return fine;
 }
 
+/* The greatest rate of each state; rate is room for them. False: there are none. */
+static bool
+find_greatest_rates(const struct backward *b, double *rate, double *greatest)
+{
+    const sim_result *r = b->run;
+    bool fine = true;
+
+    for (size_t p = 0; p < r->points && fine; p++) {
+        set_modes(b, p);
+        fine = model_rhs(b->model, r->time[p], r->state + p * b->nx, rate) == 0;
+        for (size_t i = 0; i < b->nx && fine; i++)
+            greatest[i] = fmax(greatest[i], fabs(rate[i]));
+    }
+    return fine;
+}
+
+/* Where something switches and the rates go on without a jump, an error goes on as it is, and w too. With a jump it
+ * would depend on how the time of switching moves. What acts on states at an event makes jumps of its own. */
+static bool
+switches_smoothly(const struct backward *b)
+{
+    const sim_result *r = b->run;
+    size_t n = model_nmodes(b->model);
+    double *rate = bg_calloc(3 * b->nx + 1, sizeof *rate), *before = rate + b->nx, *greatest = before + b->nx;
+    bool fine = n && model_nwhens(b->model) == 0 && find_greatest_rates(b, rate, greatest);
+
+    for (size_t p = 1; p < r->points && fine; p++) {
+        const double *x = r->state + p * b->nx;
+
+        if (!memcmp(r->mode + p * n, r->mode + (p - 1) * n, n * sizeof(double)))
+            continue;
+        set_modes(b, p - 1);
+        fine = model_rhs(b->model, r->time[p], x, before) == 0;
+        set_modes(b, p);
+        fine = fine && model_rhs(b->model, r->time[p], x, rate) == 0;
+        for (size_t i = 0; i < b->nx && fine; i++)
+            fine = fabs(rate[i] - before[i]) <= SMOOTH * greatest[i];
+    }
+    free(rate);
+    return fine;
+}
+
 bool
 part_errors(bg_model *m, sim_options *so, const held_output *held, size_t nheld, size_t workers, part_error *out)
 {
@@ -376,8 +429,8 @@ part_errors(bg_model *m, sim_options *so, const held_output *held, size_t nheld,
     so->states = so->modes = true;
     b.run = &r;
     b.shares = workers < b.ntimes ? workers : b.ntimes;
-    fine = fine && simulate(m, so, &r) && r.nevents == 0 && r.nparted == 0 && r.nsamples == 0 && !r.stopped &&
-           run_all(&b, out);
+    fine = fine && simulate(m, so, &r) && r.nparted == 0 && r.nsamples == 0 && !r.stopped &&
+           (r.nevents == 0 || switches_smoothly(&b)) && run_all(&b, out);
     sim_result_free(&r);
     free(b.part);
     free(b.column_of);

@@ -9,7 +9,8 @@
  * b(t) is the column of the element's factor (compile_options.removable), where it has one. Of a storage the other
  * reading has none: what it takes up is its state's rate, and just that is no longer taken up.
  *
- * It is a prediction, for runs in which nothing switches. The trapezoidal rule on an even grid.
+ * It is a prediction, for runs in which nothing switches, or where rates are the same before and after: laws with a
+ * corner. The trapezoidal rule on an even grid.
  *
  * units    SI
  * cost     times T and outputs, times points of the grid, times (a solution, and a product for each element)

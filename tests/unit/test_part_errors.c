@@ -104,11 +104,38 @@ test_switches(void **state)
                            at));
 }
 
+/* What the leak of 1e-6 e takes up to the time T, to first order. y' = -2 y down to 1/2, which is at t1, and 1/4 - 5/2
+ * y behind it: there y = (1 + 4 exp(-5/2 s))/10 with s = T - t1, and what was taken until then decays likewise. */
+static double
+taken_by_leak(double T)
+{
+    const double t1 = log(2) / 2, s = fmax(T - t1, 0), decay = exp(-2.5 * s), until = fmin(T, t1);
+
+    return 2e-6 * (until * exp(-2 * until) * decay + 0.4 * s * decay + 0.1 / 2.5 * (1 - decay));
+}
+
+static void
+test_corner(void **state)
+{
+    part_error at[ELEMENTS_MOST];
+    double most = 0;
+
+    (void)state;
+    assert_true(predicted("model m {\n 0:p -> C:tank { e = 2*q; q(0) = 1; }\n p -> R:out { f = if e > 1 then e else "
+                          "1.25*e - 0.25; }\n p -> R:leak { f = 1e-6*e; }\n output y = tank.q;\n}\nexperiment x of m { "
+                          "stop = 2; }\n",
+                          at));
+    for (int k = 1; k <= 40; k++)
+        most = fmax(most, taken_by_leak(k / 20.0));
+    near(at[2].dropped, most);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_tank), cmocka_unit_test(test_oscillator),
-                                        cmocka_unit_test(test_output), cmocka_unit_test(test_switches) };
+                                        cmocka_unit_test(test_output), cmocka_unit_test(test_switches),
+                                        cmocka_unit_test(test_corner) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
