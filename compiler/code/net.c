@@ -7,6 +7,10 @@
 
 enum { MOST_KNOWN = 256, MAX_ITERATIONS = 40, MAX_CURVED = 100, PROJECTIONS = 4 };
 #define BESIDE 1e-6         /* of an unknown's usual size: where slopes are taken for zero */
+#define LEAST 1e-12         /* of it: where slopes are taken in an iteration */
+#define SMALL_SIZE 1e-3     /* no unknown is so small that less than 1e-16 of it matters */
+#define LEFT 4              /* last steps of an iteration that converges slowly are off by */
+#define SHORTEST 1e-3       /* part of a step */
 #define UNKNOWN_SIZE 1e-1   /* as long as it has none */
 #define ROUNDING 1e-14      /* of the terms of a rate that unknowns have a part in: less is rounding */
 #define CONVERGED 1e-13     /* last step of an iteration, in parts of the unknowns */
@@ -58,6 +62,7 @@ nets_new(const net_form *form, double *modes, nets_access a)
     s->solved_modes = bg_calloc(s->nmodes + 1, sizeof(double));
     s->z = bg_calloc(s->nheld + 1, sizeof(double));
     s->terms = bg_calloc(s->nx + 1, sizeof(double));
+    s->stepped = bg_calloc(s->nheld + 1, sizeof(double));
     s->noise = bg_calloc(s->nheld + 1, sizeof(double));
     s->c = bg_calloc(ORDERS * s->nheld + 2, sizeof(double));
     return s;
@@ -172,6 +177,7 @@ nets_free(nets *s)
     free(s->z);
     free(s->terms);
     free(s->noise);
+    free(s->stepped);
     free(s->c);
     free(s->column);
     free(s->row);
@@ -346,6 +352,25 @@ time_of(const double *a, uint32_t rows, uint32_t n)
     return tau;
 }
 
+/* Slopes of a curved net where they are finite: beside zero. Leaves the held unknowns as they are. */
+static int
+partials_beside_zero(nets *s, const struct net *k, double t, const double *x)
+{
+    double *z = s->held + k->q->held0, *kept = bg_malloc((k->q->n + 1) * sizeof *kept);
+    int status;
+
+    memcpy(kept, z, k->q->n * sizeof *z);
+    for (uint32_t j = 0; j < k->q->n; j++) {
+        double usual = s->unit_size[s->unit[k->q->held0 + j]], least = LEAST * (usual > 0 ? usual : 1);
+
+        z[j] = fabs(z[j]) < least ? least : z[j];
+    }
+    status = net_partials(s, t, x);
+    memcpy(z, kept, k->q->n * sizeof *z);
+    free(kept);
+    return status;
+}
+
 struct known *
 net_known(nets *s, struct net *k, double t, const double *x)
 {
@@ -363,7 +388,7 @@ net_known(nets *s, struct net *k, double t, const double *x)
                 return k->known.at[i];
             }
     }
-    if (net_partials(s, t, x) != 0)
+    if ((k->guess ? partials_beside_zero(s, k, t, x) : net_partials(s, t, x)) != 0)
         return NULL;
     if (k->varies || k->known.n == MOST_KNOWN)
         forget_net(k);
@@ -446,36 +471,90 @@ is_solved(const nets *s, double t, const double *x)
            (s->nx == 0 || memcmp(s->solved_x, x, s->nx * sizeof(double)) == 0);
 }
 
+/* Greatest part of their sizes that curved nets' unknowns are off by, where the rows in s->raw are what is left, seen
+ * with the coefficients of the last step. */
+static double
+off_by(nets *s, const double *size)
+{
+    double most = 0;
+
+    for (size_t k = 0; k < s->n; k++) {
+        const struct net *q = &s->net[k];
+
+        if (!q->guess)
+            continue;
+        sparse_apply(&q->now->now->solve, s->raw + ORDERS * q->q->held0, s->z);
+        for (uint32_t i = 0; i < q->q->n; i++)
+            if (s->z[i] != 0)
+                most = fmax(most, fabs(s->z[i]) / size[s->unit[q->q->held0 + i]]);
+    }
+    return most;
+}
+
+/* Steps of curved nets that overshoot (a root whose solution is zero is stepped over for ever) are shortened until what
+ * is left falls. In: the unknowns after the whole step, s->stepped. */
+static int
+shorten(nets *s, double t, const double *x, double *change)
+{
+    double *size = bg_calloc(s->form->nunits + 1, sizeof *size), part = 1, whole = 0;
+    int status;
+
+    memcpy(size, s->unit_size, s->form->nunits * sizeof *size);
+    for (size_t i = 0; i < s->nheld; i++) {
+        double *at = &size[s->unit[i]];
+
+        *at = fmax(fmax(*at, SMALL_SIZE), fmax(fabs(s->held[i]), fabs(s->held[i] + s->stepped[i])));
+    }
+    for (size_t i = 0; i < s->nheld; i++)
+        if (s->stepped[i] != 0)
+            whole = fmax(whole, fabs(s->stepped[i]) / size[s->unit[i]]);
+    for (;;) {
+        status = net_rows(s, t, x);
+        if ((status == 0 && off_by(s, size) <= (1 - part / 4) * whole) || part < SHORTEST)
+            break;
+        part /= 2;
+        for (size_t i = 0; i < s->nheld; i++)
+            s->held[i] += part * s->stepped[i];
+    }
+    *change = fmax(*change, part * whole);
+    free(size);
+    return status;
+}
+
 /* One step towards the solution; *change: of the unknowns, in parts of them. */
 static int
 step(nets *s, double t, const double *x, bool first, double *change)
 {
     int status = first ? net_rows_free(s, t, x) : net_rows(s, t, x);
+    bool curved = false;
 
     *change = 0;
     if (status)
         return status;
+    memset(s->stepped, 0, s->nheld * sizeof(double));
     for (size_t k = 0; k < s->n; k++) {
         struct net *q = &s->net[k];
         double *z = s->held + q->q->held0, most = 0, moved = 0;
 
         if (!first && !q->varies)
             continue;
+        curved |= q->guess != NULL;
         q->now = net_known(s, q, t, x);
         if (!q->now)
             return 1;
         sparse_apply(&q->now->now->solve, s->raw + ORDERS * q->q->held0, s->z);
         for (uint32_t i = 0; i < q->q->n; i++) {
             z[i] = first ? 0 - s->z[i] : z[i] - s->z[i];
+            s->stepped[q->q->held0 + i] = q->guess ? s->z[i] : 0;
             if (!isfinite(z[i]))
                 return 1;
             most = fmax(most, fabs(z[i]));
             moved = fmax(moved, fabs(s->z[i]));
         }
-        if (q->varies && moved > 0)
+        if (q->varies && !q->guess && moved > 0)
             *change = fmax(*change, moved / most);
     }
-    return 0;
+    return curved && !first ? shorten(s, t, x, change) : 0;
 }
 
 int
@@ -546,6 +625,8 @@ net_noise(nets *s, const struct net *k, const staircase *r, const double *raw, d
         if (k->varies)
             sum = fabs(s->held[k->q->held0 + i]);
         to[i] = fmax(NET_NOISE * sum, NET_FLOOR * s->unit_size[s->unit[k->q->held0 + i]]);
+        if (k->guess) /* where slopes are zero or infinite, an iteration leaves more */
+            to[i] = fmax(to[i], LEFT * fabs(s->stepped[k->q->held0 + i]));
     }
 }
 

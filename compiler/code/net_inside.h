@@ -82,6 +82,7 @@ struct nets {
     VEC(uint32_t) rest; /* states at rest now */
     /* scratch */
     double *z, *c, *noise, *terms; /* terms: [nx] zeros between two uses */
+    double *stepped;               /* [nheld] of the last step of an iteration */
     /* integrator's matrix */
     struct model_pattern matrix;
     int64_t *column, *row;
