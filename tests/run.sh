@@ -14,6 +14,14 @@ with_analyzer=1
 [ "${FUZZ:-1}" = 0 ] || with_fuzzers=1
 . "$root/tests/setup.sh"
 
+# a hundred small programs are linked in each of the two builds: half a second less for each
+quick_link=
+if command -v ld.gold >/dev/null; then
+    for kind in EXE SHARED MODULE; do
+        quick_link="$quick_link -DCMAKE_${kind}_LINKER_FLAGS=-fuse-ld=gold"
+    done
+fi
+
 configure_and_build() {
     dir=$1
     shift
@@ -21,7 +29,8 @@ configure_and_build() {
     log=$dir/build.log
     # a folder goes on with what it was begun with
     [ -e "$dir/CMakeCache.txt" ] || ! command -v ninja >/dev/null || set -- "$@" -G Ninja
-    cmake -S "$root" -B "$dir" "$@" >"$log" 2>&1 || { cat "$log"; return 1; }
+    # shellcheck disable=SC2086
+    cmake -S "$root" -B "$dir" $quick_link "$@" >"$log" 2>&1 || { cat "$log"; return 1; }
     cmake --build "$dir" -j "$jobs" >>"$log" 2>&1 || { tail -n 60 "$log"; return 1; }
 }
 
