@@ -13,6 +13,7 @@ enum { ORDER = 5, UNSEEN_MOST = 10, TRIES = 6, CLOCK_EVERY = 64 };
 #define ROUGHLY 10
 #define SHARE 1e-3 /* as of states, scales.h */
 #define LEAST_SCALE 1e-18
+#define UNKNOWN_SCALE 1e-9 /* of what has rested so far: less would ask of rounding to be followed */
 /* Relative differences that may be rounding: what is left where large terms cancel. Tolerances are no smaller than a
  * tenth of it: where the run's steps are as short as a tight one asks for, derivatives are the better anyway. */
 #define ROUNDING 1e-8
@@ -188,6 +189,12 @@ paced_share(double size)
     return SHARE * size;
 }
 
+static double
+known_or_not(double scale)
+{
+    return scale > LEAST_SCALE ? scale : UNKNOWN_SCALE;
+}
+
 double
 paced_least(size_t n, const double *scale, double something, bool dual, const double *seen, double *floor)
 {
@@ -199,6 +206,6 @@ paced_least(size_t n, const double *scale, double something, bool dual, const do
         if (scale[i] > LEAST_SCALE)
             most = fmax(most, dual ? seen[i] * scale[i] : seen[i] / scale[i]);
     for (size_t i = 0; i < n; i++)
-        floor[i] = SHARE * (dual ? most / fmax(scale[i], LEAST_SCALE) : most * fmax(scale[i], LEAST_SCALE));
+        floor[i] = SHARE * (dual ? most / known_or_not(scale[i]) : most * known_or_not(scale[i]));
     return most;
 }
