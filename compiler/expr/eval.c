@@ -155,14 +155,15 @@ ex_absolute_power(double x, double exponent)
     return exponent == -0.5 ? 1 / sqrt(m) : pow(m, exponent);
 }
 
-static const double *
-run(pool *p, node n, const double *slot, const node **tape, size_t *count)
+double
+ex_eval(pool *p, node n, const double *slot)
 {
     double *v = pool_values(p, n);
+    size_t count;
+    const node *tape = ex_tape(p, n, &count);
 
-    *tape = ex_tape(p, n, count);
-    for (size_t i = 0; i < *count; i++) {
-        node at = (*tape)[i];
+    for (size_t i = 0; i < count; i++) {
+        node at = tape[i];
         const ex_node *e = pool_node(p, at);
 
         if (e->op == EX_CONST)
@@ -173,53 +174,6 @@ run(pool *p, node n, const double *slot, const node **tape, size_t *count)
             v[at] = ex_apply(e->op, v[e->a], e->b == NODE_NONE ? -1 : v[e->b], 0, pool_table(p, e->table));
         else
             v[at] = ex_apply(e->op, v[e->a], e->b == NODE_NONE ? 0 : v[e->b], e->c == NODE_NONE ? 0 : v[e->c], NULL);
-    }
-    return v;
-}
-
-double
-ex_eval(pool *p, node n, const double *slot)
-{
-    const node *tape;
-    size_t count;
-
-    return run(p, n, slot, &tape, &count)[n];
-}
-
-/* Walks down from the result along operands that are not finite; a branch not taken has no part in it. */
-double
-ex_eval_explain(pool *p, node n, const double *slot, node *culprit)
-{
-    const node *tape;
-    size_t count;
-    const double *v = run(p, n, slot, &tape, &count);
-    node *blamed;
-
-    *culprit = NODE_NONE;
-    if (isfinite(v[n]))
-        return v[n];
-    blamed = pool_images(p, n); /* 1: has a part in the result */
-    for (size_t i = 0; i < count; i++)
-        blamed[tape[i]] = 0;
-    blamed[n] = 1;
-    for (size_t i = count; i-- > 0;) {
-        node at = tape[i];
-        const ex_node *e = pool_node(p, at);
-        const node kid[3] = { e->a, e->b, e->c };
-        bool passed_on = false;
-
-        if (!blamed[at] || e->op == EX_SLOT)
-            continue;
-        for (int j = 0, m = ex_operands(e); j < m; j++) {
-            bool taken = e->op != EX_SELECT || j == 0 || (v[e->a] != 0) == (j == 1);
-
-            if (taken && !isfinite(v[kid[j]])) {
-                blamed[kid[j]] = 1;
-                passed_on = true;
-            }
-        }
-        if (!passed_on)
-            *culprit = at; /* the last one found here is the first on the tape */
     }
     return v[n];
 }

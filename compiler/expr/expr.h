@@ -189,9 +189,6 @@ bool ex_affine_in(pool *p, node n, const bool *flagged, uint32_t nslots);
 
 /* ---- evaluating ---- */
 double ex_eval(pool *p, node n, const double *slot);
-/* As ex_eval; where the result is not finite although all slots are, *culprit is the first operation whose operands
- * were finite. */
-double ex_eval_explain(pool *p, node n, const double *slot, node *culprit);
 
 /* x^n as both the evaluator and generated code form it: by multiplications for |n| <= EX_POWER_UNROLLED, by pow()
  * above. */

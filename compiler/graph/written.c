@@ -28,29 +28,20 @@ starts(const flat_model *f, const flat_initial *x, const flat_var *v)
 }
 
 shown_text
-stated_shown(const flat_model *f, var_id v, span at, double si)
+variable_shown(const flat_model *f, var_id v, double si)
 {
     const flat_var *x = &f->var.at[v];
     const unit *display = x->display;
-    bool here = false;
 
     if (!display)
         display = unit_written(f, x->kind == VAR_INTEGRAL ? x->init : x->def, x->unit);
-    for (size_t i = 0; i < f->initial.n && x->unit && !here; i++) {
+    for (size_t i = 0; i < f->initial.n && x->unit && !display; i++) {
         const flat_initial *y = &f->initial.at[i];
 
-        here = y->at.file == at.file && y->at.begin == at.begin;
-        if ((here || !display) && y->written && starts(f, y, x) &&
-            unit_dimension(y->written) == unit_dimension(x->unit))
+        if (y->written && starts(f, y, x) && unit_dimension(y->written) == unit_dimension(x->unit))
             display = y->written;
     }
     return value_shown(x->unit, display, si);
-}
-
-shown_text
-variable_shown(const flat_model *f, var_id v, double si)
-{
-    return stated_shown(f, v, SPAN_NONE, si);
 }
 
 /* What is declared, or what it is given says */

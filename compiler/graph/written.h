@@ -12,8 +12,6 @@ const unit *unit_written(const flat_model *f, inst i, const unit *u);
 /* The value of a variable: in the unit that it is declared in, that its stated initial value is in, or that what it is
  * given says. */
 shown_text variable_shown(const flat_model *f, var_id v, double si);
-/* The same, in the unit of the initial value that is stated there. */
-shown_text stated_shown(const flat_model *f, var_id v, span at, double si);
 /* The units that variable_shown takes for these n variables: in[i] of list[i], NULL: SI. Linear in the model. */
 void units_written(const flat_model *f, const var_id *list, size_t n, const unit **in);
 

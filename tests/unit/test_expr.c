@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "expr_pool.h"
+#include "formula.h"
 
 enum { NSLOT = 4, NLEAF = 8, NTREE = 24 };
 
@@ -695,7 +696,12 @@ tables_and_culprits(void **state)
     pool *p = pool_new();
     uint32_t curve = add_table(p);
     const ex_table *t = pool_table(p, curve);
-    node x = ex_slot(p, 0), y = ex_slot(p, 1), one = ex_const(p, 1), n, bad, culprit;
+    node x = ex_slot(p, 0), y = ex_slot(p, 1), one = ex_const(p, 1), n, bad;
+    formula_book book = { 0 };
+    const struct formula_op *ops;
+    formula f;
+    size_t count, culprit;
+    double *room;
     double slot[] = { 0, 2 };
 
     (void)state;
@@ -720,9 +726,16 @@ tables_and_culprits(void **state)
                ex_make(p, EX_SELECT, ex_make(p, EX_LT, x, y, NODE_NONE), ex_mul(p, y, call(EX_SIN, bad)),
                        call(EX_LN, ex_neg(p, y))),
                one);
-    assert_false(isfinite(ex_eval_explain(p, n, slot, &culprit)));
-    assert_true(culprit == bad);
-    assert_true(ex_eval_explain(p, y, slot, &culprit) == 2 && culprit == NODE_NONE);
+    f = formula_write(&book, p, n, (uint32_t[]){ 0, 1 }, 2);
+    formula_close(&book);
+    ops = formula_ops(&book, &f, &count);
+    room = bg_malloc(count * sizeof *room);
+    assert_false(isfinite(formula_explain(&book, f, slot, room, &culprit)));
+    assert_true(culprit < count && ops[culprit].op == EX_DIV);
+    slot[0] = 1;
+    assert_true(isfinite(formula_explain(&book, f, slot, room, &culprit)) && culprit == SIZE_MAX);
+    free(room);
+    formula_book_free(&book);
     pool_free(p);
 }
 
