@@ -24,7 +24,19 @@ limited() {
 distance() {
     paste -d ';' "$1" "$2" | awk -F ';' '
         function plain(name) { sub(/ \[[^]]*\]$/, "", name); gsub(/[.,[]/, "_", name); gsub(/\]/, "", name); return name }
-        { n = split($1, a, ","); m = split($2, b, ",") }
+        # names with commas stand in quotes
+        function names(heading, out,   i, quoted, k, c) {
+            k = 1; out[1] = ""
+            for (i = 1; i <= length(heading); i++) {
+                c = substr(heading, i, 1)
+                if (c == "\"") quoted = !quoted
+                else if (c == "," && !quoted) out[++k] = ""
+                else out[k] = out[k] c
+            }
+            return k
+        }
+        NR == 1 { n = names($1, a); m = names($2, b) }
+        NR > 1 { n = split($1, a, ","); m = split($2, b, ",") }
         NR == 1 {
             for (j = 2; j <= m; j++) at[plain(b[j])] = j
             for (k = 2; k <= n; k++) is[k] = plain(a[k]) in at ? at[plain(a[k])] : 0
