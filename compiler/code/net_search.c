@@ -21,6 +21,7 @@ enum { KICKS = 6, GUESSES = 3, TANGENTS = 8, MOST_ALL = 12 };
 #define LITTLE 1e-6   /* of it: what the place of a switching may be off by; zero may be missed by as much */
 #define ROUNDED 1e-12 /* of what a state may be moved by in the net's time: rounding */
 #define ALIKE 1e-9    /* of two differences that are the same but for rounding */
+#define NOTHING 1e-28 /* of the greatest condition, whatever its unit: rounding of rounding */
 #define HOLDS 1e-8    /* of a constraint's terms: what may be left of it */
 
 /* ---- what the constraints ask of states ---- */
@@ -255,15 +256,18 @@ constraint_noise(const nets *s, const struct net *k, const struct known *w, uint
 static bool
 on_constraints(const nets *s, const struct net *k, const struct known *w)
 {
-    double *terms = bg_calloc(w->now->constraint.n + 1, sizeof *terms);
+    double *terms = bg_calloc(w->now->constraint.n + 1, sizeof *terms), most = 0;
     bool on = true;
+
+    for (uint32_t i = 0; i < ORDERS * k->q->n; i++)
+        most = fmax(most, k->rows[i]);
 
     for (size_t i = 0; i < w->slope.n; i++)
         terms[w->slope.at[i].constraint] += fabs(w->slope.at[i].value) * net_size(s, w->slope.at[i].state);
     for (uint32_t r = 0; r < w->now->constraint.n && on; r++) {
         double all, sum = row_sum(&w->now->constraint, r, s->raw + ORDERS * k->q->held0, &all);
 
-        on = fabs(sum) <= HOLDS * terms[r] + constraint_noise(s, k, w, r);
+        on = fabs(sum) <= HOLDS * terms[r] + constraint_noise(s, k, w, r) + NOTHING * most;
     }
     free(terms);
     return on;
