@@ -3,9 +3,10 @@
 #
 #   sh tests/rooms.sh ROOT
 #
-# Ends with 1 and the folders of a circle where there is one. A room of compiler/ never includes one of runtime/. What
-# runs, measures, linearizes by numbers or identifies sees no header of the stages before the image, by whatever way; nor
-# do an image and its instances.
+# Ends with 1 and the folders of a circle where there is one. A room of compiler/ never includes one of runtime/. The
+# rooms that run, measure, linearize and identify include no header of the stages before the image, directly or through
+# other headers; nor do the image and its instances. What derives expressions or edits texts has rooms of its own:
+# runtime/structure, runtime/symbolic, runtime/reduce, runtime/refit.
 set -eu
 cd "$1"
 
@@ -24,13 +25,12 @@ printf '%s\n' "$pairs" | grep '^compiler[^ ]* runtime' && { echo "the compiler i
 printf '%s\n' "$pairs" | grep '^grammar runtime' && { echo "the grammar includes the runtime"; exit 1; }
 circle=$(printf '%s\n' "$pairs" | tsort 2>&1 >/dev/null) || { echo "folders include each other in a circle:"; echo "$circle"; exit 1; }
 
-# Files of these folders that write texts or derive expressions look at what a model was compiled from
-of_texts='linear/linear_symbolic|linear/mode_reduction|linear/output_lines|linear/passive_model|linear/second_order|linear/coefficient_rates|linear/structure_(inside|laws|pencil|relations|solve)|linear/structure\.c|identify/numbers'
-# nor does an image, what makes its parts known to others, or an instance
-instances='image|maker\.h|model|evaluate|block_room|routine|factor|staircase|net|initial\.|solutions|bounds\.|course|interpret\.h|storage\.h|jacobian\.h|partials\.h|curvature\.h|moves\.h|expressions\.h|initial_program\.h|parameter_store\.h|project\.h'
-makers='image_graph|model_parts|net_form\.c'
-numeric=$(printf '%s\n' $sources | grep -E '^runtime/(run|measure|linear|identify)/' | grep -vE "$of_texts"
-    printf '%s\n' $sources | grep -E "^compiler/code/($instances)" | grep -vE "/($makers)")
+# Of the compiler's last stage these make the image from the stages before, or hand both out together; the rest is the
+# image and what an instance runs with
+makers='maker|program|compiled|(bounds_form|curvature|expressions|initial_program|interpret|jacobian|moves|net_form|parameter_store|partials|project|storage)\.c'
+numeric=$(printf '%s\n' $sources | grep -E '^runtime/(run|measure|linear|matrix|identify|system)/'
+    printf '%s\n' $sources | grep "^compiler/code/" | grep -vE "/($makers)"
+    echo compiler/code/maker.h)
 seen=$(grep -n '^#include "' $sources | sed 's|^\([^:]*\):[0-9]*:#include "\([^"]*\)".*|\1 \2|' | awk -v list="$sources" -v roots="$numeric" '
     function visit(path, from,   i, n, name) {
         if ((path, from) in done) return

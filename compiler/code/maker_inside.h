@@ -40,13 +40,13 @@ struct positions {
     size_t n, cap;
 };
 
-/* ---- model_parts.c ---- */
+/* ---- maker_parts.c ---- */
 
 /* What net.h calls rows. */
 void model_add_net_rows(equations *e, struct targets *target, struct positions *position);
 program *model_plan_part(maker *k, enum model_part part);
 
-/* ---- image_graph.c ---- */
+/* ---- maker_graph.c ---- */
 image_graph *image_graph_make(const maker *k);
 model_reads *image_reads_make(const maker *k);
 image_states *image_states_make(const image *m, const maker *k);

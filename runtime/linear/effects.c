@@ -277,13 +277,13 @@ struct rank_one {
 
 /* Vectors of a cluster: of A, or of a pencil, over what its rows are. */
 static bool
-vectors_of(const linearization *l, const structure_pencil *p, const cluster *c, mode_vectors *v)
+vectors_of(const linearization *l, const held_space *pencil, const cluster *c, mode_vectors *v)
 {
     const modes *q = &l->modes;
     size_t n = q->n;
 
-    if (p)
-        return held_vectors(l, &p->held, c, v);
+    if (pencil)
+        return held_vectors(l, pencil, c, v);
     *v = (mode_vectors){ n, c->n, bg_calloc(n * c->n + 1, sizeof *v->left), bg_calloc(n * c->n + 1, sizeof *v->right) };
     for (size_t k = 0; k < c->n; k++)
         for (size_t i = 0; i < n; i++) {
@@ -355,9 +355,9 @@ struct laws {
     struct rank_one (*storage)[2], (*dissipator)[2], (*dependent)[2];
 };
 
-/* E of all elements; p: the pencil that the perturbations are of, NULL: A. NAN: a cluster has no vectors. */
+/* E of all elements; pencil: the perturbations are of it, NULL: of A. NAN: a cluster has no vectors. */
 static void
-law_effects(linearization *l, const structure_pencil *p, const struct laws *w)
+law_effects(linearization *l, const held_space *pencil, const struct laws *w)
 {
     const structure *s = &l->structure;
     size_t n = s->n, count[] = { s->nz, s->nl, s->nd };
@@ -372,7 +372,7 @@ law_effects(linearization *l, const structure_pencil *p, const struct laws *w)
     for (size_t k = 0; k < l->modes.nclusters; k++) {
         const cluster *c = &l->modes.cluster[k];
         mode_vectors v = { 0 };
-        bool known = vectors_of(l, p, c, &v);
+        bool known = vectors_of(l, pencil, c, &v);
 
         for (int kind = 0; kind < 3; kind++)
             if (known)
@@ -467,8 +467,9 @@ pencil_effects(linearization *l)
     bool fine;
 
     fine = structure_pencil_make(l->model, l->time, x, l->order, &s, &p);
-    if (fine && p.held.n + p.held.nw <= HELD_MOST) {
-        size_t N = p.held.n + p.held.nw;
+    if (fine && p.n + p.nw <= HELD_MOST) {
+        size_t N = p.n + p.nw;
+        held_space pencil = { .n = p.n, .nw = p.nw, .J = p.K };
         struct laws w = laws_new(&s);
 
         s.why = l->structure.why;
@@ -485,7 +486,7 @@ pencil_effects(linearization *l)
 
             w.dependent[j][0] = (struct rank_one){ one + N * (p.first_law + j), p.depends + N * j, C * C, 1 };
         }
-        law_effects(l, &p, &w);
+        law_effects(l, &pencil, &w);
         laws_free(&w);
     } else {
         structure_free(&s);

@@ -1,4 +1,4 @@
-/* model_parts.c - what each part of a model computes, as a program: rates, powers, outputs, conditions, rows of nets */
+/* maker_parts.c - what each part of a model computes, as a program: rates, powers, outputs, conditions, rows of nets */
 
 #include "domain.h"
 #include "maker_inside.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "structure_inside.h"
+#include "structure_relations.h"
 #include "structure_pencil.h"
 
 /* Where each part of v stands, and the rows of K, which are in the same order: what moves a state, what moves dependent
@@ -14,18 +14,18 @@ struct places {
 };
 
 static size_t
-mark_loose(struct work *w)
+mark_loose(struct relations *w)
 {
     size_t n = 0;
 
     for (uint32_t c = 0; c < w->ncolumns; c++)
         if (w->kind[c] == FREE_NONE && !elimination_solved(w->r, c) && elimination_occurs(w->r, c))
-            work_set_free(w, c, FREE_LOOSE, n++);
+            relations_set_free(w, c, FREE_LOOSE, n++);
     return n;
 }
 
 static size_t
-count_left(const struct work *w)
+count_left(const struct relations *w)
 {
     size_t n = 0, row = 0;
     sum unused;
@@ -36,7 +36,7 @@ count_left(const struct work *w)
 }
 
 static void
-place_parts(const struct work *w, size_t nloose, held_space *h, struct places *at)
+place_parts(const struct relations *w, size_t nloose, structure_pencil *p, struct places *at)
 {
     const structure *s = w->s;
     size_t n = 0, nleft = count_left(w);
@@ -46,8 +46,8 @@ place_parts(const struct work *w, size_t nloose, held_space *h, struct places *a
         if (!w->rests[i])
             at->x[i] = n++;
     at->stored = n;
-    h->n = n + s->nd;
-    n = h->n;
+    p->n = n + s->nd;
+    n = p->n;
     for (size_t i = 0; i < s->n; i++)
         if (w->rests[i])
             at->x[i] = n++;
@@ -55,8 +55,7 @@ place_parts(const struct work *w, size_t nloose, held_space *h, struct places *a
     at->given = at->rate + s->nd;
     at->loose = at->given + s->nl;
     at->N = at->loose + (nloose > nleft ? nloose : nleft);
-    h->nw = at->N - h->n;
-    h->regular = false;
+    p->nw = at->N - p->n;
 }
 
 /* One expression of many: what it is by each part of v, but for what storage gives. */
@@ -65,7 +64,7 @@ struct expression {
 };
 
 static struct expression
-expression_new(struct work *w, size_t nloose)
+expression_new(struct relations *w, size_t nloose)
 {
     const structure *s = w->s;
 
@@ -107,22 +106,22 @@ put_expression(const structure *s, const struct places *at, const struct express
 
 /* A column's expression. u: room for what sources give, which is left out. */
 static struct expression
-expression_of(struct work *w, uint32_t column, const sum *row, size_t nloose, const char *what)
+expression_of(struct relations *w, uint32_t column, const sum *row, size_t nloose, const char *what)
 {
     struct expression q = expression_new(w, nloose);
     structure_block u = block_new(w, 1, w->s->nu);
-    struct targets to = { &q.z, &q.d, &u, &q.x, &q.rate, &q.loose };
+    struct receivers to = { &q.z, &q.d, &u, &q.x, &q.rate, &q.loose };
 
     if (row)
-        work_spread_sum(w, row, 0, &to, 1, what);
+        relations_spread_sum(w, row, 0, &to, 1, what);
     else
-        work_spread(w, column, 0, &to, 1, what);
+        relations_spread(w, column, 0, &to, 1, what);
     block_free(&u);
     return q;
 }
 
 static void
-fill_states(struct work *w, size_t nloose, const struct places *at, structure_pencil *p)
+fill_states(struct relations *w, size_t nloose, const struct places *at, structure_pencil *p)
 {
     const structure *s = w->s;
 
@@ -130,20 +129,20 @@ fill_states(struct work *w, size_t nloose, const struct places *at, structure_pe
         struct expression q;
 
         p->x[at->x[i] + at->N * i] = 1;
-        if (w->rate[i] == UINT32_MAX || (w->rate[i] < w->nvars && !work_moves(w, w->rate[i])))
+        if (w->rate[i] == UINT32_MAX || (w->rate[i] < w->nvars && !relations_moves(w, w->rate[i])))
             continue;
         q = expression_of(w, w->rate[i], NULL, nloose, "a rate");
-        put_expression(s, at, &q, 1, at->x[i], at->N, p->held.J, p->of_z);
+        put_expression(s, at, &q, 1, at->x[i], at->N, p->K, p->of_z);
         expression_free(&q);
     }
 }
 
 /* lambda x_d = rate, 0 = C_d z_d - x_d */
 static void
-fill_dependent(struct work *w, size_t nloose, const struct places *at, structure_pencil *p)
+fill_dependent(struct relations *w, size_t nloose, const struct places *at, structure_pencil *p)
 {
     const structure *s = w->s;
-    double *K = p->held.J;
+    double *K = p->K;
 
     for (size_t j = 0; j < s->nd; j++) {
         struct expression q = expression_of(w, port_gives(w->f, s->dependent[j]), NULL, nloose,
@@ -163,10 +162,10 @@ fill_dependent(struct work *w, size_t nloose, const struct places *at, structure
 
 /* 0 = L d_in + L_X x - d_out */
 static void
-fill_dissipators(struct work *w, size_t nloose, const struct places *at, structure_pencil *p)
+fill_dissipators(struct relations *w, size_t nloose, const struct places *at, structure_pencil *p)
 {
     const structure *s = w->s;
-    double *K = p->held.J;
+    double *K = p->K;
 
     for (size_t j = 0; j < s->nl; j++) {
         const flat_port *port = &w->f->port.at[s->dissipator[j]];
@@ -184,7 +183,7 @@ fill_dissipators(struct work *w, size_t nloose, const struct places *at, structu
 }
 
 static void
-fill_left(struct work *w, size_t nloose, const struct places *at, structure_pencil *p)
+fill_left(struct relations *w, size_t nloose, const struct places *at, structure_pencil *p)
 {
     size_t row = 0, k = 0;
     sum left;
@@ -192,7 +191,7 @@ fill_left(struct work *w, size_t nloose, const struct places *at, structure_penc
     for (; elimination_left(w->r, &row, &left); k++) {
         struct expression q = expression_of(w, 0, &left, nloose, "a condition");
 
-        put_expression(w->s, at, &q, 1, at->loose + k, at->N, p->held.J, p->of_z);
+        put_expression(w->s, at, &q, 1, at->loose + k, at->N, p->K, p->of_z);
         expression_free(&q);
     }
 }
@@ -200,23 +199,23 @@ fill_left(struct work *w, size_t nloose, const struct places *at, structure_penc
 bool
 structure_pencil_make(bg_model *m, double t, const double *x, const size_t *order, structure *s, structure_pencil *p)
 {
-    struct work w = { 0 };
+    struct relations w = { 0 };
     struct dependence d = { 0 };
     struct places at = { 0 };
     size_t nloose = 0;
 
     *p = (structure_pencil){ 0 };
-    work_open(&w, m, t, x, order, s);
+    relations_open(&w, m, t, x, order, s);
     if (w.fine) {
         nloose = mark_loose(&w);
-        work_laws(&w, &d);
+        relations_laws(&w, &d);
         block_free(&d.C);
     }
     if (w.fine) {
-        place_parts(&w, nloose, &p->held, &at);
+        place_parts(&w, nloose, p, &at);
         p->first_law = at.rate;
         p->first_given = at.given;
-        p->held.J = bg_calloc(at.N * at.N + 1, sizeof(double));
+        p->K = bg_calloc(at.N * at.N + 1, sizeof(double));
         p->x = bg_calloc(at.N * s->n + 1, sizeof(double));
         p->of_z = bg_calloc(at.N * s->nz + 1, sizeof(double));
         p->in = bg_calloc(at.N * s->nl + 1, sizeof(double));
@@ -227,14 +226,14 @@ structure_pencil_make(bg_model *m, double t, const double *x, const size_t *orde
         fill_left(&w, nloose, &at, p);
     }
     free(at.x);
-    work_close(&w);
+    relations_close(&w);
     return w.fine;
 }
 
 void
 structure_pencil_free(structure_pencil *p)
 {
-    held_space_free(&p->held);
+    free(p->K);
     free(p->x);
     free(p->of_z);
     free(p->in);

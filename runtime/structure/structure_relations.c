@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "structure_inside.h"
+#include "structure_relations.h"
 
 void
-work_fail(struct work *w, const char *fmt, ...)
+relations_fail(struct relations *w, const char *fmt, ...)
 {
     va_list ap;
 
@@ -21,14 +21,14 @@ work_fail(struct work *w, const char *fmt, ...)
 }
 
 node
-work_number(const struct work *w, double x)
+relations_number(const struct relations *w, double x)
 {
     return w->pool ? ex_const(w->pool, x) : NODE_NONE;
 }
 
 /* A template with variables as slots, conditions as they are at the point. */
 static node
-over_variables(struct work *w, node root, inst i)
+over_variables(struct relations *w, node root, inst i)
 {
     node *with, result;
 
@@ -46,7 +46,7 @@ over_variables(struct work *w, node root, inst i)
 }
 
 struct slope
-work_slope(struct work *w, inst i, uint32_t k)
+relations_slope(struct relations *w, inst i, uint32_t k)
 {
     node d = ex_derivative(w->f->pool, i.root, k);
     VEC(double) slot = { 0 };
@@ -61,7 +61,7 @@ work_slope(struct work *w, inst i, uint32_t k)
 }
 
 bool
-work_moves(const struct work *w, var_id v)
+relations_moves(const struct relations *w, var_id v)
 {
     enum var_kind kind = w->f->var.at[v].kind;
 
@@ -70,7 +70,7 @@ work_moves(const struct work *w, var_id v)
 }
 
 void
-work_need(struct work *w, var_id v)
+relations_need(struct relations *w, var_id v)
 {
     if (!w->seen[v])
         vec_push(&w->todo, v);
@@ -79,32 +79,32 @@ work_need(struct work *w, var_id v)
 
 /* factor times the departure of an expression, into the row being made. skip: a variable left out (VAR_NONE: none). */
 static void
-put_departure(struct work *w, inst i, double factor, var_id skip)
+put_departure(struct relations *w, inst i, double factor, var_id skip)
 {
     for (uint32_t k = 0; k < i.n; k++) {
         var_id v = inst_slots(w->f, i)[k];
         struct slope s;
 
-        if (v == skip || !work_moves(w, v))
+        if (v == skip || !relations_moves(w, v))
             continue;
-        s = work_slope(w, i, k);
+        s = relations_slope(w, i, k);
         if (!isfinite(s.value))
-            work_fail(w, "a slope of what \"%s\" is read by is not finite here", w->f->var.at[v].name);
-        work_need(w, v);
+            relations_fail(w, "a slope of what \"%s\" is read by is not finite here", w->f->var.at[v].name);
+        relations_need(w, v);
         elimination_put(w->r, v, factor * s.value,
                         w->pool ? ex_mul(w->pool, ex_const(w->pool, factor), s.text) : NODE_NONE);
     }
 }
 
 static void
-put(struct work *w, uint32_t column, double value)
+put(struct relations *w, uint32_t column, double value)
 {
-    elimination_put(w->r, column, value, work_number(w, value));
+    elimination_put(w->r, column, value, relations_number(w, value));
 }
 
 /* var = the departure of its definition */
 static void
-define(struct work *w, var_id v, inst def)
+define(struct relations *w, var_id v, inst def)
 {
     put(w, v, -1);
     put_departure(w, def, 1, VAR_NONE);
@@ -126,7 +126,7 @@ port_rate(const flat_model *f, uint32_t port)
 }
 
 static void
-balance_rows(struct work *w)
+balance_rows(struct relations *w)
 {
     const flat_model *f = w->f;
 
@@ -161,7 +161,7 @@ balance_rows(struct work *w)
 
 /* a = m*b, m moving too */
 static void
-modulus_row(struct work *w, var_id a, inst m, var_id b)
+modulus_row(struct relations *w, var_id a, inst m, var_id b)
 {
     VEC(double) slot = { 0 };
     double value;
@@ -176,17 +176,17 @@ modulus_row(struct work *w, var_id a, inst m, var_id b)
         var_id v = inst_slots(w->f, m)[k];
         struct slope s;
 
-        if (!work_moves(w, v))
+        if (!relations_moves(w, v))
             continue;
-        s = work_slope(w, m, k);
-        work_need(w, v);
+        s = relations_slope(w, m, k);
+        relations_need(w, v);
         elimination_put(w->r, v, s.value * w->v[b], w->pool ? ex_mul(w->pool, s.text, ex_slot(w->pool, b)) : NODE_NONE);
     }
     elimination_end(w->r);
 }
 
 static void
-two_port_rows(struct work *w)
+two_port_rows(struct relations *w)
 {
     const flat_model *f = w->f;
 
@@ -207,7 +207,7 @@ two_port_rows(struct work *w)
 }
 
 static void
-source_rows(struct work *w)
+source_rows(struct relations *w)
 {
     const flat_model *f = w->f;
 
@@ -239,7 +239,7 @@ source_rows(struct work *w)
 }
 
 static bool
-is_rate_of_state(const struct work *w, var_id v)
+is_rate_of_state(const struct relations *w, var_id v)
 {
     for (size_t i = 0; i < w->s->n; i++)
         if (w->rate[i] == v)
@@ -249,7 +249,7 @@ is_rate_of_state(const struct work *w, var_id v)
 
 /* The equations of a block: its unknowns together. */
 static void
-block_rows(struct work *w, uint32_t block)
+block_rows(struct relations *w, uint32_t block)
 {
     const eq_block *b = &w->e->block.at[block];
 
@@ -264,7 +264,7 @@ block_rows(struct work *w, uint32_t block)
 
 /* Rates of dependent storage as the model's own equations have them: with whatever varies on the way. */
 static void
-dependent_rows(struct work *w)
+dependent_rows(struct relations *w)
 {
     for (size_t i = 0; i < w->s->nd; i++) {
         var_id v = port_rate(w->f, w->s->dependent[i]);
@@ -272,13 +272,13 @@ dependent_rows(struct work *w)
         if (w->e->var.at[v].kind == DEF_EXPLICIT)
             define(w, v, w->e->var.at[v].def);
         else
-            work_fail(w, "the rate of dependent %s is found by iteration", port_name(w->f, w->s->dependent[i]));
+            relations_fail(w, "the rate of dependent %s is found by iteration", port_name(w->f, w->s->dependent[i]));
     }
 }
 
 /* Definitions of the signals that rows read, and what these read in turn. */
 static void
-signal_rows(struct work *w)
+signal_rows(struct relations *w)
 {
     const flat_model *f = w->f;
 
@@ -299,7 +299,7 @@ signal_rows(struct work *w)
 }
 
 void
-work_relations(struct work *w)
+relations_collect(struct relations *w)
 {
     const flat_model *f = w->f;
 
@@ -310,15 +310,15 @@ work_relations(struct work *w)
         dependent_rows(w);
     for (size_t i = 0; i < w->s->n; i++) /* integrals: what they integrate */
         if (w->rate[i] != UINT32_MAX && w->rate[i] < w->nvars && w->e->var.at[w->rate[i]].kind == DEF_EXPLICIT)
-            work_need(w, w->rate[i]);
+            relations_need(w, w->rate[i]);
     for (size_t i = 0; i < f->law.n; i++) /* what laws of storage and dissipators read beside their own quantities */
         for (uint32_t k = 0; k < f->law.at[i].def.n; k++) {
             var_id v = inst_slots(f, f->law.at[i].def)[k];
 
             if (f->var.at[v].kind == VAR_SIGNAL || f->var.at[v].kind == VAR_RATE || f->var.at[v].kind == VAR_AUX)
-                work_need(w, v);
+                relations_need(w, v);
         }
     for (size_t i = 0; i < f->output.n && w->outputs; i++)
-        work_need(w, f->slot.at[f->output.at[i].def.first]);
+        relations_need(w, f->slot.at[f->output.at[i].def.first]);
     signal_rows(w);
 }

@@ -6,7 +6,7 @@
 enum { DEEPEST = 200 }; /* definitions of definitions that are followed */
 
 struct coefficient_rates {
-    struct work *w;
+    struct relations *w;
     var_id *rate_of; /* [var] the variable that is its rate, VAR_NONE */
     map of_variable, of_text;
     VEC(struct slope) known;
@@ -14,7 +14,7 @@ struct coefficient_rates {
 };
 
 coefficient_rates *
-coefficient_rates_new(struct work *w)
+coefficient_rates_new(struct relations *w)
 {
     coefficient_rates *r = bg_calloc(1, sizeof *r);
 
@@ -45,7 +45,7 @@ coefficient_rates_free(coefficient_rates *r)
 }
 
 static bool
-is_zero(const struct work *w, struct slope a)
+is_zero(const struct relations *w, struct slope a)
 {
     double x;
 
@@ -53,7 +53,7 @@ is_zero(const struct work *w, struct slope a)
 }
 
 static struct slope
-plus_product(const struct work *w, struct slope to, struct slope a, struct slope b)
+plus_product(const struct relations *w, struct slope to, struct slope a, struct slope b)
 {
     return (struct slope){ to.value + a.value * b.value,
                            ex_add(w->pool, to.text, elimination_product(w->pool, a.text, b.text, false)) };
@@ -65,16 +65,16 @@ static struct slope rate_of_variable(coefficient_rates *r, var_id v);
 static struct slope
 rate_of_definition(coefficient_rates *r, inst def, const eq_block *but)
 {
-    struct slope total = { 0, work_number(r->w, 0) };
+    struct slope total = { 0, relations_number(r->w, 0) };
 
     for (uint32_t k = 0; k < def.n && r->w->fine; k++) {
         var_id v = inst_slots(r->w->f, def)[k];
         const eq_var *e = &r->w->e->var.at[v];
         bool rests = but && e->kind == DEF_BLOCK && &r->w->e->block.at[e->index] == but;
-        struct slope rate = rests ? (struct slope){ 0, work_number(r->w, 0) } : rate_of_variable(r, v);
+        struct slope rate = rests ? (struct slope){ 0, relations_number(r->w, 0) } : rate_of_variable(r, v);
 
         if (!is_zero(r->w, rate))
-            total = plus_product(r->w, total, work_slope(r->w, def, k), rate);
+            total = plus_product(r->w, total, relations_slope(r->w, def, k), rate);
     }
     return total;
 }
@@ -83,11 +83,11 @@ rate_of_definition(coefficient_rates *r, inst def, const eq_block *but)
 static struct slope
 rate_of_unknown(coefficient_rates *r, var_id v)
 {
-    struct work *w = r->w;
+    struct relations *w = r->w;
     const eq_block *b = &w->e->block.at[w->e->var.at[v].index];
     elimination *rows = elimination_new(b->n + 1u, w->pool); /* their rates, and 1 */
     uint8_t *may = bg_calloc(b->n + 1u, 1);
-    struct slope rate = { 0, work_number(w, 0) };
+    struct slope rate = { 0, relations_number(w, 0) };
 
     for (uint32_t i = 0; i < b->n && w->fine; i++) {
         inst zero = w->e->residual.at[b->residual0 + i];
@@ -96,7 +96,7 @@ rate_of_unknown(coefficient_rates *r, var_id v)
         may[i] = 1;
         for (uint32_t k = 0; k < b->n; k++) {
             uint32_t at = inst_slot_of(w->f, zero, w->e->unknown.at[b->unknown0 + k]);
-            struct slope by = at == UINT32_MAX ? rate : work_slope(w, zero, at);
+            struct slope by = at == UINT32_MAX ? rate : relations_slope(w, zero, at);
 
             elimination_put(rows, k, by.value, by.text);
         }
@@ -113,7 +113,7 @@ rate_of_unknown(coefficient_rates *r, var_id v)
         if (w->e->unknown.at[b->unknown0 + k] != v)
             continue;
         if (!elimination_solved(rows, k))
-            work_fail(w, "\"%s\" has no rate here: its equations have no slopes", w->f->var.at[v].name);
+            relations_fail(w, "\"%s\" has no rate here: its equations have no slopes", w->f->var.at[v].name);
         else if (last->column == b->n)
             rate = (struct slope){ -last->value, ex_neg(w->pool, last->text) };
     }
@@ -123,7 +123,7 @@ rate_of_unknown(coefficient_rates *r, var_id v)
 }
 
 static struct slope
-variable_itself(const struct work *w, var_id v)
+variable_itself(const struct relations *w, var_id v)
 {
     return (struct slope){ w->v[v], ex_slot(w->pool, v) };
 }
@@ -131,14 +131,14 @@ variable_itself(const struct work *w, var_id v)
 static struct slope
 find_rate(coefficient_rates *r, var_id v)
 {
-    const struct work *w = r->w;
+    const struct relations *w = r->w;
     const flat_var *x = &w->f->var.at[v];
     const eq_var *e = &w->e->var.at[v];
 
     if (x->kind == VAR_TIME)
-        return (struct slope){ 1, work_number(w, 1) };
-    if (!work_moves(w, v) || (w->acts && w->acts[v]))
-        return (struct slope){ 0, work_number(w, 0) };
+        return (struct slope){ 1, relations_number(w, 1) };
+    if (!relations_moves(w, v) || (w->acts && w->acts[v]))
+        return (struct slope){ 0, relations_number(w, 0) };
     if (e->kind == DEF_STATE) {
         var_id rate = w->e->state.at[e->index].rate;
         inst def = w->e->var.at[rate].def;
@@ -159,8 +159,8 @@ find_rate(coefficient_rates *r, var_id v)
         r->depth--;
         return rate;
     }
-    work_fail(r->w, "the equations have no rate of \"%s\"", x->name);
-    return (struct slope){ 0, work_number(w, 0) };
+    relations_fail(r->w, "the equations have no rate of \"%s\"", x->name);
+    return (struct slope){ 0, relations_number(w, 0) };
 }
 
 static struct slope
@@ -181,8 +181,8 @@ rate_of_variable(coefficient_rates *r, var_id v)
 struct slope
 coefficient_rate(coefficient_rates *r, struct slope a)
 {
-    struct work *w = r->w;
-    struct slope total = { 0, work_number(w, 0) };
+    struct relations *w = r->w;
+    struct slope total = { 0, relations_number(w, 0) };
     const node *tape;
     uint32_t at;
     size_t n;

@@ -17,7 +17,7 @@
 #include "coefficient_rates.h"
 #include "dense.h"
 #include "second_order.h"
-#include "structure_inside.h"
+#include "structure_relations.h"
 #include "compiled.h"
 
 #define AGREES 1e-8 /* expressions at the point with numbers, of the greatest entry */
@@ -36,7 +36,7 @@ struct stores {
 };
 
 struct written {
-    struct work w;
+    struct relations w;
     structure t;
     const linearization *l;
     size_t np, ne, nopen;
@@ -70,7 +70,7 @@ times(const struct written *k, struct slope a, struct slope b)
 static struct slope
 number(const struct written *k, double x)
 {
-    return (struct slope){ x, work_number(&k->w, x) };
+    return (struct slope){ x, relations_number(&k->w, x) };
 }
 
 static struct slope
@@ -121,7 +121,7 @@ gather_store(struct written *k, size_t column, struct slope a)
 static size_t
 store_column(struct written *k, uint32_t column)
 {
-    const struct work *w = &k->w;
+    const struct relations *w = &k->w;
     const structure *s = &k->t;
     size_t i = w->index[column], state;
 
@@ -159,9 +159,9 @@ spread(struct written *k, uint32_t column, struct slope a, elimination *to)
             continue;
         at = store_column(k, s.at[i].column);
         if (at == SIZE_MAX && column < k->w.nvars)
-            work_fail(&k->w, "the relations leave what \"%s\" is open", k->w.f->var.at[column].name);
+            relations_fail(&k->w, "the relations leave what \"%s\" is open", k->w.f->var.at[column].name);
         else if (at == SIZE_MAX)
-            work_fail(&k->w, "the relations leave the rate of a velocity open");
+            relations_fail(&k->w, "the relations leave the rate of a velocity open");
         else if (to)
             elimination_put(to, (uint32_t)at, b.value, b.text);
         else
@@ -227,9 +227,9 @@ put_rate_of_gathered(struct written *k, double factor, const char *whose)
         if (is_nothing(k, a))
             continue;
         if (c >= in->out)
-            work_fail(&k->w, "\"%s\" moves with what dampers give", whose);
+            relations_fail(&k->w, "\"%s\" moves with what dampers give", whose);
         else if (c >= in->u + k->nopen)
-            work_fail(&k->w, "\"%s\" moves with the rate of a source", whose);
+            relations_fail(&k->w, "\"%s\" moves with the rate of a source", whose);
         else
             put(k,
                 c >= in->u   ? balance_column(k, c + k->nopen)
@@ -261,12 +261,12 @@ put_dissipator_law(struct written *k, const flat_law *law)
         struct slope by = number(k, -1);
         uint32_t own = el->port0;
 
-        if (a < n && !work_moves(&k->w, v))
+        if (a < n && !relations_moves(&k->w, v))
             continue;
         if (a < n)
-            by = work_slope(&k->w, law->def, a);
+            by = relations_slope(&k->w, law->def, a);
         if (!isfinite(by.value))
-            work_fail(&k->w, "the law of %s has no finite slope here", port_name(k->w.f, law->port));
+            relations_fail(&k->w, "the law of %s has no finite slope here", port_name(k->w.f, law->port));
         while (own < el->port0 + el->nports && v != dissipator_gets(k, own))
             own++;
         if (own < el->port0 + el->nports)
@@ -289,7 +289,7 @@ put_taken_out(struct written *k)
 
         if (!k->w.rests[k->state_of_e[i]]) /* else a junction's effort is the state: its balance leaves nothing over */
             put(k, k->at.e_rate + i, number(k, 1));
-        if (rate != UINT32_MAX && (rate >= k->w.nvars || work_moves(&k->w, rate)))
+        if (rate != UINT32_MAX && (rate >= k->w.nvars || relations_moves(&k->w, rate)))
             gather(k, rate, number(k, -1));
         put_gathered(k);
         elimination_end(k->r);
@@ -329,12 +329,12 @@ put_storage_law(struct written *k, uint32_t port)
         struct slope by = number(k, -1);
         uint32_t own = el->port0;
 
-        if (a < n && !work_moves(&k->w, v))
+        if (a < n && !relations_moves(&k->w, v))
             continue;
         if (a < n)
-            by = work_slope(&k->w, law->def, a);
+            by = relations_slope(&k->w, law->def, a);
         if (!isfinite(by.value))
-            work_fail(&k->w, "the law of %s has no finite slope here", port_name(f, port));
+            relations_fail(&k->w, "the law of %s has no finite slope here", port_name(f, port));
         while (own < el->port0 + el->nports && v != f->port.at[own].stored)
             own++;
         if (own < el->port0 + el->nports && !k->w.c->state[own])
@@ -365,7 +365,7 @@ solve_storage(struct written *k)
     elimination_eliminate(k->laws, may);
     for (size_t c = 0; c < k->in.e; c++)
         if (may[c] && !elimination_solved(k->laws, (uint32_t)c))
-            work_fail(&k->w, "the laws of storage have no slopes that way here");
+            relations_fail(&k->w, "the laws of storage have no slopes that way here");
     free(may);
 }
 
@@ -407,7 +407,7 @@ take_out(struct written *k, size_t first, size_t end)
     elimination_eliminate(k->r, may);
     for (size_t c = first; c < end; c++)
         if (!elimination_solved(k->r, (uint32_t)c))
-            work_fail(&k->w, "what dissipators give is not determined here");
+            relations_fail(&k->w, "what dissipators give is not determined here");
     free(may);
 }
 
@@ -442,8 +442,8 @@ read_displacements(struct written *k)
             else if (c >= k->at.e && c < k->at.v_rate)
                 d.own[i + ne * (c - k->at.e)] = by;
             else if (c != k->at.e_rate + i)
-                work_fail(&k->w, "the rate of \"%s\" has accelerations in it",
-                          linear_state_name(k->l, k->state_of_e[i]));
+                relations_fail(&k->w, "the rate of \"%s\" has accelerations in it",
+                               linear_state_name(k->l, k->state_of_e[i]));
         }
     }
     return d;
@@ -498,12 +498,12 @@ check_displacements(struct written *k, struct displacements *d)
             worst = fmax(worst, fabs(off));
         }
         if (worst > RESTS * most)
-            work_fail(&k->w,
-                      fixed ? "the rate of \"%s\" is not made of velocities of inertias alone; a damper in "
-                              "series or a filter makes it so"
-                            : "\"%s\" is no function of the positions: by its rate it depends on the way that "
-                              "led there",
-                      linear_state_name(k->l, k->state_of_e[i]));
+            relations_fail(&k->w,
+                           fixed ? "the rate of \"%s\" is not made of velocities of inertias alone; a damper in "
+                                   "series or a filter makes it so"
+                                 : "\"%s\" is no function of the positions: by its rate it depends on the way that "
+                                   "led there",
+                           linear_state_name(k->l, k->state_of_e[i]));
     }
     free(moved);
 }
@@ -664,7 +664,7 @@ written_free(struct written *k)
     elimination_free(k->laws);
     elimination_free(k->r);
     structure_free(&k->t);
-    work_close(&k->w);
+    relations_close(&k->w);
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
 }
@@ -682,8 +682,8 @@ write(const linearization *l, const second_order *s, pool *p, structure_block ou
         input[i] = f->opening.at[i].by;
         input[k.nopen + i] = f->opening.at[i].rate;
     }
-    k.w = (struct work){ .pool = p, .input = input, .ninput = 2 * k.nopen };
-    work_open(&k.w, l->model, l->time, x, l->order, &k.t);
+    k.w = (struct relations){ .pool = p, .input = input, .ninput = 2 * k.nopen };
+    relations_open(&k.w, l->model, l->time, x, l->order, &k.t);
     if (k.w.fine) {
         sort_states(&k, l, s);
         number_columns(&k);
@@ -703,7 +703,7 @@ write(const linearization *l, const second_order *s, pool *p, structure_block ou
     if (k.w.fine)
         read_balances(&k, l, out);
     if (k.w.fine && s->M && !agrees(s, out))
-        work_fail(&k.w, "laws read what no matrix has a column for");
+        relations_fail(&k.w, "laws read what no matrix has a column for");
     *why = k.w.fine ? NULL : bg_strdup(k.t.why);
     written_free(&k);
     free(input);

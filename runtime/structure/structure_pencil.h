@@ -5,19 +5,18 @@
  * junctions leave open; each store's and each dissipator's law stands in it once, so that what its slope does to K is
  * one product of a column and a row.
  *
- * shapes   by columns; N = held.n + held.nw. x: N by structure.n, 1 where a state is; of_z: N by structure.nz, what an
- *          independent store's effort or flow does to each row; in: N by structure.nl, what a dissipator gets; depends:
- *          N by structure.nd, what dependent storage gives
+ * shapes   by columns; N = n + nw, of which n are what E keeps. K: N by N; x: N by structure.n, 1 where a state is;
+ * of_z: N by structure.nz, what an independent store's effort or flow does to each row; in: N by structure.nl, what a
+ * dissipator gets; depends: N by structure.nd, what dependent storage gives
  */
 #ifndef BG_STRUCTURE_PENCIL_H
 #define BG_STRUCTURE_PENCIL_H
 
-#include "held_modes.h"
 #include "structure.h"
 
 typedef struct structure_pencil {
-    held_space held; /* J is K; never regular */
-    double *x, *of_z, *in, *depends;
+    size_t n, nw;
+    double *K, *x, *of_z, *in, *depends;
     size_t first_given, first_law; /* rows of the laws of dissipators and of dependent storage */
 } structure_pencil;
 

@@ -7,13 +7,13 @@
 #ifndef BG_COEFFICIENT_RATES_H
 #define BG_COEFFICIENT_RATES_H
 
-#include "structure_inside.h"
+#include "structure_relations.h"
 
 typedef struct coefficient_rates coefficient_rates;
 
-coefficient_rates *coefficient_rates_new(struct work *w);
+coefficient_rates *coefficient_rates_new(struct relations *w);
 void coefficient_rates_free(coefficient_rates *r);
-/* Without expressions: zero. A rate that the equations do not have: work_fail. */
+/* Without expressions: zero. A rate that the equations do not have: relations_fail. */
 struct slope coefficient_rate(coefficient_rates *r, struct slope a);
 
 #endif

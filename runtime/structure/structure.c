@@ -1,14 +1,14 @@
-/* structure.c - see structure.h and structure_inside.h */
+/* structure.c - see structure.h and structure_relations.h */
 #include <stdlib.h>
 #include <string.h>
 
-#include "structure_inside.h"
+#include "structure_relations.h"
 #include "compiled.h"
 
 /* ---------------------------------------------------------------- what is free */
 
 void
-work_set_free(struct work *w, uint32_t column, uint32_t kind, size_t index)
+relations_set_free(struct relations *w, uint32_t column, uint32_t kind, size_t index)
 {
     w->may[column] = NEVER;
     if (w->kind[column] == FREE_NONE || kind == FREE_X) {
@@ -18,7 +18,7 @@ work_set_free(struct work *w, uint32_t column, uint32_t kind, size_t index)
 }
 
 static void
-count_parts(struct work *w)
+count_parts(struct relations *w)
 {
     const flat_model *f = w->f;
     structure *s = w->s;
@@ -49,7 +49,7 @@ count_parts(struct work *w)
 
 /* The states: which column is each, and which its rate. */
 static void
-find_states(struct work *w, const size_t *order)
+find_states(struct relations *w, const size_t *order)
 {
     size_t n = w->s->n;
     uint32_t *row_of_state = bg_calloc(n + 1, sizeof *row_of_state);
@@ -72,13 +72,13 @@ find_states(struct work *w, const size_t *order)
 }
 
 static void
-mark_columns(struct work *w)
+mark_columns(struct relations *w)
 {
     const flat_model *f = w->f;
     structure *s = w->s;
 
     for (uint32_t v = 0; v < w->nvars; v++)
-        w->may[v] = work_moves(w, v) ? INNER : NEVER;
+        w->may[v] = relations_moves(w, v) ? INNER : NEVER;
     for (size_t i = 0; i < s->nl; i++)
         for (int side = 0; side < 2; side++) {
             const flat_port *p = &f->port.at[s->dissipator[i]];
@@ -91,18 +91,18 @@ mark_columns(struct work *w)
         if (w->rate[i] != UINT32_MAX && w->rate[i] >= w->nvars)
             w->may[w->rate[i]] = INNER;
     for (size_t i = 0; i < s->nd && !w->as_equations; i++)
-        work_set_free(w, port_rate(f, s->dependent[i]), FREE_RATE, i);
+        relations_set_free(w, port_rate(f, s->dependent[i]), FREE_RATE, i);
     for (size_t i = 0; i < s->nz; i++)
-        work_set_free(w, port_gives(f, s->storage[i]), FREE_Z, i);
+        relations_set_free(w, port_gives(f, s->storage[i]), FREE_Z, i);
     for (size_t i = 0; i < s->nu; i++)
-        work_set_free(w, w->input ? w->input[i] : (uint32_t)(w->nvars + i), FREE_U, i);
+        relations_set_free(w, w->input ? w->input[i] : (uint32_t)(w->nvars + i), FREE_U, i);
     for (uint32_t v = 0; v < w->nvars; v++)
         if (w->row_of[v] != UINT32_MAX)
-            work_set_free(w, v, FREE_X, w->row_of[v]);
+            relations_set_free(w, v, FREE_X, w->row_of[v]);
 }
 
 static bool
-is_loose(const struct work *w, uint32_t column)
+is_loose(const struct relations *w, uint32_t column)
 {
     return !elimination_solved(w->r, column) && w->kind[column] == FREE_NONE;
 }
@@ -110,7 +110,7 @@ is_loose(const struct work *w, uint32_t column)
 /* Both variables of dissipator i came out solved: one of them is given back for a free one of another dissipator, which
  * had both or is freed in turn. */
 static bool
-loosen(struct work *w, size_t i, bool *tried)
+loosen(struct relations *w, size_t i, bool *tried)
 {
     const structure *s = w->s;
     const flat_port *p = &w->f->port.at[s->dissipator[i]];
@@ -142,7 +142,7 @@ loosen(struct work *w, size_t i, bool *tried)
 
 /* Which way each dissipator is taken: what it gives is a variable that was no pivot. */
 static void
-direct(struct work *w)
+direct(struct relations *w)
 {
     const flat_model *f = w->f;
     structure *s = w->s;
@@ -167,18 +167,18 @@ direct(struct work *w)
                 if (done[i] || (!e && !flow) || (round == 0 && e && flow))
                     continue;
                 s->flow_in[i] = e && flow ? rather : e;
-                work_set_free(w, s->flow_in[i] ? p->e : p->f, FREE_D, i);
+                relations_set_free(w, s->flow_in[i] ? p->e : p->f, FREE_D, i);
                 done[i] = progress = true;
             }
     }
     for (size_t i = 0; i < s->nl; i++)
         if (!done[i])
-            work_fail(w, "the junctions leave %s nothing to determine", port_name(f, s->dissipator[i]));
+            relations_fail(w, "the junctions leave %s nothing to determine", port_name(f, s->dissipator[i]));
     free(done);
 }
 
 void
-work_matrices(struct work *w, struct dependence *d)
+relations_matrices(struct relations *w, struct dependence *d)
 {
     structure *s = w->s;
     structure_block *M = s->matrix;
@@ -196,27 +196,27 @@ work_matrices(struct work *w, struct dependence *d)
     *d = (struct dependence){ block_new(w, s->n, s->nd), block_new(w, s->nl, s->nd), block_new(w, s->nd, s->nz),
                               block_new(w, s->nd, s->n), block_new(w, s->nd, s->nu), { 0 } };
     for (size_t i = 0; i < s->n; i++)
-        if (w->rate[i] != UINT32_MAX && (w->rate[i] >= w->nvars || work_moves(w, w->rate[i])))
-            work_spread(w, w->rate[i], i,
-                        &(struct targets){ &M[M_J_SS], &M[M_J_SL], &M[M_J_SU], &M[M_J_SX], &d->J_SD, NULL }, 1,
-                        "a rate");
+        if (w->rate[i] != UINT32_MAX && (w->rate[i] >= w->nvars || relations_moves(w, w->rate[i])))
+            relations_spread(w, w->rate[i], i,
+                             &(struct receivers){ &M[M_J_SS], &M[M_J_SL], &M[M_J_SU], &M[M_J_SX], &d->J_SD, NULL }, 1,
+                             "a rate");
     for (size_t i = 0; i < s->nl; i++) {
         const flat_port *p = &w->f->port.at[s->dissipator[i]];
 
-        work_spread(w, s->flow_in[i] ? p->f : p->e, i,
-                    &(struct targets){ &M[M_J_LS], &M[M_J_LL], &M[M_J_LU], &M[M_J_LX], &d->J_LD, NULL }, 1,
-                    port_name(w->f, s->dissipator[i]));
+        relations_spread(w, s->flow_in[i] ? p->f : p->e, i,
+                         &(struct receivers){ &M[M_J_LS], &M[M_J_LL], &M[M_J_LU], &M[M_J_LX], &d->J_LD, NULL }, 1,
+                         port_name(w->f, s->dissipator[i]));
     }
     for (size_t i = 0; i < s->nd; i++)
-        work_spread(w, port_gives(w->f, s->dependent[i]), i,
-                    &(struct targets){ &d->G_S, NULL, &d->G_U, &d->G_X, NULL, NULL }, 1,
-                    port_name(w->f, s->dependent[i]));
+        relations_spread(w, port_gives(w->f, s->dependent[i]), i,
+                         &(struct receivers){ &d->G_S, NULL, &d->G_U, &d->G_X, NULL, NULL }, 1,
+                         port_name(w->f, s->dependent[i]));
     for (int k = 0; k < 4 && w->outputs; k++)
         s->output[k] = block_new(w, w->f->output.n, k == 0 ? s->nz : k == 1 ? s->nl : k == 2 ? s->nu : s->n);
     for (size_t i = 0; i < w->f->output.n && w->outputs; i++)
-        work_spread(w, w->f->slot.at[w->f->output.at[i].def.first], i,
-                    &(struct targets){ &s->output[0], &s->output[1], &s->output[2], &s->output[3], NULL, NULL }, 1,
-                    w->f->output.at[i].name);
+        relations_spread(w, w->f->slot.at[w->f->output.at[i].def.first], i,
+                         &(struct receivers){ &s->output[0], &s->output[1], &s->output[2], &s->output[3], NULL, NULL },
+                         1, w->f->output.at[i].name);
 }
 
 void
@@ -238,7 +238,7 @@ any(const structure_block *b)
 }
 
 void
-work_open(struct work *w, bg_model *m, double t, const double *x, const size_t *order, structure *s)
+relations_open(struct relations *w, bg_model *m, double t, const double *x, const size_t *order, structure *s)
 {
     flat_model *f = (flat_model *)model_flat(m); /* its pool grows, nothing else changes */
     size_t ncolumns;
@@ -271,10 +271,10 @@ work_open(struct work *w, bg_model *m, double t, const double *x, const size_t *
     w->ncolumns = ncolumns;
     w->r = elimination_new(ncolumns, w->pool);
     if (!model_variables(m, t, x, w->v))
-        work_fail(w, "not all variables have finite values here");
+        relations_fail(w, "not all variables have finite values here");
     if (w->fine) {
         mark_columns(w);
-        work_relations(w);
+        relations_collect(w);
         if (w->as_equations)
             s->nd = 0;
     }
@@ -285,7 +285,7 @@ work_open(struct work *w, bg_model *m, double t, const double *x, const size_t *
 }
 
 void
-work_close(struct work *w)
+relations_close(struct relations *w)
 {
     elimination_free(w->r);
     vec_free(&w->todo);
@@ -305,28 +305,28 @@ void
 structure_make(bg_model *m, double t, const double *x, const size_t *order, bool text, bool as_equations, bool outputs,
                structure *s)
 {
-    struct work w = { .pool = text ? ((flat_model *)model_flat(m))->pool : NULL,
-                      .outputs = outputs,
-                      .as_equations = as_equations };
+    struct relations w = { .pool = text ? ((flat_model *)model_flat(m))->pool : NULL,
+                           .outputs = outputs,
+                           .as_equations = as_equations };
     struct dependence d = { 0 };
 
-    work_open(&w, m, t, x, order, s);
+    relations_open(&w, m, t, x, order, s);
     if (w.fine)
-        work_matrices(&w, &d);
+        relations_matrices(&w, &d);
     if (w.fine)
-        work_laws(&w, &d);
+        relations_laws(&w, &d);
     if (w.fine && s->nd && text)
-        work_write_dependent(&w, &d);
+        relations_write_dependent(&w, &d);
     if (w.fine)
-        work_include_dependent(&w, &d);
+        relations_include_dependent(&w, &d);
     if (w.fine)
-        work_solve_dissipators(&w, &d);
+        relations_solve_dissipators(&w, &d);
     if (w.fine && text)
-        work_write_out(&w);
+        relations_write_out(&w);
     if (w.fine)
         s->modulated = any(&s->matrix[M_J_SX]) || any(&s->matrix[M_J_LX]) || any(&s->matrix[M_L_X]);
     dependence_free(&d);
-    work_close(&w);
+    relations_close(&w);
 }
 
 void

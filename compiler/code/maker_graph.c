@@ -1,4 +1,4 @@
-/* image_graph.c - tables of an image that are made from the flat model: what it is made of, who reads what, states,
+/* maker_graph.c - tables of an image that are made from the flat model: what it is made of, who reads what, states,
  * variables, names
  */
 #include <stdlib.h>

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "structure_inside.h"
+#include "structure_relations.h"
 
 /* ---------------------------------------------------------------- matrices */
 
 structure_block
-block_new(const struct work *w, size_t rows, size_t columns)
+block_new(const struct relations *w, size_t rows, size_t columns)
 {
     structure_block b = { rows, columns, bg_calloc(rows * columns + 1, sizeof(double)), NULL };
 
@@ -32,7 +32,7 @@ block_free(structure_block *b)
 }
 
 void
-block_add(struct work *w, structure_block *b, size_t row, size_t column, double value, node text)
+block_add(struct relations *w, structure_block *b, size_t row, size_t column, double value, node text)
 {
     size_t at = row + column * b->rows;
 
@@ -42,7 +42,8 @@ block_add(struct work *w, structure_block *b, size_t row, size_t column, double 
 }
 
 void
-work_spread_sum(struct work *w, const sum *s, size_t row, const struct targets *to, double factor, const char *what)
+relations_spread_sum(struct relations *w, const sum *s, size_t row, const struct receivers *to, double factor,
+                     const char *what)
 {
     for (size_t k = 0; k < s->n; k++) {
         const term *t = &s->at[k];
@@ -53,10 +54,11 @@ work_spread_sum(struct work *w, const sum *s, size_t row, const struct targets *
 
         if (!by[w->kind[t->column]]) {
             if (t->value != 0)
-                work_fail(w,
-                          w->kind[t->column] == FREE_NONE ? "the junctions leave what \"%s\" depends on undetermined"
-                                                          : "\"%s\" depends on more than states",
-                          what);
+                relations_fail(w,
+                               w->kind[t->column] == FREE_NONE
+                                   ? "the junctions leave what \"%s\" depends on undetermined"
+                                   : "\"%s\" depends on more than states",
+                               what);
             continue;
         }
         block_add(w, by[w->kind[t->column]], row, w->index[t->column], factor * t->value,
@@ -65,32 +67,33 @@ work_spread_sum(struct work *w, const sum *s, size_t row, const struct targets *
 }
 
 void
-work_spread(struct work *w, uint32_t column, size_t row, const struct targets *to, double factor, const char *what)
+relations_spread(struct relations *w, uint32_t column, size_t row, const struct receivers *to, double factor,
+                 const char *what)
 {
     term one;
     sum s = elimination_express(w->r, column, &one);
     size_t own = 0;
 
     if (!elimination_solved(w->r, column)) {
-        work_spread_sum(w, &s, row, to, factor, what);
+        relations_spread_sum(w, &s, row, to, factor, what);
         return;
     }
     while (s.at[own].column != column)
         own++;
-    work_spread_sum(w, &(sum){ s.at, own, own }, row, to, -factor, what);
-    work_spread_sum(w, &(sum){ s.at + own + 1, s.n - own - 1, s.n - own - 1 }, row, to, -factor, what);
+    relations_spread_sum(w, &(sum){ s.at, own, own }, row, to, -factor, what);
+    relations_spread_sum(w, &(sum){ s.at + own + 1, s.n - own - 1, s.n - own - 1 }, row, to, -factor, what);
 }
 
 /* A variable that a law reads, as a row over x and the inputs that were asked for: through what storage gives too, once
  * its slopes are known. */
 static structure_block
-departure_by_states(struct work *w, var_id v, bool storage_known, const char *reader)
+departure_by_states(struct relations *w, var_id v, bool storage_known, const char *reader)
 {
     const structure *s = w->s;
     structure_block x = block_new(w, 1, s->n + w->ninput), z = block_new(w, 1, s->nz), u = block_new(w, 1, w->ninput);
 
-    work_spread(w, v, 0, &(struct targets){ .x = &x, .z = storage_known ? &z : NULL, .u = w->ninput ? &u : NULL }, 1,
-                reader);
+    relations_spread(
+        w, v, 0, &(struct receivers){ .x = &x, .z = storage_known ? &z : NULL, .u = w->ninput ? &u : NULL }, 1, reader);
     for (size_t i = 0; i < w->ninput; i++)
         block_add(w, &x, 0, s->n + i, u.value[i], w->pool ? u.text[i] : NODE_NONE);
     block_free(&u);
@@ -108,30 +111,31 @@ departure_by_states(struct work *w, var_id v, bool storage_known, const char *re
 
 /* Into what a law reads beside its own quantity. */
 static void
-add_other(struct work *w, structure_block *by_x, size_t row, size_t column, double value, node text, const char *law)
+add_other(struct relations *w, structure_block *by_x, size_t row, size_t column, double value, node text,
+          const char *law)
 {
     if (column < by_x->columns)
         block_add(w, by_x, row, column, value, text);
     else if (value != 0)
-        work_fail(w, "\"%s\" depends on more than states", law);
+        relations_fail(w, "\"%s\" depends on more than states", law);
 }
 
 /* The law of a one-port as a slope from what is wanted in to what is wanted out, and what else it reads, into x. */
 static void
-law_slope(struct work *w, uint32_t port, var_id in, var_id out, structure_block *slope, size_t row, size_t column,
+law_slope(struct relations *w, uint32_t port, var_id in, var_id out, structure_block *slope, size_t row, size_t column,
           structure_block *by_x)
 {
     const flat_law *law = port_law(w->f, port);
     const flat_port *p = &w->f->port.at[port];
     var_id left = law->out == Q_EFFORT ? p->e : law->out == Q_FLOW ? p->f : p->stored;
     uint32_t k = inst_slot_of(w->f, law->def, left == out ? in : out);
-    struct slope s = k == UINT32_MAX ? (struct slope){ 0, work_number(w, 0) } : work_slope(w, law->def, k);
+    struct slope s = k == UINT32_MAX ? (struct slope){ 0, relations_number(w, 0) } : relations_slope(w, law->def, k);
     double factor = 1;
-    node text = work_number(w, 1);
+    node text = relations_number(w, 1);
 
     if (left != out) { /* in = law(out, ...): out = (in - rest)/slope */
         if (s.value == 0) {
-            work_fail(w, "the law of %s has no slope here", port_name(w->f, port));
+            relations_fail(w, "the law of %s has no slope here", port_name(w->f, port));
             return;
         }
         factor = -1 / s.value;
@@ -140,16 +144,16 @@ law_slope(struct work *w, uint32_t port, var_id in, var_id out, structure_block 
         s.text = w->pool ? ex_div(w->pool, ex_const(w->pool, 1), s.text) : NODE_NONE;
     }
     if (!isfinite(s.value))
-        work_fail(w, "the law of %s has no finite slope here", port_name(w->f, port));
+        relations_fail(w, "the law of %s has no finite slope here", port_name(w->f, port));
     block_add(w, slope, row, column, s.value, s.text);
     for (uint32_t a = 0; a < law->def.n; a++) {
         var_id v = inst_slots(w->f, law->def)[a];
         structure_block one = { 0 };
         struct slope q;
 
-        if (a == k || !work_moves(w, v))
+        if (a == k || !relations_moves(w, v))
             continue;
-        q = work_slope(w, law->def, a);
+        q = relations_slope(w, law->def, a);
         if (q.value == 0 && !w->pool)
             continue;
         one = departure_by_states(w, v, slope != &w->s->matrix[M_S], port_name(w->f, port));
@@ -164,7 +168,7 @@ law_slope(struct work *w, uint32_t port, var_id in, var_id out, structure_block 
 
 /* What one law of a field reads, as a row of r: columns are what its ports give, what they get, states. */
 static void
-field_row(struct work *w, elimination *r, const flat_element *el, const flat_law *law, const var_id *in,
+field_row(struct relations *w, elimination *r, const flat_element *el, const flat_law *law, const var_id *in,
           const var_id *out)
 {
     size_t n = el->nports;
@@ -173,16 +177,16 @@ field_row(struct work *w, elimination *r, const flat_element *el, const flat_law
 
     for (size_t j = 0; j < n; j++)
         if (own == out[j] || own == in[j])
-            elimination_put(r, (uint32_t)(own == out[j] ? j : n + j), -1, work_number(w, -1));
+            elimination_put(r, (uint32_t)(own == out[j] ? j : n + j), -1, relations_number(w, -1));
     for (uint32_t a = 0; a < law->def.n; a++) {
         var_id v = inst_slots(w->f, law->def)[a];
         structure_block one;
         struct slope q;
         size_t j = 0;
 
-        if (!work_moves(w, v))
+        if (!relations_moves(w, v))
             continue;
-        q = work_slope(w, law->def, a);
+        q = relations_slope(w, law->def, a);
         while (j < n && v != out[j] && v != in[j])
             j++;
         if (j < n) {
@@ -201,7 +205,7 @@ field_row(struct work *w, elimination *r, const flat_element *el, const flat_law
 /* One field among the ports: at[k] is the place of its port k in the list. Its laws are solved together for what its
  * ports give. */
 static void
-field_block(struct work *w, const flat_element *el, const size_t *at, const var_id *in, const var_id *out,
+field_block(struct relations *w, const flat_element *el, const size_t *at, const var_id *in, const var_id *out,
             structure_block *slope, const size_t *column, structure_block *by_x)
 {
     size_t n = el->nports, columns = 2 * n + w->s->n + w->ninput;
@@ -222,7 +226,7 @@ field_block(struct work *w, const flat_element *el, const size_t *at, const var_
         sum row = elimination_express(r, (uint32_t)a, &unused);
 
         if (!elimination_solved(r, (uint32_t)a)) {
-            work_fail(w, "the laws of %s have no slopes that way here", el->name);
+            relations_fail(w, "the laws of %s have no slopes that way here", el->name);
             break;
         }
         for (size_t k = 0; k < row.n; k++) {
@@ -230,7 +234,7 @@ field_block(struct work *w, const flat_element *el, const size_t *at, const var_
             node text = w->pool ? ex_neg(w->pool, t->text) : NODE_NONE;
 
             if (!isfinite(t->value))
-                work_fail(w, "the laws of %s have no finite slopes here", el->name);
+                relations_fail(w, "the laws of %s have no finite slopes here", el->name);
             if (t->column >= 2 * n)
                 add_other(w, by_x, at[a], t->column - 2 * n, -t->value, text, el->name);
             else if (t->column >= n)
@@ -246,7 +250,7 @@ field_block(struct work *w, const flat_element *el, const size_t *at, const var_
 /* Laws as a block from what ports get to what they give: of one-ports entry by entry, of fields together. column: of
  * each port's input; NULL: its number. */
 static void
-law_block(struct work *w, const uint32_t *port, size_t count, const var_id *in, const var_id *out,
+law_block(struct relations *w, const uint32_t *port, size_t count, const var_id *in, const var_id *out,
           structure_block *slope, const size_t *column, structure_block *by_x)
 {
     const flat_model *f = w->f;
@@ -265,7 +269,7 @@ law_block(struct work *w, const uint32_t *port, size_t count, const var_id *in, 
         if (el->nports == 1)
             law_slope(w, port[i], in[i], out[i], slope, i, column ? column[i] : i, by_x);
         else if (found != el->nports)
-            work_fail(w, "%s is dependent storage in part", el->name);
+            relations_fail(w, "%s is dependent storage in part", el->name);
         else if (first)
             field_block(w, el, at, in, out, slope, column, by_x);
         free(at);
@@ -273,8 +277,8 @@ law_block(struct work *w, const uint32_t *port, size_t count, const var_id *in, 
 }
 
 void
-work_storage_laws(struct work *w, const uint32_t *port, size_t n, bool gives, structure_block *slope,
-                  const size_t *column, structure_block *by_x)
+relations_storage_laws(struct relations *w, const uint32_t *port, size_t n, bool gives, structure_block *slope,
+                       const size_t *column, structure_block *by_x)
 {
     const flat_model *f = w->f;
     var_id *stored = bg_calloc(n + 1, sizeof *stored), *given = bg_calloc(n + 1, sizeof *given);
@@ -290,7 +294,7 @@ work_storage_laws(struct work *w, const uint32_t *port, size_t n, bool gives, st
 
 /* The laws of storage and dissipators. */
 void
-work_laws(struct work *w, struct dependence *d)
+relations_laws(struct relations *w, struct dependence *d)
 {
     const flat_model *f = w->f;
     structure *s = w->s;
@@ -298,7 +302,7 @@ work_laws(struct work *w, struct dependence *d)
     structure_block by_x = block_new(w, s->nd, s->n);
 
     s->matrix[M_S] = block_new(w, s->nz, s->n);
-    work_storage_laws(w, s->storage, s->nz, true, &s->matrix[M_S], s->storage_state, &s->matrix[M_S]);
+    relations_storage_laws(w, s->storage, s->nz, true, &s->matrix[M_S], s->storage_state, &s->matrix[M_S]);
     for (size_t i = 0; i < s->nl; i++) {
         const flat_port *p = &f->port.at[s->dissipator[i]];
 
@@ -309,11 +313,11 @@ work_laws(struct work *w, struct dependence *d)
     s->matrix[M_L_X] = block_new(w, s->nl, s->n + w->ninput);
     law_block(w, s->dissipator, s->nl, in, out, &s->matrix[M_L], NULL, &s->matrix[M_L_X]);
     d->C = block_new(w, s->nd, s->nd);
-    work_storage_laws(w, s->dependent, s->nd, false, &d->C, NULL, &by_x);
+    relations_storage_laws(w, s->dependent, s->nd, false, &d->C, NULL, &by_x);
     for (size_t i = 0; i < s->nd; i++)
         for (size_t k = 0; k < s->n; k++)
             if (by_x.value[i + s->nd * k] != 0)
-                work_fail(w, "the law of dependent %s reads other states", port_name(w->f, s->dependent[i]));
+                relations_fail(w, "the law of dependent %s reads other states", port_name(w->f, s->dependent[i]));
     s->C_d = bg_calloc(s->nd * s->nd + 1, sizeof(double));
     memcpy(s->C_d, d->C.value, s->nd * s->nd * sizeof(double));
     block_free(&by_x);

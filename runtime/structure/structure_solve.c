@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "dense.h"
-#include "structure_inside.h"
+#include "structure_relations.h"
 
 /* A part of a row: the coefficients of row i of a block, from a column on. */
 struct row_part {
@@ -25,7 +25,7 @@ put_parts(elimination *r, size_t i, const struct row_part *part, size_t n)
 
 /* Row i of some blocks is what a solved column is. */
 static void
-take_parts(struct work *w, const elimination *r, size_t column, size_t i, structure_block *const *to,
+take_parts(struct relations *w, const elimination *r, size_t column, size_t i, structure_block *const *to,
            const size_t *first, size_t n)
 {
     term unused;
@@ -45,7 +45,7 @@ take_parts(struct work *w, const elimination *r, size_t column, size_t i, struct
 
 /* G of what dependent storage gives, by states: through what independent storage gives, and directly. */
 static structure_block
-dependent_by_states(struct work *w, const struct dependence *d)
+dependent_by_states(struct relations *w, const struct dependence *d)
 {
     structure *s = w->s;
     const structure_block *S = &s->matrix[M_S];
@@ -62,7 +62,7 @@ dependent_by_states(struct work *w, const struct dependence *d)
 }
 
 void
-work_write_dependent(struct work *w, struct dependence *d)
+relations_write_dependent(struct relations *w, struct dependence *d)
 {
     structure *s = w->s;
     structure_block *M = s->matrix;
@@ -114,7 +114,7 @@ work_write_dependent(struct work *w, struct dependence *d)
         size_t column = i < n ? i : in + i - n;
 
         if (!elimination_solved(r, (uint32_t)column))
-            work_fail(w, "dependent storage leaves a rate undetermined here");
+            relations_fail(w, "dependent storage leaves a rate undetermined here");
         else
             take_parts(w, r, column, i < n ? i : i - n, i < n ? state : into, first, 4);
     }
@@ -124,7 +124,7 @@ work_write_dependent(struct work *w, struct dependence *d)
 }
 
 void
-work_include_dependent(struct work *w, struct dependence *d)
+relations_include_dependent(struct relations *w, struct dependence *d)
 {
     structure *s = w->s;
     size_t n = s->n, nd = s->nd, nl = s->nl;
@@ -149,7 +149,7 @@ work_include_dependent(struct work *w, struct dependence *d)
 
         memcpy(copy, F, n * n * sizeof *copy);
         if (n && b->columns && !dense_solve(n, copy, b->columns, b->value))
-            work_fail(w, "dependent storage leaves a rate undetermined here");
+            relations_fail(w, "dependent storage leaves a rate undetermined here");
         free(copy);
     }
     dense_multiply(nl, nd, n, 1, d->J_LD.value, CG, 0, LCG);
@@ -165,7 +165,7 @@ work_include_dependent(struct work *w, struct dependence *d)
 }
 
 void
-work_solve_dissipators(struct work *w, const struct dependence *d)
+relations_solve_dissipators(struct relations *w, const struct dependence *d)
 {
     structure *s = w->s;
     const structure_block *M = s->matrix;
@@ -186,7 +186,7 @@ work_solve_dissipators(struct work *w, const struct dependence *d)
     dense_multiply(nl, nl, n, 1, M[M_L].value, M[M_J_LX].value, 1, given + nl * (nz + nu));
     dense_multiply(nl, nl, nd, 1, M[M_L].value, d->J_LD.value, 1, given + nl * (nz + nu + n));
     if (nl && !dense_solve(nl, left, wide, given))
-        work_fail(w, "what dissipators give is not determined here");
+        relations_fail(w, "what dissipators give is not determined here");
     memcpy(out, M[M_J_SS].value, n * nz * sizeof(double));
     memcpy(out + n * nz, M[M_J_SU].value, n * nu * sizeof(double));
     memcpy(out + n * (nz + nu), M[M_J_SX].value, n * n * sizeof(double));
@@ -220,7 +220,7 @@ work_solve_dissipators(struct work *w, const struct dependence *d)
 }
 
 void
-work_write_out(struct work *w)
+relations_write_out(struct relations *w)
 {
     structure *s = w->s;
     structure_block *M = s->matrix;
