@@ -87,7 +87,7 @@ void bg_yyerror(const span *at, struct parse *p, const char *message);
 %type <list> chain chain_open chain_closed
 %type <list> law_items law_ports law_names law_block
 %type <node> node_open node_closed declared listed port
-%type <list> ports junctions stmts block size_opt formals formal_list reinits sets items named_args named_list
+%type <list> ports junctions stmts block size_opt formals formal_list sets items named_args named_list
 %type <list> size_params dotted
 %type <stmt> stmt
 %type <stmt> if_stmt
@@ -329,7 +329,7 @@ stmt: chain_open ';' {
         $$.s->initial.ref = $1.ref;
         $$.s->initial.value = $4.e;
     }
-    | WHEN expr '{' reinits '}' {
+    | WHEN expr '{' sets '}' {
         $$.s = stmt_new(p, AST_STMT_WHEN, @$);
         $$.height = 0;
         $$.s->when.cond = $2.e;
@@ -409,17 +409,7 @@ size_opt: %empty { $$ = list_new(p); }
     | INDEX indexes INDEX_END { $$ = $2; }
     ;
 
-reinits: %empty { $$ = list_new(p); }
-    | reinits REINIT ref '=' expr ';' {
-        struct ast_reinit r = { span_join(@2, @6), $3.ref, $5.e };
-
-        $$ = $1;
-        LIST_ADD($$, r, 0);
-    }
-    | reinits error RESUME { $$ = $1; yyerrok; }
-    ;
-
-/* What `every` sets: values it holds, with or without the word that `when` asks for. */
+/* What `when` and `every` set. The word `reinit` says to the reader that something stored jumps; it may be left out. */
 sets: %empty { $$ = list_new(p); }
     | sets ref '=' expr ';' {
         struct ast_reinit r = { span_join(@2, @5), $2.ref, $4.e };
