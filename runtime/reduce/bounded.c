@@ -177,19 +177,21 @@ order_by_error(struct search *d, candidates *list, struct order *o)
     struct outcome *of = bg_calloc(list->n + 1, sizeof *of);
     size_t *who = bg_calloc(list->n + 1, sizeof *who);
     struct candidate **alone = bg_calloc(list->n + 1, sizeof *alone);
+    int as[READINGS_MOST];
 
     for (int reading = 0; reading < READINGS_MOST && foretell_workers(d) > 1; reading++) {
         size_t n = 0;
 
+        as[reading] = reading;
         for (size_t i = 0; i < list->n; i++)
             if (reading < list->at[i].nreadings &&
                 (reading == 0 || y[i * READINGS_MOST + (size_t)reading - 1].refused)) {
                 alone[n] = &list->at[i];
-                trial[n] = (struct ahead_trial){ &alone[n], 1, reading };
+                trial[n] = (struct ahead_trial){ &alone[n], &as[reading], 1, SUPPOSED_NOTHING };
                 who[n++] = i;
             }
         if (n)
-            foretell(d, NULL, 0, trial, n, NULL, SUPPOSED_NOTHING, NULL, of);
+            foretell(d, NULL, 0, trial, n, NULL, NULL, of);
         for (size_t k = 0; k < n; k++)
             y[who[k] * READINGS_MOST + (size_t)reading] = of[k];
     }
@@ -395,6 +397,7 @@ do_round(struct search *d, enum subject what)
         commit(d, taken, n, &best);
     verdict_free(d, &best);
     term_candidates_free(&d->terms);
+    together_free(d);
     vec_free(&o.at);
     vec_free(&o.option);
     vec_free(&list);

@@ -190,6 +190,7 @@ predict_errors(struct search *d, candidates *list)
     size_t *n = bg_calloc(d->o->nexperiments, sizeof *n);
     held_output *held = held_outputs(d, of, n);
     part_error *at = bg_calloc(d->now.c[0].flat->element.n + 1, sizeof *at);
+    part_moves *moves = foretell_workers(d) > 1 ? bg_calloc(d->o->nexperiments, sizeof *moves) : NULL;
     bool known = c != NULL;
 
     for (size_t i = 0; i < d->o->nexperiments && known; i++) {
@@ -199,7 +200,7 @@ predict_errors(struct search *d, candidates *list)
                 sim_options_from_experiment(c[i].model, &so);
         if (known && d->o->adjust)
             d->o->adjust(d->o->ctx, c[i].model, &so);
-        known = known && part_errors(c[i].model, &so, of[i], n[i], foretell_workers(d), at);
+        known = known && part_errors(c[i].model, &so, of[i], n[i], foretell_workers(d), at, moves ? &moves[i] : NULL);
         d->out->simulations++;
         sim_options_free(&so);
     }
@@ -210,6 +211,10 @@ predict_errors(struct search *d, candidates *list)
         if (!x->unforeseen)
             order_readings(d, x, &at[x->element]);
     }
+    if (moves && known)
+        together_open(d, moves);
+    else
+        free(moves);
     free(at);
     free(held);
     free(of);

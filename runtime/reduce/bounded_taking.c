@@ -25,7 +25,7 @@ static const double HOPELESS = 3;
 enum { MOST_UNWRITTEN = 24 };
 
 /* So many trials ahead at most: some for each core, so that none waits where one takes long, and twice as many each
- * time that all went as supposed. */
+ * time that all went as supposed; where it is predicted how they end, as many as there may be. */
 enum { MOST_AHEAD = 32, AHEAD_OF_CORE = 4 };
 
 /* A candidate that was refused without a text, with what was accepted in the image. */
@@ -36,15 +36,16 @@ struct refused_one {
 };
 
 /* What is tried next: `batch` candidates of the order, from the i-th on; one alone is read one way. refused: so many
- * in a row before. */
+ * in a row before. left: of the tolerances, over what was left when the round began. */
 struct place {
     size_t i, batch, refused;
     int reading;
+    double left;
 };
 
 /* Trials from a place on, of which those from `next` on are still ahead. */
 struct ahead {
-    enum supposed supposed;
+    struct ahead_trial trial[MOST_AHEAD];
     struct place at[MOST_AHEAD];
     struct outcome outcome[MOST_AHEAD];
     size_t n, next, block;
@@ -56,7 +57,9 @@ struct taking {
     struct candidate **taken; /* n of them are accepted */
     size_t n;
     struct place at;
-    double begun, left;              /* error of the text that the round began with; what is left, over what was then */
+    double begun;                    /* error of the text that the round began with */
+    double *off;                     /* what was accepted (together.h) */
+    bool measured;                   /* it is known */
     struct verdict *best;            /* the text without the first d->base_taken of them */
     overrides set;                   /* in that text */
     double worst;                    /* of what was accepted last */
@@ -85,7 +88,7 @@ is_hopeless(const struct taking *t, const struct place *p)
 {
     const struct candidate *x = t->o->at.at[p->i];
 
-    return t->o->predicts && !x->unforeseen && p->refused >= PATIENCE_PREDICTED && x->predicted > HOPELESS * t->left;
+    return t->o->predicts && !x->unforeseen && p->refused >= PATIENCE_PREDICTED && x->predicted > HOPELESS * p->left;
 }
 
 static bool
@@ -137,7 +140,7 @@ after_acceptance(const struct taking *t, struct place p)
     size_t fitting;
 
     p.i += p.batch;
-    fitting = t->o->predicts ? bounded_fitting(t->o, p.i, t->left) : 2 * p.batch;
+    fitting = t->o->predicts ? bounded_fitting(t->o, p.i, p.left) : 2 * p.batch;
     p.batch = fitting > 1 ? fitting : 1;
     p.refused = 0;
     return arrive(t, p);
@@ -151,25 +154,97 @@ forget_ahead(struct ahead *a)
     a->n = a->next = a->block = 0;
 }
 
-/* The trials that come next, should each end as the last one did. */
+/* What is left where the greatest error is that. */
+static double
+left_at(const struct taking *t, double worst)
+{
+    return t->begun < 1 ? (1 - worst) / (1 - t->begun) : 0;
+}
+
+/* A way from the place at hand on: what is accepted along it, and how far off that is. */
+struct way {
+    struct candidate **with;
+    int *reading;
+    size_t n;
+    double *off, *beyond; /* beyond: scratch */
+    bool measured;
+};
+
+static struct way
+way_begin(const struct taking *t, arena *a)
+{
+    size_t most = t->o->at.n + 1, n = t->d->together.n;
+    struct way w = { .with = arena_new_array(a, struct candidate *, most),
+                     .reading = arena_new_array(a, int, most),
+                     .off = arena_new_array(a, double, n + 1),
+                     .beyond = arena_new_array(a, double, n + 1),
+                     .measured = t->measured };
+
+    if (w.measured)
+        memcpy(w.off, t->off, n * sizeof *w.off);
+    return w;
+}
+
+/* The candidates at a place, as the last of the way. */
+static void
+set_foot(const struct taking *t, const struct place *p, struct way *w)
+{
+    for (size_t k = 0; k < p->batch; k++) {
+        w->with[w->n + k] = t->o->at.at[p->i + k];
+        w->reading[w->n + k] = p->batch == 1 ? p->reading : w->with[w->n + k]->chosen;
+    }
+}
+
+/* How the trial there will end: as it is predicted, or else as the last one did. */
+static enum supposed
+suppose(const struct taking *t, const struct place *p, struct way *w)
+{
+    const struct search *d = t->d;
+    bool known = w->measured;
+
+    if (known)
+        memcpy(w->beyond, w->off, d->together.n * sizeof *w->beyond);
+    for (size_t k = 0; k < p->batch && known; k++)
+        known = together_add(d, w->with[w->n + k], w->reading[w->n + k], w->beyond);
+    if (known)
+        return together_worst(d, w->beyond) <= WITHIN ? SUPPOSED_ACCEPTED : SUPPOSED_REFUSED;
+    return t->last == SUPPOSED_ACCEPTED ? SUPPOSED_ACCEPTED : SUPPOSED_REFUSED;
+}
+
+static struct place
+go_on_accepted(const struct taking *t, struct place p, struct way *w)
+{
+    double *off = w->off;
+
+    w->n += p.batch;
+    if (w->measured) {
+        w->off = w->beyond;
+        w->beyond = off;
+        p.left = left_at(t, together_worst(t->d, w->off));
+    }
+    return after_acceptance(t, p);
+}
+
+/* The trials that come next, should each end as is supposed. */
 static size_t
-list_ahead(struct taking *t, struct ahead_trial *list)
+list_ahead(struct taking *t, arena *of)
 {
     struct ahead *a = &t->ahead;
-    bool accepted = a->supposed == SUPPOSED_ACCEPTED;
+    struct way w = way_begin(t, of);
     struct place p = t->at;
-    size_t n = 0;
+    size_t n = 0, most = w.measured ? MOST_AHEAD : a->block;
 
-    while (n < a->block && goes_on(t, &p)) {
-        size_t from = accepted ? t->at.i : p.i;
-        const struct candidate *last = t->o->at.at[p.i + p.batch - 1];
+    while (n < most && goes_on(t, &p)) {
+        struct ahead_trial *x = &a->trial[n];
 
-        if (n > 0 && t->n + (p.i - from) - t->d->base_taken >= MOST_UNWRITTEN)
+        if (n > 0 && t->n + w.n - t->d->base_taken >= MOST_UNWRITTEN)
             break; /* another text is the base then */
-        a->at[n] = p;
-        list[n++] = (struct ahead_trial){ t->o->at.at + from, p.i + p.batch - from,
-                                          p.batch == 1 ? p.reading : last->chosen };
-        p = pass_hopeless(t, accepted ? after_acceptance(t, p) : after_refusal(t, p));
+        a->at[n++] = p;
+        set_foot(t, &p, &w);
+        *x = (struct ahead_trial){ .n = w.n + p.batch, .supposed = suppose(t, &p, &w) };
+        x->more = memcpy(arena_new_array(of, struct candidate *, x->n), w.with, x->n * sizeof *w.with);
+        x->reading = memcpy(arena_new_array(of, int, x->n), w.reading, x->n * sizeof *w.reading);
+        p = pass_hopeless(t, x->supposed == SUPPOSED_ACCEPTED ? go_on_accepted(t, p, &w) : after_refusal(t, p));
     }
     return n;
 }
@@ -178,15 +253,15 @@ static struct verdict
 look_ahead(struct taking *t)
 {
     struct ahead *a = &t->ahead;
-    struct ahead_trial list[MOST_AHEAD];
     size_t least = AHEAD_OF_CORE * foretell_workers(t->d), block = a->block ? 2 * a->block : least;
+    arena *of = arena_new();
     struct verdict v;
 
     a->block = block < MOST_AHEAD ? block : MOST_AHEAD;
-    a->supposed = t->last == SUPPOSED_ACCEPTED ? SUPPOSED_ACCEPTED : SUPPOSED_REFUSED;
-    a->n = list_ahead(t, list);
+    a->n = list_ahead(t, of);
     a->next = 1;
-    foretell(t->d, t->taken, t->n, list, a->n, t->o->demand, a->supposed, &v, a->outcome);
+    foretell(t->d, t->taken, t->n, a->trial, a->n, t->o->demand, &v, a->outcome);
+    arena_free(of);
     return v;
 }
 
@@ -211,9 +286,11 @@ try_next(struct taking *t)
 static void
 note_last(struct taking *t, const struct verdict *v)
 {
+    struct ahead *a = &t->ahead;
+
     t->last = !v->fine ? SUPPOSED_REFUSED : v->in_image ? SUPPOSED_ACCEPTED : SUPPOSED_NOTHING;
-    if (t->last != t->ahead.supposed)
-        forget_ahead(&t->ahead);
+    if (a->next > 0 && a->next <= a->n && t->last != a->trial[a->next - 1].supposed)
+        forget_ahead(a);
 }
 
 /* ---------------------------------------------------------------- texts */
@@ -297,19 +374,28 @@ set_out(struct taking *t)
         at[p.i]->chosen = p.reading;
 }
 
+static void
+note_off(struct taking *t, const double *off)
+{
+    t->measured = off != NULL;
+    if (t->measured)
+        memmove(t->off, off, t->d->together.n * sizeof *off);
+}
+
 static enum taking_status
 accept(struct taking *t, struct verdict *v)
 {
     struct search *d = t->d;
     enum taking_status status = TAKING_DONE;
 
+    note_off(t, v->off);
     t->n += t->at.batch;
     if (v->worst != t->worst) /* else what went was there no longer, and what was refused is refused again */
         t->refused.n = 0;
     t->worst = v->worst;
     if (v->unwritten && !v->in_image)
         in_image_forget(d, t->n);
-    t->left = t->begun < 1 ? (1 - v->worst) / (1 - t->begun) : 0;
+    t->at.left = left_at(t, v->worst);
     if (!v->unwritten)
         accept_text(t, v);
     else if (t->n - d->base_taken >= MOST_UNWRITTEN && !settle(t))
@@ -337,8 +423,10 @@ take_in_turn(struct taking *t)
     enum taking_status status = TAKING_DONE;
 
     t->begun = o->predicts ? worst_so_far(d) : 0;
-    t->left = 1;
-    t->at = arrive(t, (struct place){ .batch = o->batch ? o->batch : 1 });
+    if (d->together.n)
+        together_measure(d, &d->now, t->off);
+    note_off(t, d->together.n ? t->off : NULL);
+    t->at = arrive(t, (struct place){ .batch = o->batch ? o->batch : 1, .left = 1 });
     for (set_out(t); goes_on(t, &t->at) && status == TAKING_DONE; set_out(t)) {
         struct verdict v = try_next(t);
 
@@ -368,6 +456,7 @@ bounded_take(struct search *d, const struct order *o, struct candidate **taken, 
     enum taking_status status;
 
     *t = (struct taking){ .d = d, .o = o, .taken = taken, .best = best, .worst = NAN };
+    t->off = bg_calloc(d->together.n + 1, sizeof *t->off);
     status = take_in_turn(t);
     if (status == TAKING_ANEW) {
         verdict_free(d, best);
@@ -387,6 +476,7 @@ bounded_take(struct search *d, const struct order *o, struct candidate **taken, 
     unwritten_end(d);
     vec_free(&t->set);
     vec_free(&t->refused);
+    free(t->off);
     *n = t->n;
     free(t);
     return status != TAKING_INTERNAL;

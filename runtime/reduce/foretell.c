@@ -12,12 +12,11 @@ struct foretelling {
     size_t nwith;
     const struct ahead_trial *list;
     const struct demand *demand;
-    enum supposed supposed;
     struct verdict *first;
 };
 
 static struct outcome
-outcome_of(const struct verdict *v)
+outcome_of(const struct verdict *v, size_t n)
 {
     struct outcome y = { .fine = v->fine,
                          .ran = v->ran,
@@ -31,6 +30,9 @@ outcome_of(const struct verdict *v)
 
     if (y.refused)
         strcpy(y.why, v->why);
+    y.measured = v->off != NULL;
+    if (y.measured)
+        memcpy(y.off, v->off, n * sizeof *y.off);
     return y;
 }
 
@@ -40,6 +42,18 @@ is_as_supposed(enum supposed s, const struct outcome *y)
     return s == SUPPOSED_NOTHING || (s == SUPPOSED_REFUSED ? y->refused : y->fine && y->in_image);
 }
 
+/* Candidates read as a trial says; and as they were. */
+static void
+exchange_readings(const struct ahead_trial *trial, int *reading)
+{
+    for (size_t k = 0; k < trial->n; k++) {
+        int chosen = trial->more[k]->chosen;
+
+        trial->more[k]->chosen = reading[k];
+        reading[k] = chosen;
+    }
+}
+
 /* In a process of its own, or in this one: the search is left as it was. */
 static bool
 foretell_one(void *ctx, size_t i, void *result, bool *last)
@@ -47,19 +61,20 @@ foretell_one(void *ctx, size_t i, void *result, bool *last)
     struct foretelling *f = ctx;
     struct search *d = f->d;
     const struct ahead_trial *trial = &f->list[i];
-    struct candidate *x = trial->more[trial->n - 1];
-    int chosen = x->chosen;
+    int *reading = bg_malloc(trial->n * sizeof *reading + 1);
     size_t simulations = d->out->simulations;
     struct outcome y;
     struct verdict v;
 
     memcpy(f->set + f->nwith, trial->more, trial->n * sizeof(struct candidate *));
-    x->chosen = trial->reading;
+    memcpy(reading, trial->reading, trial->n * sizeof *reading);
+    exchange_readings(trial, reading);
     v = try_more(d, f->set, f->nwith + trial->n, f->demand);
-    y = outcome_of(&v);
+    y = outcome_of(&v, d->together.n);
     y.simulations = d->out->simulations - simulations;
-    x->chosen = chosen;
-    *last = !is_as_supposed(f->supposed, &y);
+    exchange_readings(trial, reading);
+    free(reading);
+    *last = !is_as_supposed(trial->supposed, &y);
     memcpy(result, &y, sizeof y);
     if (i == 0 && f->first) {
         *f->first = v;
@@ -80,14 +95,9 @@ foretell_workers(const struct search *d)
 
 void
 foretell(struct search *d, struct candidate *const *with, size_t nwith, const struct ahead_trial *list, size_t n,
-         const struct demand *demand, enum supposed supposed, struct verdict *first, struct outcome *out)
+         const struct demand *demand, struct verdict *first, struct outcome *out)
 {
-    struct foretelling f = { .d = d,
-                             .nwith = nwith,
-                             .list = list,
-                             .demand = demand,
-                             .supposed = supposed,
-                             .first = first };
+    struct foretelling f = { .d = d, .nwith = nwith, .list = list, .demand = demand, .first = first };
     unsigned char *raw = bg_malloc(n * sizeof *out + 1);
     size_t most = 0;
 
@@ -124,7 +134,8 @@ outcome_use(struct search *d, const struct outcome *y)
                          .unwritten = y->unwritten,
                          .in_image = y->in_image,
                          .lasts = y->lasts,
-                         .key = y->key };
+                         .key = y->key,
+                         .off = y->measured ? y->off : NULL };
 
     v.why = v.fine ? NULL : known ? known->why : arena_strdup(d->out->arena, y->why);
     d->out->simulations += y->simulations - (known ? y->spent : 0);

@@ -19,28 +19,31 @@ struct outcome {
     bool lasts;
     text_key key; /* as in a verdict */
     char why[400];
+    bool measured;
+    double off[TOGETHER_MOST]; /* as in a verdict */
 };
 /* Is it all that is to be known of the trial? */
 bool outcome_decides(const struct outcome *y);
 /* Such an outcome as the search meets it. */
 struct verdict outcome_use(struct search *d, const struct outcome *y);
 
-/* One trial of a list: n candidates go beyond what is taken, the last of them read this way. */
+/* What those after a trial of a list hold for: that it is refused; that it is accepted in the image; whatever comes of
+ * it. */
+enum supposed { SUPPOSED_NOTHING, SUPPOSED_REFUSED, SUPPOSED_ACCEPTED };
+
+/* One trial of a list: n candidates go beyond what is taken, each of them read this way. */
 struct ahead_trial {
     struct candidate *const *more;
+    const int *reading;
     size_t n;
-    int reading;
+    enum supposed supposed;
 };
-
-/* What trials after another one of a list hold for: that it is refused; that it is accepted in the image; whatever
- * comes of it. */
-enum supposed { SUPPOSED_NOTHING, SUPPOSED_REFUSED, SUPPOSED_ACCEPTED };
 
 /* The outcomes of trials of `with` and each of the list. demand: as of try_set. What comes after a trial that did not
  * do what was supposed is of no use. first: the verdict on the first of the list, or NULL: it is an outcome as all of
  * them. Nothing of the search is changed. */
 void foretell(struct search *d, struct candidate *const *with, size_t nwith, const struct ahead_trial *list, size_t n,
-              const struct demand *demand, enum supposed supposed, struct verdict *first, struct outcome *out);
+              const struct demand *demand, struct verdict *first, struct outcome *out);
 /* How many can run at a time: with 1 nothing is to be had from it. */
 size_t foretell_workers(const struct search *d);
 

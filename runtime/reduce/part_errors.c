@@ -37,9 +37,14 @@ struct backward {
     size_t nheld, ntimes, begun; /* runs that have begun: of the last times, one an output */
     size_t times, share, shares; /* times so far; of every `shares` of them this one does its own */
     const sim_result *run;       /* forwards */
-    double *w, *right,
-        *moved; /* [run][n], [run][n], [run][2*nelements]; w and right in the order in which they begin */
+    part_moves *moves;           /* NULL: not asked for */
+    size_t room;                 /* for so many runs */
+    double *w, *right;           /* [run][n], in the order in which they begin */
+    double *moved;               /* [2*nelements][room] */
 };
+
+/* So many runs are gone through together where what is done for each is little. */
+enum { TOGETHER = 8 };
 
 static bool
 open_backward(struct backward *b, bg_model *m, const held_output *held, size_t nheld)
@@ -78,7 +83,6 @@ open_backward(struct backward *b, bg_model *m, const held_output *held, size_t n
 static void
 prepare(struct backward *b)
 {
-    size_t runs = (b->ntimes + b->shares - 1) / b->shares * b->nheld;
     int64_t *next = bg_calloc(b->n + 1, sizeof *next);
 
     b->value = bg_calloc(b->pattern.nonzeros + 1, sizeof *b->value);
@@ -87,9 +91,9 @@ prepare(struct backward *b)
     b->row = bg_calloc(b->pattern.nonzeros + 1, sizeof *b->row);
     b->from = bg_calloc(b->pattern.nonzeros + 1, sizeof *b->from);
     b->matrix = bg_calloc(b->pattern.nonzeros + 1, sizeof *b->matrix);
-    b->w = bg_calloc(runs * b->n + 1, sizeof *b->w);
-    b->right = bg_calloc(runs * b->n + 1, sizeof *b->right);
-    b->moved = bg_calloc(runs * 2 * b->nelements + 1, sizeof *b->moved);
+    b->w = bg_calloc(b->room * b->n + 1, sizeof *b->w);
+    b->right = bg_calloc(b->room * b->n + 1, sizeof *b->right);
+    b->moved = bg_calloc(b->room * 2 * b->nelements + 1, sizeof *b->moved);
     for (int64_t k = 0; k < b->pattern.column[b->n]; k++)
         if ((size_t)b->pattern.row[k] < b->n)
             b->column[b->pattern.row[k] + 1]++;
@@ -141,29 +145,39 @@ factorize(struct backward *b, double gamma)
     return factor_numeric(b->factor, b->matrix, &singular);
 }
 
-/* Adds to what each element moves a run's output by: the column of its factor, and its state's rate, times w: states'
- * part times `weight`, that of kept variables times `by`. */
-static void
-add_moves(const struct backward *b, size_t run, double weight, double by)
+/* Adds to what each element moves the outputs of `count` runs by, which is a constant where it is TOGETHER: the column
+ * of its factor, and its state's rate, times w: states' part times `weight`, that of kept variables times `by`. */
+static inline void
+add_moves_of(const struct backward *b, size_t first, size_t count, double weight, double by)
 {
-    const double *w = b->w + run * b->n;
-    double *moved = b->moved + run * 2 * b->nelements;
+    const double *w = b->w + first * b->n;
 
     for (size_t e = 0; e < b->nelements; e++) {
         const struct model_removal *p = &b->part[e];
-        double sum = 0;
+        double *moved = b->moved + 2 * e * b->room + first, sum[TOGETHER] = { 0 };
+        const int64_t *column = b->pattern.column + b->column_of[e];
 
-        for (int64_t k = b->pattern.column[b->column_of[e]];
-             p->factor != VAR_NONE && k < b->pattern.column[b->column_of[e] + 1]; k++) {
+        for (int64_t k = column[0]; p->factor != VAR_NONE && k < column[1]; k++) {
             size_t r = (size_t)b->pattern.row[k];
+            double times = r < b->nx ? weight : by;
 
-            if (r < b->n)
-                sum += b->value[k] * (r < b->nx ? weight * w[r] : by * w[r]);
+            for (size_t i = 0; i < count && r < b->n; i++)
+                sum[i] += b->value[k] * (times * w[i * b->n + r]);
         }
-        moved[2 * e] += sum;
-        if (p->state != UINT32_MAX)
-            moved[2 * e + 1] += weight * w[p->state] * b->rate[p->state];
+        for (size_t i = 0; i < count; i++)
+            moved[i] += sum[i];
+        for (size_t i = 0; i < count && p->state != UINT32_MAX; i++)
+            moved[b->room + i] += weight * w[i * b->n + p->state] * b->rate[p->state];
     }
+}
+
+static void
+add_moves(const struct backward *b, size_t first, size_t count, double weight, double by)
+{
+    for (; count >= TOGETHER; first += TOGETHER, count -= TOGETHER)
+        add_moves_of(b, first, TOGETHER, weight, by);
+    if (count)
+        add_moves_of(b, first, count, weight, by);
 }
 
 /* out: [f_x' w; f_z' w] */
@@ -192,7 +206,7 @@ read_output(struct backward *b, size_t run, size_t row)
         for (int64_t k = b->pattern.column[b->column_of[e]];
              b->part[e].factor != VAR_NONE && k < b->pattern.column[b->column_of[e] + 1]; k++)
             if ((size_t)b->pattern.row[k] == row)
-                b->moved[2 * (run * b->nelements + e)] += b->value[k];
+                b->moved[2 * e * b->room + run] += b->value[k];
 }
 
 /* Runs of one more time begin where the partial derivatives are, and count for half of what is left of the grid before
@@ -213,20 +227,19 @@ begin_runs(struct backward *b, double left)
         read_output(b, first + i, b->first_output + b->held[i].output);
     if (!factor_solve_several(b->factor, b->nheld, w))
         return false;
-    for (size_t i = 0; i < b->nheld; i++) {
-        add_moves(b, first + i, 0, -1);
+    add_moves(b, first, b->nheld, 0, -1);
+    for (size_t i = 0; i < b->nheld; i++)
         multiply(b, w + i * b->n, right + i * b->n);
-    }
     if (!factor_solve_several(b->factor, b->nheld, right))
         return false;
     for (size_t i = 0; i < b->nheld; i++) {
         double *of = w + i * b->n, *next = right + i * b->n;
 
         memcpy(of + b->nx, next + b->nx, (b->n - b->nx) * sizeof *of);
-        add_moves(b, first + i, left / 2, -left / 2);
         for (size_t k = 0; k < b->nx; k++)
             next[k] = of[k] + left / 2 * next[k];
     }
+    add_moves(b, first, b->nheld, left / 2, -left / 2);
     return true;
 }
 
@@ -249,10 +262,10 @@ step_back(struct backward *b, double h, double left)
     }
     if (!factor_solve_several(b->factor, b->begun, b->w))
         return false;
+    add_moves(b, 0, b->begun, (h + left) / 2, -(h + left) / h);
     for (size_t i = 0; i < b->begun; i++) {
         double *w = b->w + i * b->n, *right = b->right + i * b->n;
 
-        add_moves(b, i, (h + left) / 2, -(h + left) / h);
         for (size_t k = 0; k < b->nx; k++) /* A' w h/2 is what the solution differs by */
             right[k] = w[k] + (w[k] - right[k]) * left / h;
     }
@@ -281,6 +294,13 @@ look(struct backward *b, const sim_result *r, size_t p)
            model_rhs(b->model, r->time[p], x, b->rate) == 0;
 }
 
+/* The point of the grid at which the runs of a time begin: the times are the last, and others evenly before it. */
+static size_t
+begins_at(const struct backward *b, size_t time)
+{
+    return (b->run->points - 1) * (b->ntimes - time) / b->ntimes;
+}
+
 static bool
 run_back(struct backward *b)
 {
@@ -288,8 +308,7 @@ run_back(struct backward *b)
     bool fine = true;
 
     for (size_t p = r->points; p-- > 0 && fine;) {
-        /* the times are the last, and others evenly before it */
-        size_t next = (r->points - 1) * (b->ntimes - b->times) / b->ntimes;
+        size_t next = begins_at(b, b->times);
         double left = p > 0 ? r->time[p] - r->time[p - 1] : 0;
 
         fine = look(b, r, p) && (p + 1 == r->points || step_back(b, r->time[p + 1] - r->time[p], left)) &&
@@ -298,10 +317,17 @@ run_back(struct backward *b)
     return fine;
 }
 
+/* Of what the k-th numbers of an element tell: not dropped, but its junction rests? */
+static bool
+is_resting(const struct backward *b, size_t e, int k)
+{
+    return (k == 0) == b->part[e].rests;
+}
+
 static double *
 of_reading(const struct backward *b, part_error *out, size_t e, int k)
 {
-    return (k == 0) == b->part[e].rests ? &out[e].rests : &out[e].dropped;
+    return is_resting(b, e, k) ? &out[e].rests : &out[e].dropped;
 }
 
 static void
@@ -315,22 +341,22 @@ raise(double *to, double error)
 static void
 measure(const struct backward *b, part_error *out)
 {
-    for (size_t run = 0; run < b->begun; run++)
-        for (size_t e = 0; e < b->nelements; e++) {
-            double tolerance = b->held[run % b->nheld].tolerance;
-            const double *moved = b->moved + 2 * (run * b->nelements + e);
+    for (size_t i = 0; i < 2 * b->nelements; i++)
+        for (size_t run = 0; run < b->begun; run++) {
+            double moved = fabs(b->moved[i * b->room + run]), tolerance = b->held[run % b->nheld].tolerance;
 
-            for (int k = 0; k < 2; k++)
-                raise(of_reading(b, out, e, k), moved[k] == 0 ? 0 : fabs(moved[k]) / tolerance);
+            raise(of_reading(b, out, i / 2, i % 2), moved == 0 ? 0 : moved / tolerance);
         }
 }
 
-/* The runs of a share of the times, in a process of its own. *result: one by element, behind one that is zero. */
+/* The runs of a share of the times, in a process of its own. *result: one by element, behind one that is zero; and
+ * where they are asked for its moves. */
 static bool
 run_share(void *ctx, size_t i, void *result)
 {
     struct backward *b = ctx;
     part_error *out = result;
+    float *moves = (float *)(out + b->nelements + 1);
     bool fine;
 
     memset(out, 0, (b->nelements + 1) * sizeof *out);
@@ -340,35 +366,85 @@ run_share(void *ctx, size_t i, void *result)
     fine = run_back(b);
     if (fine)
         measure(b, out + 1);
+    for (size_t k = 0; k < 2 * b->nelements * b->room && b->moves; k++)
+        moves[k] = (float)b->moved[k];
     release(b);
     return fine;
+}
+
+static bool
+is_known(const struct backward *b, size_t e, int k)
+{
+    return k == 0 ? b->part[e].factor != VAR_NONE : b->part[e].state != UINT32_MAX;
+}
+
+/* What a share says, at its times: a factor of 1 becomes 0, and what was taken up is no longer. */
+static void
+gather_moves(const struct backward *b, size_t share, const float *said)
+{
+    part_moves *m = b->moves;
+
+    for (size_t i = 0; i < 2 * b->nelements; i++) {
+        bool known = is_known(b, i / 2, i % 2);
+        float *to = m->at + (i / 2 * 2 + is_resting(b, i / 2, i % 2)) * m->n;
+
+        for (size_t k = share; k < b->ntimes; k += b->shares)
+            for (size_t j = 0; j < b->nheld; j++)
+                to[k * b->nheld + j] = known ? -said[i * b->room + k / b->shares * b->nheld + j] : NAN;
+    }
+}
+
+static void
+open_moves(const struct backward *b)
+{
+    part_moves *m = b->moves;
+
+    *m = (part_moves){ b->ntimes, b->nheld, b->ntimes * b->nheld, NULL, NULL };
+    m->time = bg_calloc(m->ntimes + 1, sizeof *m->time);
+    m->at = bg_calloc(2 * b->nelements * m->n + 1, sizeof *m->at);
+    for (size_t k = 0; k < m->ntimes; k++)
+        m->time[k] = b->run->time[begins_at(b, k)];
+}
+
+void
+part_moves_free(part_moves *m)
+{
+    free(m->time);
+    free(m->at);
+    *m = (part_moves){ 0 };
 }
 
 /* All shares, and of each element the worst that one of them says. */
 static bool
 run_all(struct backward *b, part_error *out)
 {
-    size_t n = b->nelements + 1;
-    part_error *of = bg_calloc(b->shares * n, sizeof *of);
+    size_t size = (b->nelements + 1) * sizeof *out;
+    char *of;
     bool fine = true;
 
-    side_by_side(b->shares, n * sizeof *of, b->shares, run_share, b, of);
+    b->room = (b->ntimes + b->shares - 1) / b->shares * b->nheld;
+    if (b->moves) {
+        size += 2 * b->nelements * b->room * sizeof(float);
+        open_moves(b);
+    }
+    of = bg_calloc(b->shares, size);
+    side_by_side(b->shares, size, b->shares, run_share, b, of);
     for (size_t i = 0; i < b->shares; i++) {
-        const part_error *said = of + i * n;
+        const part_error *said = (const part_error *)(of + i * size);
 
         fine = fine && said->dropped == 0;
+        if (b->moves && fine)
+            gather_moves(b, i, (const float *)(said + b->nelements + 1));
         for (size_t e = 0; e < b->nelements && fine; e++) {
             raise(&out[e].dropped, said[e + 1].dropped);
             raise(&out[e].rests, said[e + 1].rests);
         }
     }
     for (size_t e = 0; e < b->nelements; e++) {
-        bool known[2] = { b->part[e].factor != VAR_NONE, b->part[e].state != UINT32_MAX };
-
         for (int k = 0; k < 2; k++) {
             double *to = of_reading(b, out, e, k);
 
-            *to = known[k] && isfinite(*to) ? *to : INFINITY;
+            *to = is_known(b, e, k) && isfinite(*to) ? *to : INFINITY;
         }
     }
     free(of);
@@ -418,7 +494,8 @@ switches_smoothly(const struct backward *b)
 }
 
 bool
-part_errors(bg_model *m, sim_options *so, const held_output *held, size_t nheld, size_t workers, part_error *out)
+part_errors(bg_model *m, sim_options *so, const held_output *held, size_t nheld, size_t workers, part_error *out,
+            part_moves *moves)
 {
     struct backward b;
     sim_result r = { 0 };
@@ -428,9 +505,12 @@ part_errors(bg_model *m, sim_options *so, const held_output *held, size_t nheld,
     so->outputs = false;
     so->states = so->modes = true;
     b.run = &r;
+    b.moves = moves;
     b.shares = workers < b.ntimes ? workers : b.ntimes;
     fine = fine && simulate(m, so, &r) && r.nparted == 0 && r.nsamples == 0 && !r.stopped &&
            (r.nevents == 0 || switches_smoothly(&b)) && run_all(&b, out);
+    if (!fine && moves)
+        part_moves_free(moves);
     sim_result_free(&r);
     free(b.part);
     free(b.column_of);

@@ -25,9 +25,19 @@ typedef struct part_error {
     double dropped, rests;
 } part_error;
 
+/* dy itself, so that what several parts do together can be told: of output i at time[k], where element e is dropped,
+ * at[2*e*n + k*nheld + i], where its junction rests, at[(2*e + 1)*n + k*nheld + i]; NAN: it is not known. */
+typedef struct part_moves {
+    size_t ntimes, nheld, n; /* n: of both */
+    double *time;
+    float *at;
+} part_moves;
+void part_moves_free(part_moves *m);
+
 /* m: compiled with removable elements. so: how it is run; its grid is set here. workers: so many processes have the
- * times T among them; what comes of it is the same. out: by element, raised to what this run says. False: nothing is
- * predicted, and out is of no use. */
-bool part_errors(bg_model *m, sim_options *so, const held_output *held, size_t nheld, size_t workers, part_error *out);
+ * times T among them; what comes of it is the same. out: by element, raised to what this run says. moves: NULL, not
+ * asked for. False: nothing is predicted, and out is of no use; moves is empty. */
+bool part_errors(bg_model *m, sim_options *so, const held_output *held, size_t nheld, size_t workers, part_error *out,
+                 part_moves *moves);
 
 #endif

@@ -210,6 +210,12 @@ trial_measure(struct search *d, struct verdict *x, const struct version *v)
         }
     }
     measure_ends(d, x, v);
+    if (x->worst <= WITHIN && d->together.n) {
+        double *off = arena_new_array(a, double, d->together.n);
+
+        together_measure(d, v, off);
+        x->off = off;
+    }
 }
 
 /* All that decides what comes of a trial: its text, what is set, what is asked of it. */

@@ -10,6 +10,7 @@
 #include "reduce.h"
 #include "refusals.h"
 #include "term_candidates.h"
+#include "together.h"
 #include "version.h"
 
 /* Share of the tolerance that counts as within: the rest is for integrators that take other steps. */
@@ -46,7 +47,8 @@ struct verdict {
     bool in_image;  /* nor was anything compiled */
     bool lasts;     /* a refusal that is due to the text alone: whenever that is tried again, the same comes of it */
     text_key key;
-    size_t spent; /* simulations of that text */
+    size_t spent;      /* simulations of that text */
+    const double *off; /* of what is within its tolerances: how far off (together.h); NULL: nobody asks */
 };
 
 /* What else a trial must be, so that nothing is spent on what would not be taken: its text has fewer states, or as many
@@ -77,7 +79,8 @@ struct search {
     text_key base_key;
     size_t base_taken; /* so many of the round's candidates are what was accepted in it */
     struct in_image image;
-    bool exact; /* each acceptance by its text: what was accepted in the image was none as a text */
+    struct together together; /* what is predicted of the candidates of a round */
+    bool exact;               /* each acceptance by its text: what was accepted in the image was none as a text */
     VEC(struct bound) bound;
     VEC(uint32_t) * held; /* by experiment: outputs that are held */
     double **most;        /* by experiment: what each of them may differ by */

@@ -60,7 +60,7 @@ value_in_piece(const track *k, size_t i, size_t j, double t)
         double at = a == 0   ? end[0]
                     : a == 4 ? end[1]
                              : quartic_place[a - 1],
-               part = k->value.at[(5 * i + (size_t)a) * k->n + j];
+               part = k->value.at[(5 * i + (size_t)a) * width(k) + j];
 
         for (int b = 0; b < 5; b++) {
             double other = b == 0 ? end[0] : b == 4 ? end[1] : quartic_place[b - 1];
@@ -71,6 +71,22 @@ value_in_piece(const track *k, size_t i, size_t j, double t)
         sum += part;
     }
     return sum;
+}
+
+double
+track_value(const track *k, size_t i, double t)
+{
+    size_t piece = 0, beyond = k->border.n / 2;
+
+    while (beyond - piece > 1) { /* it begins at t or before; those from `beyond` on later */
+        size_t middle = piece + (beyond - piece) / 2;
+
+        if (k->border.at[2 * middle] <= t)
+            piece = middle;
+        else
+            beyond = middle;
+    }
+    return beyond ? value_in_piece(k, piece, i, t) : NAN;
 }
 
 /* Is an output further from the other run's than it may be, at a moment inside a piece of both? Borders are left out:

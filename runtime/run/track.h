@@ -56,4 +56,7 @@ typedef struct track_difference {
 /* Of kept output i of a and j of b; b NULL: of a against zero. */
 track_difference track_compare(const track *a, size_t i, const track *b, size_t j);
 
+/* Kept output i at a time; where it jumps there, behind that. */
+double track_value(const track *k, size_t i, double t);
+
 #endif

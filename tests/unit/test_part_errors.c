@@ -18,9 +18,10 @@
 
 enum { ELEMENTS_MOST = 8, TIMES = 40 };
 
-/* Of the first output, within 1, by element in the order of the text. False: nothing is predicted. */
+/* Of the first output, within 1, by element in the order of the text, and by workers; moves: NULL, or to be freed.
+ * False: nothing is predicted. */
 static bool
-predicted(const char *text, part_error *out)
+predicted_with(const char *text, size_t workers, part_error *out, part_moves *moves)
 {
     compilation c = { 0 };
     sim_options o = { 0 };
@@ -31,10 +32,16 @@ predicted(const char *text, part_error *out)
                              &(compile_options){ .experiment = "x", .removable = true }));
     assert_true(sim_options_from_experiment(c.model, &o));
     o.rtol = 1e-10;
-    fine = part_errors(c.model, &o, &(held_output){ 0, 1 }, 1, 2, out);
+    fine = part_errors(c.model, &o, &(held_output){ 0, 1 }, 1, workers, out, moves);
     sim_options_free(&o);
     compile_free(&c);
     return fine;
+}
+
+static bool
+predicted(const char *text, part_error *out)
+{
+    return predicted_with(text, 2, out, NULL);
 }
 
 static void
@@ -58,6 +65,33 @@ test_tank(void **state)
     near(at[0].dropped, exp(-1));
     near(at[1].dropped, exp(-1));
     assert_true(at[1].rests == INFINITY);
+}
+
+/* Two leaks of a tank, and their sum, at each time, whatever the number of workers: a part that takes something out
+ * leaves the more, by a_i t exp(-a t) with a = a_1 + a_2. */
+static void
+test_moves(void **state)
+{
+    const char *text = "model m {\n 0:p -> C:tank { e = q; q(0) = 1; }\n p -> R:one { f = 0.3*e; }\n p -> R:two { f = "
+                       "0.1*e; }\n output y = tank.q;\n}\nexperiment x of m { stop = 8; }\n";
+
+    (void)state;
+    for (size_t workers = 1; workers < 4; workers++) {
+        part_error at[ELEMENTS_MOST];
+        part_moves m;
+
+        assert_true(predicted_with(text, workers, at, &m));
+        assert_int_equal(m.n, TIMES);
+        for (size_t k = 0; k < m.n; k++) {
+            double t = m.time[k], whole = t * exp(-0.4 * t);
+
+            assert_true(fabs(t - 8.0 * (double)(TIMES - k) / TIMES) < 8.0 / 500);
+            near(m.at[2 * m.n + k], 0.3 * whole);
+            near(m.at[4 * m.n + k], 0.1 * whole);
+            assert_true(isnan(m.at[3 * m.n + k]));
+        }
+        part_moves_free(&m);
+    }
 }
 
 static void
@@ -133,9 +167,9 @@ test_corner(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_tank), cmocka_unit_test(test_oscillator),
-                                        cmocka_unit_test(test_output), cmocka_unit_test(test_switches),
-                                        cmocka_unit_test(test_corner) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_tank),       cmocka_unit_test(test_moves),
+                                        cmocka_unit_test(test_oscillator), cmocka_unit_test(test_output),
+                                        cmocka_unit_test(test_switches),   cmocka_unit_test(test_corner) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

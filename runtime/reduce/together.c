@@ -1,0 +1,92 @@
+/* together.c - see together.h */
+#include "together.h"
+
+#include <math.h>
+
+#include "trial.h"
+
+void
+together_open(struct search *d, part_moves *of)
+{
+    struct together *g = &d->together;
+    size_t at = 0;
+
+    together_free(d);
+    g->of = of;
+    for (size_t x = 0; x < d->o->nexperiments; x++)
+        g->n += of[x].n;
+    if (g->n > TOGETHER_MOST) {
+        together_free(d);
+        return;
+    }
+    g->tolerance = bg_calloc(g->n + 1, sizeof *g->tolerance);
+    for (size_t x = 0; x < d->o->nexperiments; x++)
+        for (size_t k = 0; k < of[x].ntimes; k++)
+            for (size_t i = 0; i < d->bound.n; i++) {
+                const struct bound *b = &d->bound.at[i];
+
+                if (b->experiment == x && b->tolerance < INFINITY)
+                    g->tolerance[at++] = b->tolerance;
+            }
+}
+
+void
+together_measure(const struct search *d, const struct version *v, double *off)
+{
+    const struct together *g = &d->together;
+    size_t at = 0;
+
+    for (size_t x = 0; x < d->o->nexperiments; x++)
+        for (size_t k = 0; k < g->of[x].ntimes; k++)
+            for (size_t i = 0; i < d->bound.n; i++) {
+                const struct bound *b = &d->bound.at[i];
+                double t = g->of[x].time[k];
+
+                if (b->experiment != x || !(b->tolerance < INFINITY))
+                    continue;
+                off[at] = (track_value(&v->outputs[x], b->slot, t) - track_value(&d->first.outputs[x], b->slot, t)) /
+                          g->tolerance[at];
+                at++;
+            }
+}
+
+void
+together_free(struct search *d)
+{
+    struct together *g = &d->together;
+
+    for (size_t x = 0; g->of && x < d->o->nexperiments; x++)
+        part_moves_free(&g->of[x]);
+    free(g->of);
+    free(g->tolerance);
+    *g = (struct together){ 0 };
+}
+
+bool
+together_add(const struct search *d, const struct candidate *x, int reading, double *sum)
+{
+    const struct together *g = &d->together;
+    const struct reading *r = &x->reading[reading];
+    bool known = g->n > 0 && x->element != UINT32_MAX && !r->bond;
+    size_t at = 0;
+
+    for (size_t i = 0; i < d->o->nexperiments && known; i++) {
+        const part_moves *m = &g->of[i];
+        const float *by = m->at + (2 * (size_t)x->element + (r->kind == REWRITE_CLAMP)) * m->n;
+
+        for (size_t k = 0; k < m->n; k++, at++)
+            sum[at] += by[k] / g->tolerance[at];
+        known = m->n == 0 || isfinite(by[0]);
+    }
+    return known;
+}
+
+double
+together_worst(const struct search *d, const double *sum)
+{
+    double most = 0;
+
+    for (size_t k = 0; k < d->together.n; k++)
+        most = fmax(most, fabs(sum[k]));
+    return most;
+}
