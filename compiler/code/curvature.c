@@ -7,6 +7,7 @@
 #include "equations.h"
 #include "factor.h"
 #include "moves.h"
+#include "walks.h"
 
 /* Derivatives of a template that are not zero: by slot a, and by slots a <= b. d: over the slots by number */
 struct first {
@@ -76,52 +77,38 @@ gather(struct making *w)
 {
     curvature *c = w->c;
     const equations *e = w->e;
-    const flat_model *f = e->f;
-    VEC(var_id) todo = { 0 };
-    bool *seen = bg_calloc(e->var.n + 1, sizeof *seen), *block = bg_calloc(e->block.n + 1, sizeof *block);
     VEC(var_id) y = { 0 };
+    definition_walk need;
+    var_id v;
 
+    definition_walk_begin(&need, e);
     for (size_t i = 0; i < e->state.n; i++)
-        vec_push(&todo, e->state.at[i].rate);
+        definition_walk_add(&need, e->state.at[i].rate);
     for (size_t i = e->state.n; i < c->nx; i++)
         if (e->row.at[i - e->state.n].r.d[0] != VAR_NONE)
-            vec_push(&todo, e->row.at[i - e->state.n].r.d[0]);
-    while (todo.n) {
-        var_id v = todo.at[--todo.n];
+            definition_walk_add(&need, e->row.at[i - e->state.n].r.d[0]);
+    while (definition_walk_next(&need, &v)) {
         const eq_var *d = &e->var.at[v];
 
-        if (seen[v])
-            continue;
-        seen[v] = true;
         if (d->kind == DEF_EXPLICIT) {
             vec_push(&y, v);
             vec_push(&w->row, d->def);
-            for (uint32_t k = 0; k < d->def.n; k++)
-                vec_push(&todo, f->slot.at[d->def.first + k]);
-        } else if (d->kind == DEF_BLOCK && !block[d->index]) {
+        } else if (d->kind == DEF_BLOCK) {
             const eq_block *b = &e->block.at[d->index];
 
-            block[d->index] = true;
             for (uint32_t i = 0; i < b->n; i++) {
-                inst r = e->residual.at[b->residual0 + i];
-
-                seen[e->unknown.at[b->unknown0 + i]] = true;
                 vec_push(&y, e->unknown.at[b->unknown0 + i]);
-                vec_push(&w->row, r);
-                for (uint32_t k = 0; k < r.n; k++)
-                    vec_push(&todo, f->slot.at[r.first + k]);
+                vec_push(&w->row, e->residual.at[b->residual0 + i]);
             }
         }
     }
+    definition_walk_free(&need);
     c->ny = y.n;
     for (size_t i = 0; i < y.n; i++)
         c->column_of[y.at[i]] = (uint32_t)(c->nx + i);
     for (size_t i = 0; i < y.n; i++)
         vec_push(&c->own, e->var.at[y.at[i]].kind == DEF_EXPLICIT ? (uint32_t)(c->nx + i) : UINT32_MAX);
-    vec_free(&todo);
     vec_free(&y);
-    free(seen);
-    free(block);
 }
 
 static bool

@@ -33,14 +33,6 @@ struct jacobian {
     double *value;   /* [nentries] */
 };
 
-struct targets {
-    inst *at;
-    size_t n, cap;
-};
-struct positions {
-    uint32_t *at;
-    size_t n, cap;
-};
 struct flags {
     bool *at;
     size_t n, cap;
@@ -125,7 +117,7 @@ follows_from_modes(const flat_model *f, inst i)
 
 static void
 add_partials(equations *e, const program *rhs, layout l, inst def, uint32_t row, struct builder *b, uint32_t nx,
-             struct targets *target, struct positions *position, uint32_t at)
+             target_list *target, uint32_t at)
 {
     flat_model *f = e->f;
 
@@ -145,8 +137,7 @@ add_partials(equations *e, const program *rhs, layout l, inst def, uint32_t row,
         uint32_t i = add_entry(b, row, state ? l.position[v] : variable ? nx + rhs->routine->w_position[v] : weight);
 
         b->entry.at[i].varies = !follows_from_modes(f, part);
-        vec_push(target, part);
-        vec_push(position, at);
+        target_add(target, part, at);
     }
 }
 
@@ -219,8 +210,7 @@ jacobian_form_new(equations *e, const program *rhs, layout l, bool optimise, con
     jacobian_form *j = bg_calloc(1, sizeof *j);
     const routine *r = rhs->routine;
     struct builder b = { 0 };
-    struct targets target = { 0 };
-    struct positions position = { 0 };
+    target_list target = { 0 };
     struct flags gone = { 0 };
     program *g;
     uint32_t nx = (uint32_t)e->state.n, behind = nx + r->nw + nweights, nall = behind + r->ntargets - nx;
@@ -242,13 +232,12 @@ jacobian_form_new(equations *e, const program *rhs, layout l, bool optimise, con
         uint32_t row = rate ? l.position[v] : further ? behind + a->target - nx : nx + r->w_position[v];
         uint32_t at = further ? 0 : e->f->var.at[v].position;
 
-        add_partials(e, rhs, l, a->def, row, &b, nx, &target, &position, at);
+        add_partials(e, rhs, l, a->def, row, &b, nx, &target, at);
     }
     for (size_t k = 0; k < rhs->block.n; k++)
         for (uint32_t i = 0; i < r->block.at[k].n; i++)
-            add_partials(e, rhs, l, rhs->block.at[k].residual.at[i], nx + r->block.at[k].w0 + i, &b, nx, &target,
-                         &position, i);
-    j->npartials = (uint32_t)target.n;
+            add_partials(e, rhs, l, rhs->block.at[k].residual.at[i], nx + r->block.at[k].w0 + i, &b, nx, &target, i);
+    j->npartials = (uint32_t)target.at.n;
 
     for (size_t i = 0; i < rhs->assign.n; i++)
         if (rhs->assign.at[i].var != VAR_NONE) {
@@ -272,12 +261,10 @@ jacobian_form_new(equations *e, const program *rhs, layout l, bool optimise, con
     map_free(&b.at);
     map_free(&b.weight);
 
-    g = program_plan(e, target.at, position.at, j->npartials);
+    g = program_plan_list(e, &target);
     vec_push(made, g);
     j->routine = program_give(g);
     j->from = j->routine->out_index;
-    vec_free(&target);
-    vec_free(&position);
     if (!program_code(g, l, optimise)) {
         jacobian_form_free(j);
         return NULL;

@@ -236,39 +236,21 @@ find_reads(image *m, const maker *k, inst condition, struct image_when *to)
     vec_free(&list);
 }
 
-/* What d reads, to a list */
-static void
-read_by(const flat_model *f, inst d, var_list *todo)
-{
-    for (uint32_t k = 0; k < d.n; k++)
-        vec_push(todo, inst_slots(f, d)[k]);
-}
-
 /* Is there a way from i to a delayed value without a state between? */
 static bool
 follows_delayed(const maker *m, inst i)
 {
     const equations *e = m->e;
-    bool *seen = bg_calloc(m->f->var.n + 1, sizeof *seen), found = false;
-    var_list todo = { 0 };
+    bool found = false;
+    definition_walk r;
+    var_id v;
 
-    read_by(m->f, i, &todo);
-    while (todo.n && !found) {
-        var_id v = todo.at[--todo.n];
-        const eq_var *d = &e->var.at[v];
-
-        if (seen[v])
-            continue;
-        seen[v] = true;
-        found = d->kind == DEF_HELD ||
+    definition_walk_begin(&r, e);
+    definition_walk_read(&r, i);
+    while (!found && definition_walk_next(&r, &v))
+        found = e->var.at[v].kind == DEF_HELD ||
                 (m->f->var.at[v].kind == VAR_MODE && e->mode.at[m->f->var.at[v].owner].kind == MODE_GIVEN);
-        if (d->kind == DEF_EXPLICIT)
-            read_by(m->f, d->def, &todo);
-        for (uint32_t k = 0; d->kind == DEF_BLOCK && k < e->block.at[d->index].n; k++)
-            read_by(m->f, e->residual.at[e->block.at[d->index].residual0 + k], &todo);
-    }
-    vec_free(&todo);
-    free(seen);
+    definition_walk_free(&r);
     return found;
 }
 
@@ -446,9 +428,10 @@ make_roots(const image *m, const maker *k)
     const equations *e = k->e;
     image_roots *r = bg_calloc(1, sizeof *r);
     map roots = { 0 }; /* template -> has one */
-    bool *seen = bg_calloc(e->var.n + 1, sizeof *seen), *seen_block = bg_calloc(e->block.n + 1, sizeof *seen_block);
-    var_list todo = { 0 };
+    definition_walk back;
+    var_id v;
 
+    definition_walk_begin(&back, e);
     r->fed = bg_calloc(e->state.n + 1, sizeof *r->fed);
     for (size_t i = 0; i < e->var.n + e->residual.n; i++) {
         bool of_block = i >= e->var.n;
@@ -460,29 +443,13 @@ make_roots(const image *m, const maker *k)
         if (map_get(&roots, key) == MAP_NONE)
             map_set(&roots, key, has_root(k->f->pool, d.root, of_block));
         if (map_get(&roots, key))
-            read_by(k->f, d, &todo);
+            definition_walk_read(&back, d);
     }
-    while (todo.n) {
-        var_id v = todo.at[--todo.n];
-        const eq_var *d = &e->var.at[v];
-
-        if (seen[v])
-            continue;
-        seen[v] = true;
-        if (d->kind == DEF_STATE) {
+    while (definition_walk_next(&back, &v))
+        if (e->var.at[v].kind == DEF_STATE)
             r->fed[m->position[v]] = r->any = true;
-        } else if (d->kind == DEF_EXPLICIT) {
-            read_by(k->f, d->def, &todo);
-        } else if (d->kind == DEF_BLOCK && !seen_block[d->index]) {
-            seen_block[d->index] = true;
-            for (uint32_t i = 0; i < e->block.at[d->index].n; i++)
-                read_by(k->f, e->residual.at[e->block.at[d->index].residual0 + i], &todo);
-        }
-    }
     map_free(&roots);
-    vec_free(&todo);
-    free(seen);
-    free(seen_block);
+    definition_walk_free(&back);
     return r;
 }
 
@@ -540,21 +507,15 @@ static jacobian_form *
 make_net_partials(const image *m, maker *k)
 {
     equations *e = k->e;
-    struct targets target = { 0 };
-    struct positions position = { 0 };
+    target_list target = { 0 };
     jacobian_form *j;
     program *g;
 
-    for (size_t i = 0; i < e->state.n; i++) {
-        vec_push(&target, inst_var(k->f, e->state.at[i].rate));
-        vec_push(&position, k->f->var.at[e->state.at[i].var].position);
-    }
-    model_add_net_rows(e, &target, &position);
-    g = program_plan(e, target.at, position.at, (uint32_t)target.n);
+    target_add_rates(&target, e);
+    model_add_net_rows(e, &target);
+    g = program_plan_list(e, &target);
     j = jacobian_form_new(e, g, (layout){ m->position }, k->long_run, e->held.at, (uint32_t)e->held.n, &k->other);
     program_free(g);
-    vec_free(&target);
-    vec_free(&position);
     return j;
 }
 
@@ -583,22 +544,39 @@ make(enum image_later what, image *m, maker *k)
     return NULL;
 }
 
+/* A part is made under the lock. The time that it takes, but for that of machine code, which programs count, is the
+ * maker's. */
+struct making_part {
+    double start, code;
+};
+
+static struct making_part
+begin_part(maker *k)
+{
+    maker_lock(k);
+    return (struct making_part){ bg_cpu_seconds(), code_seconds(k) };
+}
+
+static void
+end_part(maker *k, struct making_part w)
+{
+    k->compile_seconds += bg_cpu_seconds() - w.start - (code_seconds(k) - w.code);
+    maker_unlock(k);
+}
+
 const void *
 image_have(image *m, maker *k, enum image_later what)
 {
     void *part = atomic_load(&m->later[what]);
-    double start, code;
+    struct making_part w;
 
     if (part)
         return part;
-    maker_lock(k);
-    start = bg_cpu_seconds();
-    code = code_seconds(k);
+    w = begin_part(k);
     part = atomic_load(&m->later[what]); /* another thread may have been first */
     if (!part && k->e)
         atomic_store(&m->later[what], part = make(what, m, k));
-    k->compile_seconds += bg_cpu_seconds() - start - (code_seconds(k) - code);
-    maker_unlock(k);
+    end_part(k, w);
     return part;
 }
 
@@ -606,13 +584,11 @@ routine *
 image_part(image *m, maker *k, enum model_part part)
 {
     routine *r = atomic_load(&m->part[part]);
-    double start, code;
+    struct making_part w;
 
     if (r)
         return r;
-    maker_lock(k);
-    start = bg_cpu_seconds();
-    code = code_seconds(k);
+    w = begin_part(k);
     r = atomic_load(&m->part[part]); /* another thread may have been first */
     if (!r && k->e) {
         if (!k->program[part])
@@ -620,8 +596,7 @@ image_part(image *m, maker *k, enum model_part part)
         if (program_code(k->program[part], (layout){ m->position }, k->long_run))
             atomic_store(&m->part[part], r = program_give(k->program[part]));
     }
-    k->compile_seconds += bg_cpu_seconds() - start - (code_seconds(k) - code);
-    maker_unlock(k);
+    end_part(k, w);
     return r;
 }
 

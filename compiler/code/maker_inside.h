@@ -10,6 +10,7 @@
 #include "maker.h"
 #include "poles.h"
 #include "program.h"
+#include "walks.h"
 
 struct maker {
     pthread_mutex_t lock;
@@ -31,19 +32,10 @@ struct maker {
 void maker_lock(maker *k);
 void maker_unlock(maker *k);
 
-struct targets {
-    inst *at;
-    size_t n, cap;
-};
-struct positions {
-    uint32_t *at;
-    size_t n, cap;
-};
-
 /* ---- maker_parts.c ---- */
 
 /* What net.h calls rows. */
-void model_add_net_rows(equations *e, struct targets *target, struct positions *position);
+void model_add_net_rows(const equations *e, target_list *target);
 program *model_plan_part(maker *k, enum model_part part);
 
 /* ---- maker_graph.c ---- */

@@ -52,21 +52,48 @@ energy_slope(equations *e, uint32_t port)
 }
 
 static void
-add_expansion(equations *e, const eq_expansion *x, struct targets *target, struct positions *position)
+add_expansion(const equations *e, const eq_expansion *x, target_list *target)
 {
-    for (int k = 0; k < 3; k++) {
-        vec_push(target, x->d[k] == VAR_NONE ? inst_const(e->f, 0) : inst_var(e->f, x->d[k]));
-        vec_push(position, e->f->var.at[x->d[0]].position);
-    }
+    for (int k = 0; k < 3; k++)
+        target_add(target, x->d[k] == VAR_NONE ? inst_const(e->f, 0) : inst_var(e->f, x->d[k]),
+                   e->f->var.at[x->d[0]].position);
 }
 
 void
-model_add_net_rows(equations *e, struct targets *target, struct positions *position)
+model_add_net_rows(const equations *e, target_list *target)
 {
     for (size_t i = 0; i < e->row.n; i++)
-        add_expansion(e, &e->row.at[i].r, target, position);
+        add_expansion(e, &e->row.at[i].r, target);
     for (size_t i = 0; i < e->watch.n; i++)
-        add_expansion(e, &e->watch.at[i].g, target, position);
+        add_expansion(e, &e->watch.at[i].g, target);
+}
+
+/* Powers of ports and bonds, then stored quantities and what an energy changes with them. */
+static void
+add_bonds(equations *e, target_list *target)
+{
+    const flat_model *f = e->f;
+
+    for (uint32_t i = 0; i < f->port.n; i++) {
+        const flat_port *p = &f->port.at[i];
+
+        target_add(target, power_of(e, p->junction, p->e, p->f, p->sign), f->var.at[p->e].position);
+    }
+    for (uint32_t i = 0; i < f->bond.n; i++) {
+        const flat_bond *b = &f->bond.at[i];
+        const flat_junction *from = &f->junction.at[b->from], *to = &f->junction.at[b->to];
+        var_id effort = from->type == 0 ? from->common : to->type == 0 ? to->common : b->own;
+        var_id flow = from->type == 1 ? from->common : to->type == 1 ? to->common : b->own;
+
+        target_add(target, power_of(e, b->from, effort, flow, 1), f->var.at[effort].position);
+    }
+    for (uint32_t i = 0; i < f->port.n; i++)
+        if (f->port.at[i].stored != VAR_NONE) {
+            var_id stored = f->port.at[i].stored;
+
+            target_add_var(target, e, stored);
+            target_add(target, energy_slope(e, i), f->var.at[stored].position);
+        }
 }
 
 program *
@@ -74,106 +101,52 @@ model_plan_part(maker *m, enum model_part part)
 {
     equations *e = m->e;
     flat_model *f = m->f;
-    struct targets target = { 0 };
-    struct positions position = { 0 };
-    program *g;
+    target_list target = { 0 };
 
     switch (part) {
-    case PART_RHS:
-        for (size_t i = 0; i < e->state.n; i++) {
-            vec_push(&target, inst_var(f, e->state.at[i].rate));
-            vec_push(&position, f->var.at[e->state.at[i].var].position);
-        }
-        break;
+    case PART_RHS: target_add_rates(&target, e); break;
     case PART_POWERS:
-        for (size_t i = 0; i < e->power.n; i++) {
-            vec_push(&target, e->power.at[i]);
-            vec_push(&position, f->element.at[i].nports ? f->var.at[f->port.at[f->element.at[i].port0].e].position : 0);
-        }
+        for (size_t i = 0; i < e->power.n; i++)
+            target_add(&target, e->power.at[i],
+                       f->element.at[i].nports ? f->var.at[f->port.at[f->element.at[i].port0].e].position : 0);
         break;
     case PART_OUTPUTS:
-        for (size_t i = 0; i < e->output.n; i++) {
-            vec_push(&target, e->output.at[i]);
-            vec_push(&position, (uint32_t)i);
-        }
+        for (uint32_t i = 0; i < e->output.n; i++)
+            target_add(&target, e->output.at[i], i);
         break;
     case PART_REINITS:
-        for (size_t i = 0; i < f->when.n; i++)
-            vec_push(&target, f->when.at[i].condition);
-        for (size_t i = 0; i < f->reinit.n; i++)
-            vec_push(&target, f->reinit.at[i].value);
-        for (uint32_t i = 0; i < target.n; i++)
-            vec_push(&position, i);
+        for (uint32_t i = 0; i < f->when.n; i++)
+            target_add(&target, f->when.at[i].condition, i);
+        for (uint32_t i = 0; i < f->reinit.n; i++)
+            target_add(&target, f->reinit.at[i].value, (uint32_t)f->when.n + i);
         break;
     case PART_DELAYS:
-        for (uint32_t i = 0; i < f->delay.n; i++) {
-            vec_push(&target, f->delay.at[i].of);
-            vec_push(&position, i);
-        }
+        for (uint32_t i = 0; i < f->delay.n; i++)
+            target_add(&target, f->delay.at[i].of, i);
         break;
     case PART_CONSTRAINTS:
-        for (size_t i = 0; i < e->constraint.n; i++) {
-            vec_push(&target, inst_var(f, e->constraint.at[i]));
-            vec_push(&position, (uint32_t)i);
-        }
+        for (uint32_t i = 0; i < e->constraint.n; i++)
+            target_add(&target, inst_var(f, e->constraint.at[i]), i);
         break;
-    case PART_NETS: model_add_net_rows(e, &target, &position); break;
+    case PART_NETS: model_add_net_rows(e, &target); break;
     case PART_CLOCKS:
-        for (uint32_t i = 0; i < m->clock.n; i++) {
-            vec_push(&target, m->clock.at[i].def);
-            vec_push(&position, i);
-        }
+        for (uint32_t i = 0; i < m->clock.n; i++)
+            target_add(&target, m->clock.at[i].def, i);
         break;
     case PART_PORTS:
         for (uint32_t i = 0; i < f->port.n; i++) {
-            const flat_port *p = &f->port.at[i];
-
-            vec_push(&target, inst_var(f, p->e));
-            vec_push(&target, inst_var(f, p->f));
-            vec_push(&position, f->var.at[p->e].position);
-            vec_push(&position, f->var.at[p->f].position);
+            target_add_var(&target, e, f->port.at[i].e);
+            target_add_var(&target, e, f->port.at[i].f);
         }
         break;
     case PART_POLES:
-        for (uint32_t i = 0; i < m->pole.n; i++) {
-            vec_push(&target, m->pole.at[i].divisor);
-            vec_push(&position, i);
-        }
+        for (uint32_t i = 0; i < m->pole.n; i++)
+            target_add(&target, m->pole.at[i].divisor, i);
         break;
-    case PART_BONDS:
-        for (uint32_t i = 0; i < f->port.n; i++) {
-            const flat_port *p = &f->port.at[i];
-
-            vec_push(&target, power_of(e, p->junction, p->e, p->f, p->sign));
-            vec_push(&position, f->var.at[p->e].position);
-        }
-        for (uint32_t i = 0; i < f->bond.n; i++) {
-            const flat_bond *b = &f->bond.at[i];
-            const flat_junction *from = &f->junction.at[b->from], *to = &f->junction.at[b->to];
-            var_id effort = from->type == 0 ? from->common : to->type == 0 ? to->common : b->own;
-            var_id flow = from->type == 1 ? from->common : to->type == 1 ? to->common : b->own;
-
-            vec_push(&target, power_of(e, b->from, effort, flow, 1));
-            vec_push(&position, f->var.at[effort].position);
-        }
-        for (uint32_t i = 0; i < f->port.n; i++)
-            if (f->port.at[i].stored != VAR_NONE) {
-                const flat_port *p = &f->port.at[i];
-
-                vec_push(&target, inst_var(f, p->stored));
-                vec_push(&target, energy_slope(e, i));
-                vec_push(&position, f->var.at[p->stored].position);
-                vec_push(&position, f->var.at[p->stored].position);
-            }
-        break;
+    case PART_BONDS: add_bonds(e, &target); break;
     default:
-        for (size_t i = 0; i < e->mode.n; i++) {
-            vec_push(&target, e->mode.at[i].g);
-            vec_push(&position, (uint32_t)i);
-        }
+        for (uint32_t i = 0; i < e->mode.n; i++)
+            target_add(&target, e->mode.at[i].g, i);
     }
-    g = program_plan(e, target.at, position.at, (uint32_t)target.n);
-    vec_free(&target);
-    vec_free(&position);
-    return g;
+    return program_plan_list(e, &target);
 }

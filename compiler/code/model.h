@@ -184,6 +184,8 @@ struct model_when {
 size_t model_nwhens(const bg_model *m);
 size_t model_nreinits(const bg_model *m);
 struct model_when model_when(const bg_model *m, size_t w);
+/* The variables that condition `when` reads, through other conditions too. */
+void model_when_reads(const bg_model *m, size_t when, const var_id **list, size_t *n);
 size_t model_reinit_state(const bg_model *m, size_t r);   /* the state it sets */
 bool model_reinit_remembers(const bg_model *m, size_t r); /* for `previous`: the text does not set it */
 /* Numbers that each sample of `when` draws: model_modes()[mode] is to be set before its reinits are asked for. */

@@ -108,7 +108,5 @@ typedef struct model_reads {
     uint32_t *of_element, *of_output, *of_variable;
 } model_reads;
 const model_reads *model_reads_of(const bg_model *m);
-/* The variables that condition `when` reads, through other conditions too. */
-void model_when_reads(const bg_model *m, size_t when, const var_id **list, size_t *n);
 
 #endif

@@ -39,29 +39,22 @@ make_inner(partials_form *p, equations *e, layout l, bool optimise, const var_id
            program_list *made)
 {
     flat_model *f = e->f;
-    VEC(inst) target = { 0 };
-    VEC(uint32_t) position = { 0 };
+    target_list target = { 0 };
     program *g;
     jacobian_form *j;
 
-    for (size_t i = 0; i < e->state.n; i++) {
-        vec_push(&target, inst_var(f, e->state.at[i].rate));
-        vec_push(&position, f->var.at[e->state.at[i].var].position);
-    }
+    target_add_rates(&target, e);
     for (size_t i = 0; i < p->noutputs; i++)
-        vec_push(&target, e->output.at[i]);
+        target_add(&target, e->output.at[i], 0);
     for (size_t i = 0; i < e->row.n && p->held; i++)
         for (int k = 0; k < 3; k++) {
             var_id d = e->row.at[i].r.d[k];
 
-            vec_push(&target, d == VAR_NONE ? inst_const(f, 0) : inst_var(f, d));
+            target_add(&target, d == VAR_NONE ? inst_const(f, 0) : inst_var(f, d), 0);
         }
-    vec_resize(&position, target.n);
-    g = program_plan(e, target.at, position.at, (uint32_t)target.n);
+    g = program_plan_list(e, &target);
     j = jacobian_form_new(e, g, l, optimise, weight, nweights, made);
     program_free(g);
-    vec_free(&target);
-    vec_free(&position);
     return j;
 }
 

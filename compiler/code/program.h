@@ -68,8 +68,18 @@ typedef struct program_list {
     size_t n, cap;
 } program_list;
 
+/* Targets that are gathered: expressions, and the place of each along the graph. */
+typedef struct target_list {
+    VEC(inst) at;
+    VEC(uint32_t) position;
+} target_list;
+void target_add(target_list *t, inst i, uint32_t position);
+void target_add_rates(target_list *t, const equations *e);         /* of all states */
+void target_add_var(target_list *t, const equations *e, var_id v); /* at its own place */
+
 /* target_position: place of each target along the graph, for the order of class members; NULL: as they come. */
 program *program_plan(equations *e, const inst *target, const uint32_t *target_position, uint32_t n);
+program *program_plan_list(equations *e, target_list *t); /* the list goes */
 /* Quick code, or optimised from the start (long_run). False with a diagnostic when LLVM fails. */
 bool program_code(program *g, layout l, bool long_run);
 /* The same code again, optimised: worth its time once the program has run long enough. Both give the same bits. */

@@ -398,6 +398,36 @@ add_block(program *g, const struct composed *c, uint32_t number)
     vec_push(&g->routine->block, r);
 }
 
+void
+target_add(target_list *t, inst i, uint32_t position)
+{
+    vec_push(&t->at, i);
+    vec_push(&t->position, position);
+}
+
+void
+target_add_rates(target_list *t, const equations *e)
+{
+    for (size_t i = 0; i < e->state.n; i++)
+        target_add(t, inst_var(e->f, e->state.at[i].rate), e->f->var.at[e->state.at[i].var].position);
+}
+
+void
+target_add_var(target_list *t, const equations *e, var_id v)
+{
+    target_add(t, inst_var(e->f, v), e->f->var.at[v].position);
+}
+
+program *
+program_plan_list(equations *e, target_list *t)
+{
+    program *g = program_plan(e, t->at.at, t->position.at, (uint32_t)t->at.n);
+
+    vec_free(&t->at);
+    vec_free(&t->position);
+    return g;
+}
+
 program *
 program_plan(equations *e, const inst *target, const uint32_t *target_position, uint32_t ntargets)
 {

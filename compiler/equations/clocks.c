@@ -1,6 +1,8 @@
 /* clocks.c - see clocks.h */
 #include "clocks.h"
 
+#include "walks.h"
+
 /* How an expression depends on time: not at all, linearly, otherwise; or on what moves by itself. */
 enum course { UNKNOWN, STILL, LINEAR, TIMED, MOVING };
 
@@ -135,34 +137,16 @@ add(struct finder *d, inst part, span at, bool driving)
 static bool *
 read_by_rates(const equations *e)
 {
-    bool *read = bg_calloc(e->var.n + 1, sizeof *read);
-    VEC(var_id) todo = { 0 };
+    definition_walk r;
+    var_id v;
 
+    definition_walk_begin(&r, e);
     for (size_t i = 0; i < e->state.n; i++)
-        vec_push(&todo, e->state.at[i].rate);
-    while (todo.n) {
-        var_id v = todo.at[--todo.n];
-        const eq_var *x = &e->var.at[v];
-
-        if (read[v])
-            continue;
-        read[v] = true;
-        for (uint32_t k = 0; x->kind == DEF_EXPLICIT && k < x->def.n; k++)
-            vec_push(&todo, inst_slots(e->f, x->def)[k]);
-        if (x->kind == DEF_BLOCK) {
-            const eq_block *b = &e->block.at[x->index];
-
-            for (uint32_t i = 0; i < b->n; i++) {
-                inst r = e->residual.at[b->residual0 + i];
-
-                read[e->unknown.at[b->unknown0 + i]] = true;
-                for (uint32_t k = 0; k < r.n; k++)
-                    vec_push(&todo, inst_slots(e->f, r)[k]);
-            }
-        }
-    }
-    vec_free(&todo);
-    return read;
+        definition_walk_add(&r, e->state.at[i].rate);
+    while (definition_walk_next(&r, &v))
+        ;
+    vec_free(&r.todo);
+    return r.met;
 }
 
 /* The greatest parts of an expression that depend on time otherwise than linearly. A variable that does is found in its

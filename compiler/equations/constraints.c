@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "constraints.h"
+#include "walks.h"
 
 enum { MAX_DIFFERENTIATIONS = 3, NIL = UINT32_MAX };
 
@@ -13,11 +14,8 @@ struct step {
 struct matcher {
     struct constraints *k;
     struct rates *r;
-    map source_of;       /* unknown -> source */
-    VEC(uint32_t) stamp; /* by variable: last search that saw it */
-    VEC(uint32_t) group_stamp;
-    uint32_t search;
-    VEC(var_id) todo;
+    map source_of; /* unknown -> source */
+    group_walk reads;
     VEC(uint32_t) * reached; /* by source: unknowns its residual depends on; empty until asked for */
     bool *known;             /* by source: reached is complete */
     uint32_t *owner;         /* by unknown: the source whose residual determines it */
@@ -39,51 +37,21 @@ constraints_free(struct constraints *k)
     vec_free(&k->source);
 }
 
-static void
-look_at(struct matcher *m, inst i)
-{
-    for (uint32_t s = 0; s < i.n; s++) {
-        var_id v = m->r->e->f->slot.at[i.first + s];
-
-        if (m->stamp.at[v] == m->search)
-            continue;
-        m->stamp.at[v] = m->search;
-        vec_push(&m->todo, v);
-    }
-}
-
 /* What an expression depends on. visit is called for each source whose unknown is; true from it stops. */
 static bool
 walk(struct matcher *m, inst from, bool (*visit)(struct matcher *m, uint32_t s, uint32_t found), uint32_t s)
 {
-    equations *e = m->r->e;
-    struct groups *g = m->r->g;
+    var_id v;
 
-    vec_resize(&m->stamp, e->var.n);
-    vec_resize(&m->group_stamp, g->group.n);
-    m->search++;
-    m->todo.n = 0;
-    look_at(m, from);
-    while (m->todo.n) {
-        var_id v = m->todo.at[--m->todo.n];
-        uint32_t group, source;
+    group_walk_begin(&m->reads, m->r->e, m->r->g);
+    group_walk_read(&m->reads, from);
+    while (group_walk_next(&m->reads, &v)) {
+        uint32_t source = map_get(&m->source_of, v);
 
-        if (e->var.at[v].kind == DEF_EXPLICIT) {
-            look_at(m, e->var.at[v].def);
-            continue;
-        }
-        source = map_get(&m->source_of, v);
-        if (source != MAP_NONE) {
-            if (visit(m, s, source))
-                return true;
-            continue;
-        }
-        group = e->var.at[v].kind == DEF_NONE ? group_of(g, v) : NIL;
-        if (group == NIL || m->group_stamp.at[group] == m->search)
-            continue;
-        m->group_stamp.at[group] = m->search;
-        for (uint32_t i = 0; i < group_size(g, group); i++)
-            look_at(m, group_residual(g, group, i));
+        if (source == MAP_NONE)
+            group_walk_enter(&m->reads, v);
+        else if (visit(m, s, source))
+            return true;
     }
     return false;
 }
@@ -279,8 +247,6 @@ constraints_make(struct constraints *k, struct rates *r)
     free(m.owner);
     free(m.seen);
     map_free(&m.source_of);
-    vec_free(&m.stamp);
-    vec_free(&m.group_stamp);
-    vec_free(&m.todo);
+    group_walk_free(&m.reads);
     return ok;
 }

@@ -4,59 +4,7 @@
 
 #include "domain.h"
 #include "equations_inside.h"
-
-/* ---------------------------------------------------------------- definitions */
-
-void
-eq_sync(equations *e)
-{
-    if (e->var.n < e->f->var.n) {
-        size_t from = e->var.n;
-
-        vec_resize(&e->var, e->f->var.n);
-        for (size_t i = from; i < e->var.n; i++) {
-            enum var_kind kind = e->f->var.at[i].kind;
-
-            e->var.at[i].kind = kind == VAR_TIME || kind == VAR_PARAM || kind == VAR_LITERAL || kind == VAR_MODE
-                                    ? DEF_GIVEN
-                                    : DEF_NONE;
-            e->var.at[i].def = INST_NONE;
-        }
-    }
-}
-
-var_id
-eq_new_var(equations *e, enum var_kind kind, uint32_t owner, const char *name, span at, uint32_t position)
-{
-    var_id v = flat_add_var(e->f, kind, owner, name, at);
-
-    e->f->var.at[v].position = position;
-    eq_sync(e);
-    return v;
-}
-
-var_id
-eq_new_rate(equations *e, var_id v)
-{
-    const flat_var *x = &e->f->var.at[v];
-
-    return eq_new_var(e, VAR_RATE, v, arena_join(e->f->arena, "der(", x->name, ")", NULL), x->at, x->position);
-}
-
-void
-eq_note(equations *e, var_id v)
-{
-    e->var.at[v].by = e->defining.by;
-    e->var.at[v].of = e->defining.of;
-}
-
-void
-eq_define(equations *e, var_id v, inst def)
-{
-    e->var.at[v].kind = DEF_EXPLICIT;
-    e->var.at[v].def = def;
-    eq_note(e, v);
-}
+#include "walks.h"
 
 /* ---------------------------------------------------------------- states, outputs, known conditions */
 
@@ -230,34 +178,17 @@ static void
 note_states(equations *e, var_id v)
 {
     enum { MOST = 4 };
-    VEC(var_id) todo = { 0 };
-    map seen = { 0 };
-    int named = 0;
+    definition_walk r;
+    var_id w;
 
-    vec_push(&todo, v);
-    while (todo.n && named < MOST) {
-        var_id w = todo.at[--todo.n];
-        const eq_var *d = &e->var.at[w];
-
-        if (map_get(&seen, w) != MAP_NONE)
-            continue;
-        map_set(&seen, w, 1);
-        if (d->kind == DEF_STATE) {
+    definition_walk_begin(&r, e);
+    definition_walk_add(&r, v);
+    for (int named = 0; named < MOST && definition_walk_next(&r, &w);)
+        if (e->var.at[w].kind == DEF_STATE) {
             diag_note(e->f->sources, e->f->var.at[w].at, "it follows from \"%s\"", e->f->var.at[w].name);
             named++;
-        } else if (d->kind == DEF_EXPLICIT) {
-            for (uint32_t k = 0; k < d->def.n; k++)
-                vec_push(&todo, e->f->slot.at[d->def.first + k]);
-        } else if (d->kind == DEF_BLOCK) {
-            const eq_block *b = &e->block.at[d->index];
-
-            for (uint32_t i = 0; i < b->n; i++)
-                for (uint32_t k = 0; k < e->residual.at[b->residual0 + i].n; k++)
-                    vec_push(&todo, e->f->slot.at[e->residual.at[b->residual0 + i].first + k]);
         }
-    }
-    vec_free(&todo);
-    map_free(&seen);
+    definition_walk_free(&r);
 }
 
 /* What `reinit` sets must be a state: the rest follows from states. */

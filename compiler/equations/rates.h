@@ -9,6 +9,7 @@
 #define BG_RATES_H
 
 #include "blocks.h"
+#include "define.h"
 
 struct rates {
     equations *e;
@@ -29,13 +30,5 @@ inst differentiate(struct rates *r, inst i);
 /* Defines all rates that were asked for, and those they need. */
 void define_rates(struct rates *r);
 void rates_free(struct rates *r);
-
-/* ---- variables of the equations (equations.c) ---- */
-void eq_sync(equations *e); /* e->var follows e->f->var */
-/* The time derivative of v, called der(v). */
-var_id eq_new_rate(equations *e, var_id v);
-var_id eq_new_var(equations *e, enum var_kind kind, uint32_t owner, const char *name, span at, uint32_t position);
-void eq_define(equations *e, var_id v, inst def);
-void eq_note(equations *e, var_id v); /* comes from what is being defined from */
 
 #endif

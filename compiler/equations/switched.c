@@ -3,9 +3,10 @@
 #include <string.h>
 
 #include "loops.h"
+#include "walks.h"
 #include "switched.h"
 
-struct maker {
+struct net_maker {
     equations *e;
     struct groups *g;
     struct rates *r;
@@ -15,9 +16,7 @@ struct maker {
     VEC(eq_watch) watch;
     uint32_t *up; /* union-find: held, then watches */
     /* of a walk */
-    VEC(uint32_t) stamp, group_stamp; /* by variable, by group: last walk that met it */
-    uint32_t walk;
-    VEC(var_id) todo;
+    group_walk reads;
     VEC(uint32_t) reached; /* held unknowns */
     VEC(uint32_t) mode;
 };
@@ -33,65 +32,40 @@ find(uint32_t *up, uint32_t i)
 /* ---- what an expansion depends on ---- */
 
 static void
-look_at(struct maker *m, inst i)
-{
-    for (uint32_t s = 0; s < i.n; s++) {
-        var_id v = m->e->f->slot.at[i.first + s];
-
-        if (m->stamp.at[v] == m->walk)
-            continue;
-        m->stamp.at[v] = m->walk;
-        vec_push(&m->todo, v);
-    }
-}
-
-static void
-walk_on(struct maker *m)
+walk_on(struct net_maker *m)
 {
     equations *e = m->e;
+    var_id v;
 
-    while (m->todo.n) {
-        var_id v = m->todo.at[--m->todo.n];
-        const eq_var *d = &e->var.at[v];
-        uint32_t group;
-
-        if (d->kind == DEF_EXPLICIT) {
-            look_at(m, d->def);
-        } else if (d->kind == DEF_HELD) {
-            vec_push(&m->reached, d->index);
-        } else if (e->f->var.at[v].kind == VAR_MODE && e->mode.at[e->f->var.at[v].owner].kind != MODE_GIVEN) {
+    while (group_walk_next(&m->reads, &v))
+        if (e->var.at[v].kind == DEF_HELD)
+            vec_push(&m->reached, e->var.at[v].index);
+        else if (e->f->var.at[v].kind == VAR_MODE && e->mode.at[e->f->var.at[v].owner].kind != MODE_GIVEN)
             vec_push(&m->mode, e->f->var.at[v].owner);
-        } else if (d->kind == DEF_NONE && (group = group_of(m->g, v)) != UINT32_MAX &&
-                   m->group_stamp.at[group] != m->walk) {
-            m->group_stamp.at[group] = m->walk;
-            for (uint32_t i = 0; i < group_size(m->g, group); i++)
-                look_at(m, group_residual(m->g, group, i));
-        }
-    }
+        else
+            group_walk_enter(&m->reads, v);
 }
 
 static void
-start_walk(struct maker *m)
+start_walk(struct net_maker *m)
 {
-    vec_resize(&m->stamp, m->e->var.n);
-    vec_resize(&m->group_stamp, m->g->group.n);
-    m->walk++;
-    m->reached.n = m->mode.n = m->todo.n = 0;
+    group_walk_begin(&m->reads, m->e, m->g);
+    m->reached.n = m->mode.n = 0;
 }
 
 static void
-walk_expansion(struct maker *m, const eq_expansion *x, int order)
+walk_expansion(struct net_maker *m, const eq_expansion *x, int order)
 {
     for (int k = 0; k <= order; k++)
         if (x->d[k] != VAR_NONE)
-            look_at(m, inst_var(m->e->f, x->d[k]));
+            group_walk_read(&m->reads, inst_var(m->e->f, x->d[k]));
     walk_on(m);
 }
 
 /* ---- expansions ---- */
 
 static eq_expansion
-expand(struct maker *m, inst i, const char *name, span at, uint32_t position)
+expand(struct net_maker *m, inst i, const char *name, span at, uint32_t position)
 {
     eq_expansion x = { { eq_new_var(m->e, VAR_AUX, UINT32_MAX, name, at, position), VAR_NONE, VAR_NONE } };
 
@@ -107,7 +81,7 @@ expand(struct maker *m, inst i, const char *name, span at, uint32_t position)
 
 /* Is an equation of a set linear in what the set determines? */
 static bool
-is_linear(const struct maker *m, const struct loops *found, inst i, uint32_t set)
+is_linear(const struct net_maker *m, const struct loops *found, inst i, uint32_t set)
 {
     const equations *e = m->e;
     bool *own = bg_calloc(i.n + 1, sizeof *own), linear;
@@ -126,7 +100,7 @@ is_linear(const struct maker *m, const struct loops *found, inst i, uint32_t set
 
 /* linear[set]: all of its equations are linear in what they determine, conditions as they are. */
 static void
-find_linear(const struct maker *m, const struct loops *found, bool *linear)
+find_linear(const struct net_maker *m, const struct loops *found, bool *linear)
 {
     const equations *e = m->e;
 
@@ -143,7 +117,7 @@ find_linear(const struct maker *m, const struct loops *found, bool *linear)
 }
 
 static void
-take_groups(struct maker *m, const switch_group *group, size_t n)
+take_groups(struct net_maker *m, const switch_group *group, size_t n)
 {
     struct loops found;
     equations *e = m->e;
@@ -194,7 +168,7 @@ take_groups(struct maker *m, const switch_group *group, size_t n)
 }
 
 static void
-find_watches(struct maker *m)
+find_watches(struct net_maker *m)
 {
     equations *e = m->e;
     VEC(uint32_t) modes = { 0 };
@@ -230,7 +204,7 @@ find_watches(struct maker *m)
 
 /* Held unknowns that an expansion reads belong together. */
 static void
-join(struct maker *m, const eq_expansion *x, uint32_t with)
+join(struct net_maker *m, const eq_expansion *x, uint32_t with)
 {
     start_walk(m);
     walk_expansion(m, x, 2);
@@ -240,7 +214,7 @@ join(struct maker *m, const eq_expansion *x, uint32_t with)
 
 /* A watch belongs to the nets whose conditions read its mode. */
 static void
-join_modes(struct maker *m)
+join_modes(struct net_maker *m)
 {
     uint32_t nheld = (uint32_t)m->held.n;
     map watch_of = { 0 };
@@ -261,7 +235,7 @@ join_modes(struct maker *m)
 }
 
 static void
-list_modes(struct maker *m, eq_net *net)
+list_modes(struct net_maker *m, eq_net *net)
 {
     equations *e = m->e;
 
@@ -278,7 +252,7 @@ list_modes(struct maker *m, eq_net *net)
 
 /* Held unknowns, rows and watches net by net. */
 static void
-gather(struct maker *m)
+gather(struct net_maker *m)
 {
     equations *e = m->e;
     uint32_t nheld = (uint32_t)m->held.n, all = nheld + (uint32_t)m->watch.n, *net = bg_malloc((all + 1) * sizeof *net);
@@ -332,7 +306,7 @@ gather(struct maker *m)
 void
 switched_define(equations *e, struct groups *g, struct rates *r, const switch_group *group, size_t n)
 {
-    struct maker m = { .e = e, .g = g, .r = r };
+    struct net_maker m = { .e = e, .g = g, .r = r };
     bool spare = r->spare;
 
     if (!n)
@@ -355,9 +329,7 @@ switched_define(equations *e, struct groups *g, struct rates *r, const switch_gr
     vec_free(&m.row);
     vec_free(&m.curved);
     vec_free(&m.watch);
-    vec_free(&m.stamp);
-    vec_free(&m.group_stamp);
-    vec_free(&m.todo);
+    group_walk_free(&m.reads);
     vec_free(&m.reached);
     vec_free(&m.mode);
 }

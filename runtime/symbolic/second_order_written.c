@@ -240,6 +240,8 @@ put_rate_of_gathered(struct written *k, double factor, const char *whose)
     forget(k);
 }
 
+/* ---------------------------------------------------------------- laws */
+
 static var_id
 dissipator_gets(const struct written *k, uint32_t port)
 {
@@ -248,34 +250,53 @@ dissipator_gets(const struct written *k, uint32_t port)
     return k->t.flow_in[k->number_of[port]] ? p->f : p->e;
 }
 
-/* The law of a dissipator, over what it gets and gives. */
-static void
-put_dissipator_law(struct written *k, const flat_law *law)
+/* The port of an element whose own column v is: what a dissipator gets, or what dependent storage stores. UINT32_MAX:
+ * v is none of these. */
+static uint32_t
+port_with(const struct written *k, const flat_element *el, var_id v, bool storage)
 {
-    const flat_port *p = &k->w.f->port.at[law->port];
-    const flat_element *el = &k->w.f->element.at[p->element];
+    const flat_port *port = k->w.f->port.at;
+
+    for (uint32_t p = el->port0; p < el->port0 + el->nports; p++)
+        if (storage ? v == port[p].stored && !k->w.c->state[p] : v == dissipator_gets(k, p))
+            return p;
+    return UINT32_MAX;
+}
+
+/* The law of a port: of storage over what is stored and given, among the laws; of a dissipator over what it gets and
+ * gives, among the balances. */
+static void
+put_law(struct written *k, const flat_law *law, bool storage)
+{
+    const flat_model *f = k->w.f;
+    const flat_port *p = &f->port.at[law->port];
     uint32_t n = law->def.n;
 
     for (uint32_t a = 0; a <= n; a++) {
-        var_id v = a < n ? inst_slots(k->w.f, law->def)[a] : law->out == Q_EFFORT ? p->e : p->f;
+        var_id v = a < n                  ? inst_slots(f, law->def)[a]
+                   : law->out == Q_EFFORT ? p->e
+                   : law->out == Q_FLOW   ? p->f
+                                          : p->stored;
         struct slope by = number(k, -1);
-        uint32_t own = el->port0;
+        uint32_t own;
 
         if (a < n && !relations_moves(&k->w, v))
             continue;
         if (a < n)
             by = relations_slope(&k->w, law->def, a);
         if (!isfinite(by.value))
-            relations_fail(&k->w, "the law of %s has no finite slope here", port_name(k->w.f, law->port));
-        while (own < el->port0 + el->nports && v != dissipator_gets(k, own))
-            own++;
-        if (own < el->port0 + el->nports)
-            put(k, k->at.in + k->number_of[own], by);
+            relations_fail(&k->w, "the law of %s has no finite slope here", port_name(f, law->port));
+        own = port_with(k, &f->element.at[p->element], v, storage);
+        if (own == UINT32_MAX)
+            spread(k, v, by, storage ? k->laws : NULL);
+        else if (storage)
+            elimination_put(k->laws, (uint32_t)(k->in.dependent + k->number_of[own]), by.value, by.text);
         else
-            gather(k, v, by);
+            put(k, k->at.in + k->number_of[own], by);
     }
-    put_gathered(k);
-    elimination_end(k->r);
+    if (!storage)
+        put_gathered(k);
+    elimination_end(storage ? k->laws : k->r);
 }
 
 static void
@@ -305,44 +326,8 @@ put_taken_out(struct written *k)
         gather(k, dissipator_gets(k, s->dissipator[i]), number(k, 1));
         put_gathered(k);
         elimination_end(k->r);
-        put_dissipator_law(k, port_law(f, s->dissipator[i]));
+        put_law(k, port_law(f, s->dissipator[i]), false);
     }
-}
-
-/* ---------------------------------------------------------------- laws of storage */
-
-/* The law of a port of storage, over what is stored, and what its element's ports give. */
-static void
-put_storage_law(struct written *k, uint32_t port)
-{
-    const flat_model *f = k->w.f;
-    const flat_law *law = port_law(f, port);
-    const flat_element *el = &f->element.at[f->port.at[port].element];
-    const flat_port *p = &f->port.at[port];
-    uint32_t n = law->def.n;
-
-    for (uint32_t a = 0; a <= n; a++) {
-        var_id v = a < n                  ? inst_slots(f, law->def)[a]
-                   : law->out == Q_EFFORT ? p->e
-                   : law->out == Q_FLOW   ? p->f
-                                          : p->stored;
-        struct slope by = number(k, -1);
-        uint32_t own = el->port0;
-
-        if (a < n && !relations_moves(&k->w, v))
-            continue;
-        if (a < n)
-            by = relations_slope(&k->w, law->def, a);
-        if (!isfinite(by.value))
-            relations_fail(&k->w, "the law of %s has no finite slope here", port_name(f, port));
-        while (own < el->port0 + el->nports && v != f->port.at[own].stored)
-            own++;
-        if (own < el->port0 + el->nports && !k->w.c->state[own])
-            elimination_put(k->laws, (uint32_t)(k->in.dependent + k->number_of[own]), by.value, by.text);
-        else
-            spread(k, v, by, k->laws);
-    }
-    elimination_end(k->laws);
 }
 
 static void
@@ -356,11 +341,11 @@ solve_storage(struct written *k)
         size_t m = k->momentum[s->storage_state[i]];
 
         may[m == SIZE_MAX ? k->in.given + i : k->in.momentum + m] = WANTED;
-        put_storage_law(k, s->storage[i]);
+        put_law(k, port_law(k->w.f, s->storage[i]), true);
     }
     for (size_t i = 0; i < s->nd && k->w.fine; i++) {
         may[k->in.dependent + i] = WANTED;
-        put_storage_law(k, s->dependent[i]);
+        put_law(k, port_law(k->w.f, s->dependent[i]), true);
     }
     elimination_eliminate(k->laws, may);
     for (size_t c = 0; c < k->in.e; c++)

@@ -1,0 +1,114 @@
+/* walks.c - see walks.h */
+#include "walks.h"
+
+#include <stdlib.h>
+
+void
+definition_walk_begin(definition_walk *r, const equations *e)
+{
+    *r = (definition_walk){ .e = e, .met = bg_calloc(e->var.n + 1, sizeof *r->met) };
+}
+
+void
+definition_walk_free(definition_walk *r)
+{
+    vec_free(&r->todo);
+    free(r->met);
+}
+
+void
+definition_walk_add(definition_walk *r, var_id v)
+{
+    vec_push(&r->todo, v);
+}
+
+void
+definition_walk_read(definition_walk *r, inst i)
+{
+    for (uint32_t k = 0; k < i.n; k++)
+        vec_push(&r->todo, inst_slots(r->e->f, i)[k]);
+}
+
+bool
+definition_walk_next(definition_walk *r, var_id *v)
+{
+    const equations *e = r->e;
+    const eq_var *d;
+
+    do {
+        if (!r->todo.n)
+            return false;
+        *v = r->todo.at[--r->todo.n];
+    } while (r->met[*v]);
+    r->met[*v] = true;
+    d = &e->var.at[*v];
+    if (d->kind == DEF_EXPLICIT) {
+        definition_walk_read(r, d->def);
+    } else if (d->kind == DEF_BLOCK) {
+        const eq_block *b = &e->block.at[d->index];
+
+        for (uint32_t i = 0; i < b->n; i++) {
+            r->met[e->unknown.at[b->unknown0 + i]] = true;
+            definition_walk_read(r, e->residual.at[b->residual0 + i]);
+        }
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- while definitions are built */
+
+void
+group_walk_free(group_walk *w)
+{
+    vec_free(&w->met);
+    vec_free(&w->group_met);
+    vec_free(&w->todo);
+}
+
+void
+group_walk_begin(group_walk *w, const equations *e, const struct groups *g)
+{
+    w->e = e;
+    w->g = g;
+    vec_resize(&w->met, e->var.n);
+    vec_resize(&w->group_met, g->group.n);
+    w->number++;
+    w->todo.n = 0;
+}
+
+void
+group_walk_read(group_walk *w, inst i)
+{
+    for (uint32_t s = 0; s < i.n; s++) {
+        var_id v = inst_slots(w->e->f, i)[s];
+
+        if (w->met.at[v] == w->number)
+            continue;
+        w->met.at[v] = w->number;
+        vec_push(&w->todo, v);
+    }
+}
+
+bool
+group_walk_next(group_walk *w, var_id *v)
+{
+    while (w->todo.n) {
+        *v = w->todo.at[--w->todo.n];
+        if (w->e->var.at[*v].kind != DEF_EXPLICIT)
+            return true;
+        group_walk_read(w, w->e->var.at[*v].def);
+    }
+    return false;
+}
+
+void
+group_walk_enter(group_walk *w, var_id v)
+{
+    uint32_t group = w->e->var.at[v].kind == DEF_NONE ? group_of(w->g, v) : UINT32_MAX;
+
+    if (group == UINT32_MAX || w->group_met.at[group] == w->number)
+        return;
+    w->group_met.at[group] = w->number;
+    for (uint32_t i = 0; i < group_size(w->g, group); i++)
+        group_walk_read(w, group_residual(w->g, group, i));
+}
