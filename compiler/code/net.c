@@ -14,6 +14,7 @@ enum { MOST_KNOWN = 256, MAX_ITERATIONS = 40, MAX_CURVED = 100, PROJECTIONS = 4 
 #define UNKNOWN_SIZE 1e-1   /* as long as it has none */
 #define ROUNDING 1e-14      /* of the terms of a rate that unknowns have a part in: less is rounding */
 #define CONVERGED 1e-13     /* last step of an iteration, in parts of the unknowns */
+#define OF_UNIT 0.1         /* or in parts of this much of the greatest value of their unit, where they pass zero */
 #define ON_CONSTRAINT 1e-14 /* last step of a projection, in parts of the states */
 
 /* ---- making and freeing ---- */
@@ -548,7 +549,7 @@ step(nets *s, double t, const double *x, bool first, double *change)
             s->stepped[q->q->held0 + i] = q->guess ? s->z[i] : 0;
             if (!isfinite(z[i]))
                 return 1;
-            most = fmax(most, fabs(z[i]));
+            most = fmax(most, fmax(fabs(z[i]), OF_UNIT * s->unit_size[s->unit[q->q->held0 + i]]));
             moved = fmax(moved, fabs(s->z[i]));
         }
         if (q->varies && !q->guess && moved > 0)
