@@ -30,6 +30,15 @@ static const double tiny_pivot = 1e-13;
 #define ROUNDED 1e-16
 #define STILL 1e-7
 #define NOTHING 1e-250
+#define SHORT 1e-13 /* of the unknowns: two steps no longer than this are all that rounding lets Newton's method do */
+#define HOMOTOPY_FIRST 0.1  /* of the way, and the least step on it: */
+#define HOMOTOPY_LEAST 1e-6 /* a way that asks for shorter ones leads to a fold */
+#define ZERO_MET 1e-6       /* of an unknown: Newton's method leads from a bisected zero to the same, not to another */
+#define ZERO_LEAST 1e-100   /* or both are nothing */
+#define SCAN_FROM 1e-6      /* of the unknown: the first step outwards, doubled from step to step; */
+#define SCAN_FROM_ZERO 1e-15
+#define SIZE_LEAST 1e-12 /* sizes of unknowns in SI at which terms are looked for, in decades up to */
+#define SIZE_MOST 1e13
 #define LEAP 0.5    /* of an unknown's greatest size: a step in which it moves farther is looked at */
 #define LITTLE 0.02 /* of a residual: what steps leave with which factors are kept */
 
@@ -417,7 +426,7 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
             return 0;
         }
         /* steps at rounding level that no longer reduce the residual */
-        if (length < 1e-13 && ++small_steps >= 2)
+        if (length < SHORT && ++small_steps >= 2)
             return shared ? fail(v, b, worst, true) : 0;
         for (int halving = 0; halving <= MAX_HALVINGS; halving++) {
             double next;
@@ -463,13 +472,13 @@ static int
 homotopy(evaluator *v, const program_block *b, struct block_run *run, const double *z0)
 {
     double *r0 = bg_malloc((size_t)b->n * 3 * sizeof(double)), *offset = r0 + b->n, *kept = offset + b->n;
-    double lambda = 0, step = 0.1;
+    double lambda = 0, step = HOMOTOPY_FIRST;
     int status = 1;
 
     memcpy(run->at->z, z0, b->n * sizeof(double));
     residuals(v, b, run->at->z, r0);
     memcpy(kept, run->at->z, b->n * sizeof(double));
-    for (int i = 0; i < MAX_HOMOTOPY_STEPS && step > 1e-6; i++) {
+    for (int i = 0; i < MAX_HOMOTOPY_STEPS && step > HOMOTOPY_LEAST; i++) {
         double next = fmin(1, lambda + step);
 
         for (uint32_t k = 0; k < b->n; k++)
@@ -506,7 +515,7 @@ bisect(evaluator *v, const program_block *b, struct block_run *run, double lo, d
         *((r < 0) == (below < 0) ? &lo : &hi) = middle;
     }
     run->at->z[0] = lo + (hi - lo) / 2;
-    return newton(v, b, run, NULL) == 0 && fabs(run->at->z[0] - lo) <= 1e-6 * fabs(lo) + 1e-100;
+    return newton(v, b, run, NULL) == 0 && fabs(run->at->z[0] - lo) <= ZERO_MET * fabs(lo) + ZERO_LEAST;
 }
 
 /* One unknown: a residual that changes sign has a zero there, also where Newton's method runs into a fold or starts
@@ -519,7 +528,7 @@ scan(evaluator *v, const program_block *b, struct block_run *run, double z0, dou
 
     residuals(v, b, &z0, &r);
     value[0] = value[1] = r;
-    for (double step = z0 != 0 ? 1e-6 * fabs(z0) : 1e-15; step < 2 * far; step *= 2)
+    for (double step = z0 != 0 ? SCAN_FROM * fabs(z0) : SCAN_FROM_ZERO; step < 2 * far; step *= 2)
         for (int side = 0; side < 2; side++) {
             double lo = at[side], hi = z0 + (side ? -step : step), below = value[side];
 
@@ -547,7 +556,7 @@ start_sizes(evaluator *v, const program_block *b, struct block_run *run, double 
     residuals(v, b, run->at->trial, r0);
     for (uint32_t i = 0; i < b->n; i++)
         run->weight[i] = 0; /* reached */
-    for (double size = 1e-12; size < 1e13; size *= 10) {
+    for (double size = SIZE_LEAST; size < SIZE_MOST; size *= 10) {
         for (uint32_t i = 0; i < b->n; i++)
             run->at->trial[i] = size;
         residuals(v, b, run->at->trial, run->at->r);

@@ -6,10 +6,18 @@
 #include <string.h>
 #include "factor.h"
 
-enum { TINY_MOST = 16, DENSE_MOST = 200 }; /* own LU up to the first; LAPACK below the second, if over a third full */
-enum { SCALINGS = 4 };                     /* rounds in which rows and columns get their sizes */
-#define COUNTS 1e-13 /* of the greatest entries of its row and column: a smaller one says nothing of their sizes */
-#define SHARED 1e-10 /* of the greatest singular value: below it a direction is not determined */
+/* The constants of all factorisations. Own LU up to TINY_MOST rows; LAPACK below DENSE_MOST if over a third full; KLU
+ * else. */
+enum { TINY_MOST = 16, DENSE_MOST = 200 };
+enum { SCALINGS = 4 }; /* rounds in which rows and columns get their sizes */
+#define COUNTS 1e-13   /* of the greatest entries of its row and column: a smaller one says nothing of their sizes */
+#define SHARED 1e-10   /* of the greatest singular value: below it a direction is not determined */
+/* Old pivots serve new numbers while the matrix is not much worse conditioned than when they were chosen, and its
+ * entries do not grow much on the way (KLU gives one over the growth). */
+#define WORSE 1e-3
+#define GROWTH 1e-7
+/* KLU scales rows alone, so that its reciprocal condition may be below the least pivot of a matrix scaled both ways. */
+#define SCALED_ONE_WAY 1e-3
 
 /* Threads cost more than they bring at these sizes, and their number would decide the last bits. Absent from other
  * BLAS. */
@@ -346,7 +354,7 @@ factor_sparse(factor *f, const double *value, size_t *singular)
             klu_l_rcond(f->symbolic, f->numeric, &f->common);
             rcond = f->common.rcond;
             klu_l_rgrowth(column, row, a, f->symbolic, f->numeric, &f->common);
-            if (rcond > 1e-3 * f->rcond && f->common.rgrowth > 1e-7)
+            if (rcond > WORSE * f->rcond && f->common.rgrowth > GROWTH)
                 return true;
         }
         klu_l_free_numeric(&f->numeric, &f->common);
@@ -355,7 +363,7 @@ factor_sparse(factor *f, const double *value, size_t *singular)
     if (f->numeric && f->common.status == KLU_OK) {
         klu_l_rcond(f->symbolic, f->numeric, &f->common);
         f->rcond = f->common.rcond;
-        if (f->rcond > f->tiny_pivot * 1e-3)
+        if (f->rcond > f->tiny_pivot * SCALED_ONE_WAY)
             return true;
     }
     if (f->common.singular_col >= 0 && (size_t)f->common.singular_col < f->n)

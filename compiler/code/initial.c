@@ -1,4 +1,5 @@
 /* initial.c - see initial.h */
+#include <float.h>
 #include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +8,14 @@
 #include "initial.h"
 
 enum { MAX_ITERATIONS = 50, MAX_DENSE = 2000 };
-#define AGREES 1e-6 /* values stated with fewer digits than a constraint asks for */
+enum { LAW_ITERATIONS = 200, LAW_HALVINGS = 40 }; /* through one law: slopes may fall as roots and exponentials do */
+#define LAW_SOLVED 1e-15                          /* of what is stored: a step of rounding */
+#define AGREES 1e-6                               /* values stated with fewer digits than a constraint asks for */
+#define MOVE 1e-7       /* of a state, or of 1: by which it is moved for a slope, to both sides */
+#define DEPENDENT 1e-10 /* of the greatest singular value: conditions that follow from others */
+#define SETTLED 1e-14   /* of the states: changes of rounding */
+#define MET 1e-9        /* of a stated value, to which the states that were found give it back; */
+#define NOTHING 1e-14   /* and what is no value at all, in SI */
 
 struct condition {
     var_id var;
@@ -76,7 +84,7 @@ newton(struct solver *s, const struct initial_law *law, double given, double *ro
     for (size_t k = 0; k < sizeof starts / sizeof *starts; k++) {
         double q = starts[k];
 
-        for (int i = 0; i < 200; i++) {
+        for (int i = 0; i < LAW_ITERATIONS; i++) {
             double y, d, step;
 
             *own = q;
@@ -89,7 +97,7 @@ newton(struct solver *s, const struct initial_law *law, double given, double *ro
                 return true;
             }
             step = y / d;
-            for (int halving = 0; halving < 40; halving++) {
+            for (int halving = 0; halving < LAW_HALVINGS; halving++) {
                 *own = q - step;
                 double next = evaluate(s, law->law) - given;
 
@@ -97,7 +105,7 @@ newton(struct solver *s, const struct initial_law *law, double given, double *ro
                     break;
                 step /= 2;
             }
-            if (fabs(step) <= 1e-15 * fabs(q)) {
+            if (fabs(step) <= LAW_SOLVED * fabs(q)) {
                 *root = q - step;
                 return true;
             }
@@ -235,7 +243,7 @@ solve_group(struct system_ *w, const uint32_t *list, size_t n, const uint32_t *f
         for (size_t i = 0; i < n; i++)
             b[i] = s->condition.at[list[i]].value - w->y[list[i]];
         for (size_t k = 0; k < nfree; k++) {
-            double *x = value_of_state(s, free_[k]), kept = *x, h = 1e-7 * fmax(1, fabs(kept));
+            double *x = value_of_state(s, free_[k]), kept = *x, h = MOVE * fmax(1, fabs(kept));
 
             *x = kept + h;
             if (condition_values(w))
@@ -248,15 +256,15 @@ solve_group(struct system_ *w, const uint32_t *list, size_t n, const uint32_t *f
             *x = kept;
         }
         if (LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)nfree, 1, a, (lapack_int)n, b, (lapack_int)ld,
-                           sigma, 1e-10, &rank))
+                           sigma, DEPENDENT, &rank))
             break;
         for (size_t k = 0; k < nfree; k++) {
             double *x = value_of_state(s, free_[k]);
 
             *x += b[k];
-            change = fmax(change, fabs(b[k]) / fmax(fabs(*x), 1e-300));
+            change = fmax(change, fabs(b[k]) / fmax(fabs(*x), DBL_MIN));
         }
-        if (change < 1e-14)
+        if (change < SETTLED)
             break;
     }
     free(a);
@@ -353,7 +361,7 @@ solve_conditions(struct solver *s)
         for (uint32_t i = 0; i < n; i++) {
             const struct condition *c = &s->condition.at[i];
 
-            if (c->stated && !(fabs(w.y[i] - c->value) <= 1e-9 * fmax(fabs(c->value), fabs(w.y[i])) + 1e-14))
+            if (c->stated && !(fabs(w.y[i] - c->value) <= MET * fmax(fabs(c->value), fabs(w.y[i])) + NOTHING))
                 report_contradiction(&w, i);
         }
     evaluator_free(w.v);
@@ -441,7 +449,7 @@ meet_constraints(struct solver *s)
     for (uint32_t i = 0; i < n && met && worst == UINT32_MAX; i++) {
         double x = *value_of_state(s, i), was = before[i];
 
-        if (s->set[i] && fabs(x - was) > AGREES * fmax(fabs(x), fabs(was)) + 1e-14)
+        if (s->set[i] && fabs(x - was) > AGREES * fmax(fabs(x), fabs(was)) + NOTHING)
             worst = i;
     }
     if (!met || worst != UINT32_MAX)

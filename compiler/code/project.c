@@ -8,6 +8,12 @@
 #include "project.h"
 
 enum { MAX_ITERATIONS = 20 };
+/* All steps are parts of the states' sizes (weight). */
+#define MOVE 1e-4        /* by which a state is moved for a slope, to both sides: its error is of second order */
+#define FAR 1e-3         /* a longer step asks for new slopes */
+#define DEPENDENT 1e-10  /* of the greatest singular value: rows that follow from others */
+#define REACHED 1e-12    /* a shorter step has reached the constraints; */
+#define AT_ROUNDING 1e-9 /* so has one that is as short and no shorter than half the last */
 
 struct set {
     uint32_t row0, rows, col0, cols;
@@ -183,8 +189,8 @@ project_set(projector *p, const struct set *s, projector_values *values, void *c
         if (values(ctx, x, p->c))
             break;
         /* slopes are taken again only while the start is far */
-        for (uint32_t k = 0; k < n && (it == 0 || last > 1e-3); k++) {
-            double *v = &x[col[k]], kept = *v, h = 1e-4 * weight(p, col[k]);
+        for (uint32_t k = 0; k < n && (it == 0 || last > FAR); k++) {
+            double *v = &x[col[k]], kept = *v, h = MOVE * weight(p, col[k]);
             int bad;
 
             *v = kept + h;
@@ -195,7 +201,7 @@ project_set(projector *p, const struct set *s, projector_values *values, void *c
             if (bad)
                 goto out;
             for (uint32_t i = 0; i < m; i++)
-                a[(size_t)k * m + i] = (p->plus[row[i]] - p->minus[row[i]]) / (2e-4);
+                a[(size_t)k * m + i] = (p->plus[row[i]] - p->minus[row[i]]) / (2 * MOVE);
         }
         for (size_t i = 0; i < (size_t)m * n; i++)
             slope = fmax(slope, fabs(a[i]));
@@ -220,13 +226,13 @@ project_set(projector *p, const struct set *s, projector_values *values, void *c
             b[i] = -p->c[row[i]] / size;
         }
         if (LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)m, (lapack_int)n, 1, work, (lapack_int)m, b, (lapack_int)ld,
-                           sigma, 1e-10, &rank))
+                           sigma, DEPENDENT, &rank))
             break;
         for (uint32_t k = 0; k < n; k++) {
             step = fmax(step, fabs(b[k]));
             x[col[k]] += b[k] * weight(p, col[k]);
         }
-        if (step < 1e-12 || (step < 1e-9 && step >= last / 2)) {
+        if (step < REACHED || (step < AT_ROUNDING && step >= last / 2)) {
             failed = 0;
             break;
         }

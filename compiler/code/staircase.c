@@ -7,6 +7,9 @@
 #include "staircase.h"
 
 #define CANCELLED 1e-12 /* of the two terms of a difference: less is rounding */
+#define NO_PIVOT 1e-15  /* of a row's greatest entry, of orders that are added up by weights: nothing of it is left */
+#define GREATER 1e-9 /* of a row: a pivot that is no greater by this is an equal one, and the first of them is taken \
+                      */
 enum { NIL = UINT32_MAX, ORDERS = 3 };
 
 /* One equation: a z + op b = 0; kick: what the same rows say of impulses, a p + kick b = 0. pivot: the unknown it is
@@ -90,7 +93,7 @@ next_pivot(const struct elimination *e, const double *column, uint32_t *at, uint
             return true;
         }
         for (uint32_t j = 0; j < e->n; j++)
-            if (r->a[j] != 0 && fabs(r->a[j] * column[j]) / most > best + 1e-9) {
+            if (r->a[j] != 0 && fabs(r->a[j] * column[j]) / most > best + GREATER) {
                 best = fabs(r->a[j] * column[j]) / most;
                 *at = i;
                 *unknown = j;
@@ -386,7 +389,7 @@ staircase_ahead(uint32_t n, const double *a, double h)
         }
         normalise(&e, &e.row[i]);
     }
-    eliminate(&e, 1e-15);
+    eliminate(&e, NO_PIVOT);
     finish(r, &e);
     end(&e);
     return r;

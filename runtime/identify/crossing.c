@@ -6,6 +6,11 @@
 
 /* How far parameters and states are moved where a derivative is taken by differences, in parts of their size. */
 static const double MOVE = 1e-5;
+/* Of it, the time by which a crossing is moved to see how fast conditions move; of the run, how near to its border in
+ * time a condition is that switched, and one that switched back at once. */
+static const double TIME_MOVE = 1e-2, NEAR = 1e-4, AT_BORDER = 1e-9;
+/* Of what a state moves by in the whole run at its rate: a state that is zero there is moved by a part of this. */
+static const double RUN_SHARE = 1e-3;
 /* Rates that differ by less than this part are the same. */
 static const double SAME = 1e-12;
 /* States that ideal switches have stopped: what they do to others is linear there. */
@@ -138,7 +143,7 @@ from_border(const struct model_mode *mode, double g)
 static void
 find_trigger(crossings *w, crossing *c, bool jumped)
 {
-    double d = 1e-2 * MOVE * w->length, least = 1e-4 * w->length;
+    double d = TIME_MOVE * MOVE * w->length, least = NEAR * w->length;
 
     for (int side = 0; side < 2; side++) {
         double e = side ? -d : d;
@@ -156,7 +161,7 @@ find_trigger(crossings *w, crossing *c, bool jumped)
         if (mode.kind == MODE_GIVEN || (same && !jumped) || dg == 0 || !isfinite(dg))
             continue;
         after = from_border(&mode, g) / fabs(dg);
-        if (after < (same ? fmin(least, 1e-9 * w->length) : least)) {
+        if (after < (same ? fmin(least, AT_BORDER * w->length) : least)) {
             least = after;
             c->trigger = k;
             c->slope = dg;
@@ -405,7 +410,7 @@ crossing_forward(crossings *w, const crossing *c, size_t q, size_t jump, double 
 static double
 state_step(const crossings *w, const crossing *c, const double *x, size_t i)
 {
-    double size = fabs(x[i]) + 1e-3 * w->length * fabs(c->rate[0][i]);
+    double size = fabs(x[i]) + RUN_SHARE * w->length * fabs(c->rate[0][i]);
 
     return MOVE * (size > 0 ? size : 1);
 }

@@ -23,6 +23,11 @@ static const double SHARE = 1e-3;
 /* By which factor a parameter moves at most in a step: what hardly shows would else be sent anywhere, and runs there
  * take for ever. */
 static const double STRIDE = 2;
+/* Steps of a search, where nobody says: how many, and of a parameter's size the least. */
+enum { MOST_STEPS = 100 };
+static const double STEP_TOLERANCE = 1e-6;
+/* Costs of two ends that are one and the same: of the cost, and of each row, scaled to 1, where nothing is left. */
+static const double SAME_COST = 1e-6, SAME_ROW = 1e-12;
 /* A trial run takes at most so many times the steps of the longest that was accepted, or this number. */
 enum { MORE_STEPS = 20, FEW_STEPS = 20000 };
 /* A fit has lost its way where it leaves more than this part of the data's variance, or came to no end, and what it
@@ -423,7 +428,8 @@ run_search(struct search *s, const ls_problem *p, double *theta, ls_result *foun
 static void
 keep_better(size_t n, const double *theta, const bool *held, const ls_result *found, struct best *best, fit_result *r)
 {
-    if (best->any && fabs(found->cost - best->found.cost) <= 1e-6 * best->found.cost + 1e-12 * (double)found->rows)
+    if (best->any &&
+        fabs(found->cost - best->found.cost) <= SAME_COST * best->found.cost + SAME_ROW * (double)found->rows)
         r->same++;
     else if (best->any)
         r->other++;
@@ -648,9 +654,9 @@ fit_search(fit *f, fit_result *r, char **why)
                      .evaluate = evaluate,
                      .held = s.held,
                      .ctx = &s,
-                     .most_steps = f->most_steps ? f->most_steps : 100,
+                     .most_steps = f->most_steps ? f->most_steps : MOST_STEPS,
                      .stride = STRIDE,
-                     .step_tolerance = f->step_tolerance > 0 ? f->step_tolerance : 1e-6,
+                     .step_tolerance = f->step_tolerance > 0 ? f->step_tolerance : STEP_TOLERANCE,
                      .cost_tolerance = f->cost_tolerance };
 
     *r = (fit_result){ .value = bg_calloc(n, sizeof(double)),

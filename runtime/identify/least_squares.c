@@ -81,7 +81,16 @@ ls_rows_triangle(ls_rows *s, double *triangle, double *z)
 /* Derivatives by a parameter, and singular values of the scaled derivatives, that are so small a part of the greatest
  * are rounding: what they would say leads anywhere, so that it is not followed. */
 static const double ROUNDING = 1e-10;
+/* Where the problem does not say: of a parameter's size, and of the cost. */
+static const double STEP_TOLERANCE = 1e-10, COST_TOLERANCE = 1e-14;
+enum { MOST_STEPS = 200 };
+/* Of the squared scales: little at first, so that a nearly linear problem takes Gauss-Newton steps from the start. */
+static const double FIRST_DAMPING = 1e-3;
 static const double LEAST_DAMPING = 1e-16, MOST_DAMPING = 1e30;
+/* A step is taken where the cost falls by more than this part of what the linear problem promised. */
+static const double WORTH = 1e-4;
+/* Of the cost: smaller changes are noise of the evaluation. */
+static const double NOISE = 1e-9;
 /* Of a step that strides too far. */
 static const double MORE_DAMPING = 3;
 /* Below the floor of the cost a step that leaves more than this part of it is the last. */
@@ -252,7 +261,7 @@ propose(struct search *s)
 static bool
 small_step(const struct search *s)
 {
-    double tolerance = s->p->step_tolerance > 0 ? s->p->step_tolerance : 1e-10;
+    double tolerance = s->p->step_tolerance > 0 ? s->p->step_tolerance : STEP_TOLERANCE;
 
     for (size_t i = 0; i < s->n; i++)
         if (fabs(s->step[i]) > tolerance * fabs(s->theta[i]) &&
@@ -265,10 +274,10 @@ small_step(const struct search *s)
 static enum ls_end
 descend(struct search *s, ls_result *r)
 {
-    double tolerance = s->p->cost_tolerance > 0 ? s->p->cost_tolerance : 1e-14, growth = 2;
-    size_t most = s->p->most_steps ? s->p->most_steps : 200;
+    double tolerance = s->p->cost_tolerance > 0 ? s->p->cost_tolerance : COST_TOLERANCE, growth = 2;
+    size_t most = s->p->most_steps ? s->p->most_steps : MOST_STEPS;
 
-    s->damping = 1e-3;
+    s->damping = FIRST_DAMPING;
     while (r->steps < most) {
         double promised = propose(s), fresh, gain;
         bool fine;
@@ -288,7 +297,7 @@ descend(struct search *s, ls_result *r)
         fine = evaluate(s, s->trial, r);
         fresh = fine ? ls_rows_triangle(&s->rows, NULL, NULL) : INFINITY;
         gain = (s->cost - fresh) / promised;
-        if (isfinite(fresh) && gain > 1e-4) {
+        if (isfinite(fresh) && gain > WORTH) {
             double before = s->cost;
 
             memcpy(s->theta, s->trial, s->n * sizeof *s->theta);
@@ -308,7 +317,7 @@ descend(struct search *s, ls_result *r)
             continue;
         }
         /* what is promised is in the noise of the evaluation */
-        if (isfinite(fresh) && promised <= 1e-9 * s->cost && fabs(fresh - s->cost) <= 1e-9 * s->cost)
+        if (isfinite(fresh) && promised <= NOISE * s->cost && fabs(fresh - s->cost) <= NOISE * s->cost)
             return LS_CONVERGED;
         s->damping *= growth;
         growth *= 2;

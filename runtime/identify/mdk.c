@@ -17,8 +17,15 @@ static const double SUSPICIOUS = 1.25;
 static const double EXACT = 1e-12;
 /* Least eigenvalue over the greatest below which a matrix counts as indefinite. */
 static const double DEFINITE = 1e-9;
-/* What a start that is not definite is lifted to: share of the mean eigenvalue's size. */
-static const double LIFTED = 1e-2;
+/* Eigenvalues of a start below this part of the mean size are lifted, to that of LIFTED: share of the mean eigenvalue's
+ * size. */
+static const double LOW = 1e-6, LIFTED = 1e-2;
+/* Of the greatest diagonal entry: below it equations follow from others. */
+static const double DEPENDENT = 1e-12;
+/* Of an eigenvalue: an imaginary part of rounding; and a distance from 1 at which log(mu)/(mu - 1) is its limit. */
+static const double REAL = 1e-12, AT_ONE = 1e-14;
+/* Of the cost: two horizons lead to the same end. */
+static const double SAME_COST = 1e-6;
 
 void
 midpoint_discrete(size_t count, double h, const double *M, const double *D, const double *K, double *Md, double *Dd,
@@ -123,7 +130,7 @@ clip(size_t n, double *A)
         for (size_t i = 0; i < n; i++)
             size += fabs(value[i]) / (double)n;
         for (size_t i = 0; i < n; i++)
-            if (value[i] < 1e-6 * size) {
+            if (value[i] < LOW * size) {
                 value[i] = LIFTED * size;
                 lifted = true;
             }
@@ -216,7 +223,7 @@ mass_from(const mdk_data *d, const double *W, const double *P, const double *Q, 
                 }
     }
     fine = LAPACKE_dgelsy(LAPACK_COL_MAJOR, (lapack_int)rows, (lapack_int)unknowns, 1, a, (lapack_int)ld, b,
-                          (lapack_int)ld, pivot, 1e-12, &rank) == 0 &&
+                          (lapack_int)ld, pivot, DEPENDENT, &rank) == 0 &&
            (size_t)rank == unknowns;
     for (size_t j = 0; j < n && fine; j++)
         for (size_t i = 0; i < n; i++)
@@ -335,7 +342,7 @@ undo_hold(const subspace_model *s, double h, double complex *mu, double complex 
     if (!fine)
         *why = bg_format("the eigenvalues of the identified model do not converge");
     for (size_t i = 0; i < k && fine; i++)
-        if (fabs(cimag(mu[i])) <= 1e-12 * cabs(mu[i]) && creal(mu[i]) <= 0) {
+        if (fabs(cimag(mu[i])) <= REAL * cabs(mu[i]) && creal(mu[i]) <= 0) {
             *why = bg_format("the identified model has the eigenvalue %.3g, which no continuous system sampled every "
                              "%g s has: its logarithm is not real",
                              creal(mu[i]), h);
@@ -350,7 +357,7 @@ undo_hold(const subspace_model *s, double h, double complex *mu, double complex 
         fine = false;
     }
     for (size_t i = 0; i < k && fine; i++) {
-        double complex log_of = clog(mu[i]) / h, ratio = cabs(mu[i] - 1) > 1e-14 ? log_of / (mu[i] - 1) : 1 / h;
+        double complex log_of = clog(mu[i]) / h, ratio = cabs(mu[i] - 1) > AT_ONE ? log_of / (mu[i] - 1) : 1 / h;
 
         for (size_t c = 0; c < m; c++)
             VB[c * k + i] *= ratio;
@@ -669,7 +676,7 @@ mdk_identify(const mdk_data *d, enum mdk_method method, size_t block_rows, mdk_r
         if (from_start(d, method, rows < most ? rows : most, fd, &one, &trouble)) {
             /* the methods without refinement have nothing to search: the first horizon is theirs */
             settled = block_rows || method != MDK_PEM || one.cost <= fmax(SUSPICIOUS * one.noise, EXACT) ||
-                      (found && fabs(one.cost - r->cost) <= 1e-6 * r->cost);
+                      (found && fabs(one.cost - r->cost) <= SAME_COST * r->cost);
             evaluations += one.evaluations;
             if (!found || one.cost < r->cost) {
                 mdk_free(r);

@@ -13,6 +13,9 @@
 #include "least_squares.h"
 #include "mdk_parts.h"
 
+/* A deviation, over its noise, at which a simulation has run away: its square is still a number. */
+static const double FARTHEST = 1e100;
+
 double
 mdk_spread(const mdk_data *d, size_t i)
 {
@@ -163,7 +166,7 @@ add_rows(struct simulation *s, size_t k, ls_rows *rows)
     for (size_t i = 0; i < s->n; i++) {
         double r = (s->q[0][i] - s->d->y[i * s->d->samples + k + 2]) * s->weight[i];
 
-        if (!(fabs(r) < 1e100))
+        if (!(fabs(r) < FARTHEST))
             return false;
         for (size_t c = 0; c < s->parameters; c++)
             s->row[c] = s->S[0][c * s->n + i] * s->weight[i];

@@ -25,8 +25,9 @@ struct outset {
 };
 
 enum { DENSE_STATES = 600 };
-#define FAR 30        /* times a small step of a parameter */
-#define NOTHING 1e-11 /* of the greatest singular value */
+#define FAR 30           /* times a small step of a parameter */
+#define TINY_PIVOT 1e-13 /* of the scaled matrix: below it equations follow from others */
+#define NOTHING 1e-11    /* of the greatest singular value */
 
 outset *
 outset_new(bg_model *m, const var_id *by, size_t n, double start)
@@ -166,7 +167,7 @@ outset_rests(outset *o, tangent *g, double t, const double *x)
         }
         o->column[c + 1] = (int64_t)count;
     }
-    o->factor = factor_new(n, o->column, o->row, 1e-13);
+    o->factor = factor_new(n, o->column, o->row, TINY_PIVOT);
     o->regular = factor_numeric(o->factor, o->value, &singular);
     return o->regular || (o->nx <= DENSE_STATES && keep_conserved(o, g));
 }

@@ -12,6 +12,8 @@
 
 /* Relative size below which a direction of the observability matrix is taken for rounding. */
 static const double RANK = 1e-12;
+/* Of the greatest singular value: below it unknowns of the input matrix are not told apart. */
+static const double DEPENDENT = 1e-13;
 
 size_t
 subspace_most_rows(size_t m, size_t n, size_t samples)
@@ -237,8 +239,9 @@ fit_gains(const struct hankel *h, subspace_model *s)
         z[i] = -z[i];
     }
     s->noise = fmax(left, 0) / (double)rows.count;
-    fine = isfinite(left) && LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)unknowns, (lapack_int)unknowns, 1, triangle,
-                                            (lapack_int)unknowns, z, (lapack_int)unknowns, singular, 1e-13, &rank) == 0;
+    fine = isfinite(left) &&
+           LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)unknowns, (lapack_int)unknowns, 1, triangle,
+                          (lapack_int)unknowns, z, (lapack_int)unknowns, singular, DEPENDENT, &rank) == 0;
     for (size_t i = 0; i < order * m && fine; i++)
         s->G[i] = z[i];
     for (size_t i = 0; i < n * m && fine; i++)

@@ -470,7 +470,8 @@ integrator_resume(integrator *g, double t, const double *x)
     g->history = g->third = false;
     if (g->kind == EXPLICIT) {
         gather_failures(g);
-        ERKStepReset(g->arkode, t, g->y[2]);
+        if (ERKStepReset(g->arkode, t, g->y[2]) != ARK_SUCCESS)
+            return integrator_start(g, t, x);
         g->erk_failures = 0;
     }
     if (integrator_evaluate(g, t, x, g->f[2]) == 0 && g->kind == ROSENBROCK)

@@ -6,6 +6,8 @@
 
 #include "model_graph.h"
 
+#define UNKNOWN 1e-3 /* in SI: a velocity that is zero is tried with this */
+
 struct kinetic {
     bg_model *model;
     size_t nstates, n, ninertias;
@@ -92,7 +94,7 @@ static void
 take_scales(kinetic *k, const double *x)
 {
     for (size_t i = 0; i < k->n; i++)
-        k->scale[i] = x[k->state[i]] != 0 ? fabs(x[k->state[i]]) : 1e-3;
+        k->scale[i] = x[k->state[i]] != 0 ? fabs(x[k->state[i]]) : UNKNOWN;
 }
 
 static int

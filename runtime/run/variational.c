@@ -14,7 +14,13 @@
 #define ROUNDING (4 * DBL_EPSILON) /* of the states' sizes: what an iteration can reach */
 #define FALLS 0.5                  /* a correction that falls less has reached what rounding lets it, */
 #define STALLED 1e-8               /* if it is below this part of the sizes */
-#define SLOW 0.1                   /* a correction that falls less asks for a new Jacobian */
+/* Whether the rule fits is asked of the rates beside the point: each state moved by so much of its size, or of 1. */
+#define MOVED 1e-3
+#define EQUAL 1e-12   /* two values that are the same but for rounding; and what sources carry of inertias: nothing */
+#define UNMOVED 1e-8  /* of a displacement's rate: what displacements may do to it */
+#define STRAIGHT 1e-6 /* of what momenta do to a displacement's rate: how far it may bend, */
+#define STRAIGHT_OF_ALL 1e-9 /* and of the rate itself, which rounds */
+#define SLOW 0.1             /* a correction that falls less asks for a new Jacobian */
 
 struct variational {
     bg_model *model;
@@ -386,7 +392,7 @@ is_displacement(const struct trial *w, uint32_t port)
 static bool
 differs(double a, double b)
 {
-    return !(fabs(a - b) <= 1e-12 * fmax(fabs(a), fabs(b)));
+    return !(fabs(a - b) <= EQUAL * fmax(fabs(a), fabs(b)));
 }
 
 /* Does a ratio move with displacements alone, so that it is one of kinematics? */
@@ -499,7 +505,7 @@ masses_fit(struct trial *w)
             return refuse(w, el->at, el->name, "what it stores is no state, and a ratio between stores moves");
         }
     k = kinetic_new(w->model);
-    if (!(kinetic_carried(k, w->t, w->moved) < 1e-12))
+    if (!(kinetic_carried(k, w->t, w->moved) < EQUAL))
         fine = refuse(w, mover->at, mover->name, "its ratio moves, and a source moves inertias");
     kinetic_free(k);
     return fine;
@@ -530,7 +536,7 @@ rates_moved(struct trial *w, bool displacements, double by, double *rate)
 {
     for (size_t i = 0; i < model_nstates(w->model); i++)
         w->moved[i] = w->x[i] + (state_is_displacement(w, i) == displacements
-                                     ? by * 1e-3 * (fabs(w->x[i]) + 1e-3) * (1.5 + scatter(i, 7))
+                                     ? by * MOVED * (fabs(w->x[i]) + MOVED) * (1.5 + scatter(i, 7))
                                      : 0);
     return model_rhs(w->model, w->t, w->moved, rate) == 0;
 }
@@ -555,10 +561,10 @@ displacements_follow(struct trial *w)
 
             if (!state_is_displacement(w, i))
                 continue;
-            if (fabs(rate[1][i] - rate[0][i]) > 1e-8 * size)
+            if (fabs(rate[1][i] - rate[0][i]) > UNMOVED * size)
                 fine = refuse(w, s.at, s.name, w->mover == UINT32_MAX ? OTHER_RATE : MOVED_RATE);
             else if (numbers && fabs(rate[2][i] + rate[3][i] - 2 * rate[0][i]) >
-                                    1e-6 * fabs(rate[2][i] - rate[3][i]) + 1e-9 * fabs(rate[0][i]))
+                                    STRAIGHT * fabs(rate[2][i] - rate[3][i]) + STRAIGHT_OF_ALL * fabs(rate[0][i]))
                 fine = refuse(w, s.at, s.name, "its rate is no sum of velocities by fixed ratios");
         }
     for (int k = 0; k < 4; k++)
@@ -607,7 +613,7 @@ variational_fits(bg_model *m, double t, double stop, const double *x, bool *movi
     w.group = joined_new(g->njunctions);
     w.stores = bg_calloc(g->njunctions + 1, sizeof *w.stores);
     for (size_t i = 0; i < n; i++)
-        w.moved[i] = x[i] + 1e-3 * (fabs(x[i]) + 1e-3) * (1.5 + scatter(i, 11));
+        w.moved[i] = x[i] + MOVED * (fabs(x[i]) + MOVED) * (1.5 + scatter(i, 11));
     fine = has_inertia(&w) && nothing_switches(&w);
     if (fine && model_variables(m, t, x, w.v[0]) && model_variables(m, t, w.moved, w.v[1]) &&
         model_variables(m, w.later, x, w.v[2]) && velocities_moved(&w))
