@@ -8,8 +8,9 @@
 
 #define CANCELLED 1e-12 /* of the two terms of a difference: less is rounding */
 #define NO_PIVOT 1e-15  /* of a row's greatest entry, of orders that are added up by weights: nothing of it is left */
-#define GREATER 1e-9 /* of a row: a pivot that is no greater by this is an equal one, and the first of them is taken \
-                      */
+#define GREATER \
+    1e-9 /* of a row: a pivot that is no greater by this is an equal one, and the first of them is taken \
+          */
 enum { NIL = UINT32_MAX, ORDERS = 3 };
 
 /* One equation: a z + op b = 0; kick: what the same rows say of impulses, a p + kick b = 0. pivot: the unknown it is

@@ -21,6 +21,12 @@ struct passive_word passive_of(const loaded *l, const reduction *r, const char *
 void passive_json(json *j, const struct passive_word *w);
 void passive_put(const struct passive_word *w, FILE *out);
 
+/* The report; verbose: with every trial. (reduce_report.c) */
+void reduction_write_json(const reduction *r, bool bounded, const order_report *of, const struct passive_word *passive,
+                          FILE *out);
+void reduction_report(const reduction *r, bool bounded, const order_report *of, const struct passive_word *passive,
+                      bool verbose, FILE *out);
+
 void lines_write_json(json *j, const reduction *r); /* what the lines of outputs became */
 int reduce_by_modes(const request *q, const char *target);
 int reduce_by_order(const request *q, const char *target);
