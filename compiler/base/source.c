@@ -10,6 +10,7 @@
 
 enum {
     LARGEST_TEXT = 1 << 30,
+    LONGEST_QUOTE = 60,  /* bytes of a text that stands in a message */
     TAB_WIDTH = 4,       /* columns a tab takes in a printed source line */
     PRINTED_WIDTH = 150, /* columns of a source line that are printed; the rest is "..." */
     READ_BLOCK = 1 << 16
@@ -219,6 +220,61 @@ source_place(const sources *s, uint32_t file, uint32_t pos, int *line, int *colu
         *line = (int)l + 1;
         *column = (int)(pos - t->line[l]) + 1;
     }
+}
+
+/* Is there nothing in a text that source_one_line would change: blanks, quotes, comments? So are most numbers and
+ * names.
+ */
+static bool
+is_bare(const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (isspace((unsigned char)s[i]) || s[i] == '"' || s[i] == '/')
+            return false;
+    return true;
+}
+
+const char *
+source_one_line(const sources *s, arena *a, span at)
+{
+    const char *text = source_text(s, at.file);
+    size_t n = source_length(s, at.file);
+    strbuf b = { 0 };
+    const char *copy;
+    bool quoted = false;
+
+    if (at.end <= n && at.begin < at.end && is_bare(text + at.begin, at.end - at.begin))
+        return arena_strndup(a, text + at.begin, at.end - at.begin);
+    for (size_t i = at.begin; i < at.end && i < n; i++) {
+        bool blank = isspace((unsigned char)text[i]);
+
+        if (!quoted && text[i] == '/' && i + 1 < at.end && text[i + 1] == '/') { /* a comment is no part of it */
+            while (i + 1 < at.end && text[i + 1] != '\n')
+                i++;
+            continue;
+        }
+        if (text[i] == '"' && !(quoted && text[i - 1] == '\\'))
+            quoted = !quoted;
+        if (!blank || quoted)
+            strbuf_add(&b, text + i, 1);
+        else if (b.n && b.at[b.n - 1] != ' ')
+            strbuf_puts(&b, " ");
+    }
+    copy = arena_strdup(a, b.n ? b.at : "");
+    strbuf_free(&b);
+    return copy;
+}
+
+const char *
+source_shortened(const sources *s, arena *a, span at)
+{
+    size_t keep = LONGEST_QUOTE - 3;
+
+    if (at.end - at.begin <= LONGEST_QUOTE)
+        return source_one_line(s, a, at);
+    while (keep && ((unsigned char)source_text(s, at.file)[at.begin + keep] & 0xc0) == 0x80)
+        keep--;
+    return arena_format(a, "%s...", source_one_line(s, a, (span){ at.file, at.begin, at.begin + (uint32_t)keep }));
 }
 
 /* ---------------------------------------------------------------- diagnostics */

@@ -62,6 +62,9 @@ const char *source_path(const sources *s, uint32_t file);
 const char *source_text(const sources *s, uint32_t file); /* 0-terminated */
 size_t source_length(const sources *s, uint32_t file);
 size_t sources_count(const sources *s);
+/* The text of a span on one line, without comments; shortened as messages show it. In the arena. */
+const char *source_one_line(const sources *s, arena *a, span at);
+const char *source_shortened(const sources *s, arena *a, span at);
 /* 1-based line and column (bytes) of a position */
 void source_place(const sources *s, uint32_t file, uint32_t pos, int *line, int *column);
 

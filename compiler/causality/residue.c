@@ -143,11 +143,13 @@ evaluate(residues *r, inst i)
 /* Parameters computed from parameters are opened; every other one is a number of its own, whatever its value: another
  * run may set it. */
 static bool
-is_opened(const flat_model *f, const flat_var *v)
+is_opened(const flat_model *f, var_id v)
 {
-    if (v->kind == VAR_PARAM && inst_known(v->def))
-        for (uint32_t k = 0; k < v->def.n; k++)
-            if (f->var.at[inst_slots(f, v->def)[k]].kind == VAR_PARAM)
+    inst def = var_def(f, v);
+
+    if (f->var.at[v].kind == VAR_PARAM && inst_known(def))
+        for (uint32_t k = 0; k < def.n; k++)
+            if (f->var.at[inst_slots(f, def)[k]].kind == VAR_PARAM)
                 return true;
     return false;
 }
@@ -178,13 +180,13 @@ residue_of(residues *r, inst i)
 
             if (known(r, v) != UINT32_MAX)
                 continue;
-            if (!is_opened(r->f, var)) {
-                set_known(r, v, var->kind == VAR_LITERAL ? of_number(var->value) : drawn(4, v));
+            if (!is_opened(r->f, v)) {
+                set_known(r, v, var->kind == VAR_LITERAL ? of_number(var_value(r->f, v)) : drawn(4, v));
                 continue;
             }
             set_known(r, v, drawn(4, v)); /* stands in if a definition should refer to itself */
             vec_reserve(&open, open.n + 1);
-            open.at[open.n].i = var->def;
+            open.at[open.n].i = var_def(r->f, v);
             open.at[open.n].v = v;
             open.at[open.n++].next = 0;
             continue;

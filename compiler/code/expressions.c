@@ -94,7 +94,7 @@ expression_poles_new(const equations *e, const pole_list *list)
         struct expression_pole x = { .block = q->block };
 
         x.pole.at = q->at;
-        x.pole.var = q->var == VAR_NONE ? NULL : arena_strdup(p->arena, e->f->var.at[q->var].name);
+        x.pole.var = q->var == VAR_NONE ? NULL : arena_strdup(p->arena, var_name(e->f, q->var));
         if (q->block == NO_BLOCK)
             x.divisor = written(&p->book, e->f, q->divisor);
         else

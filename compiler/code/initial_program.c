@@ -182,8 +182,8 @@ initial_program_new(const flat_model *f, const causal *c, const equations *e)
 
         vec_push(&g->state, v);
         if (x->kind == VAR_INTEGRAL)
-            vec_push(&g->stated,
-                     ((struct initial_stated){ stated_value(&w, x->init), x->at, NULL, v, i, UINT32_MAX, true }));
+            vec_push(&g->stated, ((struct initial_stated){ stated_value(&w, var_init(f, v)), var_at(f, v), NULL, v, i,
+                                                           UINT32_MAX, true }));
     }
     /* values of what is stored before values that go through laws, so that these fill what is left */
     for (int pass = 0; pass < 2; pass++)

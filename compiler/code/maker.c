@@ -150,7 +150,7 @@ find_stated(image *m, const maker *k)
     for (uint32_t i = 0; i < e->state.n; i++) {
         const flat_var *v = &f->var.at[e->state.at[i].var];
 
-        if (v->kind == VAR_INTEGRAL && inst_known(v->init))
+        if (v->kind == VAR_INTEGRAL && inst_known(var_init(f, e->state.at[i].var)))
             m->stated[m->position[e->state.at[i].var]] = true;
     }
 }
@@ -284,8 +284,8 @@ add_events(image *m, const maker *k)
         const flat_delay *d = &f->delay.at[i];
         struct image_setting before = setting(m, f, d->before);
 
-        vec_push(&m->delay, ((struct image_delay){ { m->position[d->var], 0, NAN, d->at,
-                                                     copied(m, f->var.at[d->var].name), follows_delayed(k, d->of) },
+        vec_push(&m->delay, ((struct image_delay){ { m->position[d->var], 0, NAN, d->at, copied(m, var_name(f, d->var)),
+                                                     follows_delayed(k, d->of) },
                                                    parameter_program_add(m->parameters, f, d->by),
                                                    before.value,
                                                    before.there }));
@@ -360,7 +360,7 @@ image_new(maker *k)
     m->ndeclared = k->f->output.n;
     m->constraint_at = bg_calloc(m->nconstraints + 1, sizeof *m->constraint_at);
     for (size_t i = 0; i < m->nconstraints; i++)
-        m->constraint_at[i] = k->f->var.at[e->constraint.at[i]].at;
+        m->constraint_at[i] = var_at(k->f, e->constraint.at[i]);
     m->nbond_values = k->f->port.n + k->f->bond.n;
     for (size_t i = 0; i < k->f->port.n; i++)
         m->nbond_values += k->f->port.at[i].stored != VAR_NONE ? 2 : 0;

@@ -104,9 +104,9 @@ quantity_of(const flat_model *f, inst def)
     if (def.n != 1 || pool_node(f->pool, def.root)->op != EX_SLOT)
         return NULL;
     v = inst_slots(f, def)[0];
-    if (f->var.at[v].kind == VAR_SIGNAL && inst_known(f->var.at[v].def) && f->var.at[v].def.n == 1 &&
-        pool_node(f->pool, f->var.at[v].def.root)->op == EX_SLOT)
-        v = inst_slots(f, f->var.at[v].def)[0];
+    if (f->var.at[v].kind == VAR_SIGNAL && inst_known(var_def(f, v)) && var_def(f, v).n == 1 &&
+        pool_node(f->pool, var_def(f, v).root)->op == EX_SLOT)
+        v = inst_slots(f, var_def(f, v))[0];
     return quantity_name(f, v);
 }
 
@@ -147,7 +147,9 @@ moves_by_time(const maker *m, inst i)
         for (uint32_t k = 0; k < x.n; k++) {
             var_id id = inst_slots(f, x)[k];
             const flat_var *v = &f->var.at[id];
-            inst by = v->kind == VAR_SIGNAL ? v->def : v->kind == VAR_MODE ? m->e->mode.at[v->owner].g : INST_NONE;
+            inst by = v->kind == VAR_SIGNAL ? var_def(f, id)
+                      : v->kind == VAR_MODE ? m->e->mode.at[v->owner].g
+                                            : INST_NONE;
 
             if (v->kind == VAR_TIME) {
                 time = true;
@@ -294,7 +296,7 @@ image_reads_make(const maker *k)
 
         r->of_variable[i] = (uint32_t)list.n;
         if (v->kind == VAR_PARAM || v->kind == VAR_SIGNAL)
-            add_reads(f, v->def, &list);
+            add_reads(f, var_def(f, i), &list);
     }
     r->of_variable[f->var.n] = (uint32_t)list.n;
     r->read = list.at;
@@ -320,10 +322,10 @@ image_states_make(const image *m, const maker *k)
     for (size_t i = 0; i < n; i++) {
         const flat_var *v = &f->var.at[var[i]];
 
-        table[i] = (struct model_state){ .name = arena_strdup(s->names, v->name),
-                                         .at = v->at,
+        table[i] = (struct model_state){ .name = var_name_in(f, var[i], s->names),
+                                         .at = var_at(f, var[i]),
                                          .unit = v->unit,
-                                         .display = v->display,
+                                         .display = var_display(f, var[i]),
                                          .shown = shown[i],
                                          .var = var[i],
                                          .kind = v->kind,
@@ -360,8 +362,8 @@ name_equation(const flat_model *f, uint32_t of, struct model_variable *v)
         v->equation_at = f->bond.at[of].at;
         break;
     case DEF_BY_RATE:
-        v->equation = f->var.at[of].name;
-        v->equation_at = f->var.at[of].at;
+        v->equation = var_name(f, of);
+        v->equation_at = var_at(f, of);
         break;
     case DEF_BY_TEXT: v->equation_at = v->at; break;
     case DEF_BY_NOTHING: break;
@@ -370,12 +372,14 @@ name_equation(const flat_model *f, uint32_t of, struct model_variable *v)
 
 /* Given as a number: nothing it is computed from is a parameter itself. */
 static bool
-is_number(const flat_model *f, const flat_var *x)
+is_number(const flat_model *f, var_id v)
 {
-    if (x->kind != VAR_PARAM || x->role != ROLE_PARAMETER || !x->name)
+    inst def = var_def(f, v);
+
+    if (f->var.at[v].kind != VAR_PARAM || f->var.at[v].role != ROLE_PARAMETER || !var_name(f, v))
         return false;
-    for (uint32_t k = 0; inst_known(x->def) && k < x->def.n; k++)
-        if (f->var.at[f->slot.at[x->def.first + k]].kind != VAR_LITERAL)
+    for (uint32_t k = 0; inst_known(def) && k < def.n; k++)
+        if (f->var.at[f->slot.at[def.first + k]].kind != VAR_LITERAL)
             return false;
     return true;
 }
@@ -400,15 +404,15 @@ image_variables_make(const maker *k)
         bool state = e->var.at[i].kind == DEF_STATE;
         const eq_var *d = &e->var.at[state ? e->state.at[e->var.at[i].index].rate : i];
 
-        table[i] = (struct model_variable){ .name = v->name ? arena_strdup(made->names, v->name) : NULL,
-                                            .at = v->at,
+        table[i] = (struct model_variable){ .name = var_name_in(f, i, made->names),
+                                            .at = var_at(f, i),
                                             .unit = v->unit,
-                                            .display = v->display,
+                                            .display = var_display(f, i),
                                             .shown = shown[i],
                                             .kind = v->kind,
                                             .role = v->role,
                                             .state = state,
-                                            .number = is_number(f, v),
+                                            .number = is_number(f, i),
                                             .by = (enum defined_by)d->by,
                                             .equation_at = SPAN_NONE };
         name_equation(f, d->of, &table[i]);
@@ -424,7 +428,7 @@ unknown_said(const flat_model *f, var_id v, arena *to)
 {
     const flat_var *x = &f->var.at[v];
 
-    return (struct model_pole){ .at = x->at, .var = arena_strdup(to, x->name), .unit = x->unit };
+    return (struct model_pole){ .at = var_at(f, v), .var = arena_strdup(to, var_name(f, v)), .unit = x->unit };
 }
 
 image_unknowns *
@@ -450,7 +454,7 @@ image_parameters_make(const maker *k)
 
     p->names = arena_new();
     for (uint32_t v = (uint32_t)f->var.n; v-- > 0;) { /* of two of a name the first is found first */
-        const char *name = f->var.at[v].name;
+        const char *name = var_name(f, v);
         uint64_t hash;
 
         if (f->var.at[v].kind != VAR_PARAM)

@@ -27,7 +27,7 @@ compare_rank(const void *a, const void *b, void *ctx)
 static void
 add_turns(moves_program *p, const flat_model *f, var_id v)
 {
-    inst d = f->var.at[v].def;
+    inst d = var_def(f, v);
 
     for (uint32_t k = 0; k < d.n; k++) {
         var_id from = inst_slots(f, d)[k];

@@ -43,7 +43,7 @@ parameter_program_new(const flat_model *f)
         if (rank[v])
             p->computed.at[rank[v] - 1] = v;
     for (uint32_t i = 0; i < n; i++)
-        p->def.at[i] = parameter_program_add(p, f, f->var.at[p->computed.at[i]].def);
+        p->def.at[i] = parameter_program_add(p, f, var_def(f, p->computed.at[i]));
     free(rank);
     return p;
 }
@@ -95,7 +95,7 @@ parameter_store_new(parameter_program *p, const flat_model *f)
     s = store_of(p);
     for (uint32_t v = 0; v < f->var.n; v++)
         if (f->var.at[v].kind == VAR_LITERAL)
-            s->value[v] = f->var.at[v].value;
+            s->value[v] = var_value(f, v);
     for (size_t i = 0; i < p->computed.n; i++)
         s->value[p->computed.at[i]] = formula_value(&p->book, p->def.at[i], s->value, s->room);
     return s;

@@ -77,11 +77,11 @@ hidden_signal(elab *el, inst i, const ast_expr *e, const unit *u)
     if (i.n == 1 && pool_node(el->pool, i.root)->op == EX_SLOT)
         return inst_slots(f, i)[0];
     key = inst_hash(f, i);
-    while ((v = map_get(&el->hidden_rates, key)) != MAP_NONE && !same_inst(f, f->var.at[v].def, i))
+    while ((v = map_get(&el->hidden_rates, key)) != MAP_NONE && !same_inst(f, var_def(f, v), i))
         key++;
     if (v == MAP_NONE) {
         v = flat_add_var(f, VAR_SIGNAL, NONE, text_of(el, e->at), e->at);
-        f->var.at[v].def = i;
+        var_say(f, v)->def = i;
         f->var.at[v].unit = u;
         map_set(&el->hidden_rates, key, v);
     }
@@ -125,7 +125,7 @@ make_der(builder *b, const ast_expr *e)
     }
     rate = map_get(&el->rates, owner);
     if (rate == MAP_NONE) {
-        rate = flat_add_var(el->f, VAR_RATE, owner, arena_format(el->a, "der(%s)", el->f->var.at[owner].name), e->at);
+        rate = flat_add_var(el->f, VAR_RATE, owner, arena_format(el->a, "der(%s)", var_name(el->f, owner)), e->at);
         el->f->var.at[rate].unit = v.unit;
         map_set(&el->rates, owner, rate);
     }
@@ -160,7 +160,7 @@ make_integral(builder *b, const ast_expr *e, var_id into)
     init = set_inst(el, 0);
     if (e->call.nargs > 1) {
         val v = initial_value(el, b->in, e->call.arg[1],
-                              arena_format(el->a, "the initial value of %s", el->f->var.at[into].name), r.unit, &init);
+                              arena_format(el->a, "the initial value of %s", var_name(el->f, into)), r.unit, &init);
 
         if (r.fit != FIT_UNIT && v.fit == FIT_UNIT) {
             r.fit = FIT_UNIT;
@@ -171,8 +171,8 @@ make_integral(builder *b, const ast_expr *e, var_id into)
     if (!r.bad) {
         inst def = builder_inst(&in, rate.n);
 
-        el->f->var.at[into].def = def;
-        el->f->var.at[into].init = init;
+        var_say(el->f, into)->def = def;
+        var_say(el->f, into)->init = init;
         if (!el->f->var.at[into].unit)
             el->f->var.at[into].unit = r.unit;
     }

@@ -67,8 +67,8 @@ given(struct check *c, const struct equation *e, measure *to)
         return bonds_expression(c, f->reinit.at[e->index].value);
     }
     *to = bonds_variable(c, e->index);
-    c->shows = f->var.at[e->index].role == ROLE_OUTPUT && f->var.at[e->index].display;
-    from = bonds_expression(c, f->var.at[e->index].def);
+    c->shows = f->var.at[e->index].role == ROLE_OUTPUT && var_display(f, e->index);
+    from = bonds_expression(c, var_def(f, e->index));
     c->shows = false;
     return from;
 }
@@ -96,7 +96,7 @@ bonds_look(struct check *c, const struct equation *e)
     if (e->kind == EQ_SIGNAL && c->f->var.at[e->index].kind == VAR_INTEGRAL) {
         from = bonds_times(c, from, bonds_plain(c->el->second), 1);
         bonds_same_unit(c, NODE_NONE, to, NODE_NONE, from);
-        bonds_same_unit(c, NODE_NONE, to, NODE_NONE, bonds_expression(c, c->f->var.at[e->index].init));
+        bonds_same_unit(c, NODE_NONE, to, NODE_NONE, bonds_expression(c, var_init(c->f, e->index)));
     } else {
         bonds_same_unit(c, NODE_NONE, to, NODE_NONE, from);
     }
@@ -167,9 +167,9 @@ bonds_list_items(struct items *t, const struct equation *e)
         add_inst(t, f->reinit.at[e->index].value);
         break;
     case EQ_SIGNAL:
-        add_inst(t, f->var.at[e->index].def);
+        add_inst(t, var_def(f, e->index));
         if (f->var.at[e->index].kind == VAR_INTEGRAL)
-            add_inst(t, f->var.at[e->index].init);
+            add_inst(t, var_init(f, e->index));
         break;
     }
 }
@@ -219,7 +219,7 @@ list_equations(struct check *c)
     for (uint32_t k = 0; k < f->initial.n; k++)
         vec_push(&c->eq, ((struct equation){ .kind = EQ_INITIAL, .index = k }));
     for (uint32_t k = 0; k < f->var.n; k++)
-        if ((f->var.at[k].kind == VAR_SIGNAL || f->var.at[k].kind == VAR_INTEGRAL) && inst_known(f->var.at[k].def) &&
+        if ((f->var.at[k].kind == VAR_SIGNAL || f->var.at[k].kind == VAR_INTEGRAL) && inst_known(var_def(f, k)) &&
             !f->var.at[k].holds && !clash_said(c->el, k)) /* what holds is the integral of nothing */
             vec_push(&c->eq, ((struct equation){ .kind = EQ_SIGNAL, .index = k }));
     for (uint32_t k = 0; k < f->reinit.n; k++)

@@ -36,8 +36,8 @@ called(const struct check *c, const struct equation *e)
         return arena_format(c->el->a, "%u:%s", f->junction.at[f->initial.at[e->index].junction].type,
                             f->junction.at[f->initial.at[e->index].junction].name);
     if (e->kind == EQ_REINIT)
-        return arena_format(c->el->a, "\"%s\"", f->var.at[f->reinit.at[e->index].target].name);
-    return arena_format(c->el->a, "\"%s\"", f->var.at[e->index].name);
+        return arena_format(c->el->a, "\"%s\"", var_name(f, f->reinit.at[e->index].target));
+    return arena_format(c->el->a, "\"%s\"", var_name(f, e->index));
 }
 
 /* What the equation gives a value to. */
@@ -97,7 +97,7 @@ place(const struct check *c, const struct equation *e)
         return f->reinit.at[e->index].at;
     if (e->kind == EQ_SIGNAL && given_value(c->el, e->index))
         return given_value(c->el, e->index)->expr->at;
-    return x != NONE ? f->element.at[x].at : f->var.at[e->index].at;
+    return x != NONE ? f->element.at[x].at : var_at(f, e->index);
 }
 
 /* The unit of the one coefficient of a linear law, from what the law says its bond carries; NULL for others. */
@@ -146,7 +146,7 @@ reads(const struct check *c, const struct equation *e)
     switch (e->kind) {
     case EQ_LAW: return f->law.at[e->index].def;
     case EQ_INITIAL: return f->initial.at[e->index].def;
-    case EQ_SIGNAL: return f->var.at[e->index].def;
+    case EQ_SIGNAL: return var_def(f, e->index);
     case EQ_REINIT: return f->reinit.at[e->index].value;
     }
     return INST_NONE;
@@ -156,7 +156,7 @@ reads(const struct check *c, const struct equation *e)
 static const unit *
 written_in(const struct check *c, const struct equation *e, const unit *u)
 {
-    const unit *own = e->kind == EQ_SIGNAL    ? c->f->var.at[e->index].display
+    const unit *own = e->kind == EQ_SIGNAL    ? var_display(c->f, e->index)
                       : e->kind == EQ_INITIAL ? c->f->initial.at[e->index].written
                                               : NULL;
 
@@ -365,13 +365,13 @@ plain_clash(struct check *c, const struct equation *e)
         help_inverse(c, e, r->effort, r->flow);
     }
     help_condition(c, e);
-    if (e->kind == EQ_SIGNAL && f->var.at[e->index].display && !strcmp(unit_text(f->var.at[e->index].display), "C") &&
-        x.ub && !strcmp(unit_text(x.ub), "K"))
+    if (e->kind == EQ_SIGNAL && var_display(f, e->index) && !strcmp(unit_text(var_display(f, e->index)), "C") && x.ub &&
+        !strcmp(unit_text(x.ub), "K"))
         diag_help(el->s, "[C] is a coulomb. Degrees Celsius are [degC], a difference of temperatures is in [K].");
     if (coefficient_unit && strstr(unit_text(coefficient_said(c, element_of(c, e), coefficient_unit)), "/C"))
         diag_help(el->s, "[C] is a coulomb. A difference of temperatures is in [K], as in [J/K].");
     if (e->kind == EQ_SIGNAL && given_value(el, e->index))
-        diag_note(el->s, f->var.at[e->index].at, "it is declared here");
+        diag_note(el->s, var_at(f, e->index), "it is declared here");
     if (x.a != NODE_NONE && x.b == NODE_NONE && x.ua && x.ub && unit_is_number(x.ub) && !unit_is_number(x.ua))
         diag_help(el->s, "Divide it by a value in [%s], as in %s/1 [%s].", unit_text(x.ua), node_text(c, x.a, i),
                   unit_text(x.ua));

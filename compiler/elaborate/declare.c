@@ -85,7 +85,7 @@ make_entries(elab *el, scope *in, value *v, const char *name, const int32_t *idx
         if (!k)
             v->var = x;
         el->f->var.at[x].role = role[v->kind];
-        el->f->var.at[x].display = v->declared;
+        var_say(el->f, x)->display = v->declared;
         el->f->var.at[x].unit = v->declared ? unit_dimension(v->declared) : NULL;
     }
 }

@@ -32,7 +32,7 @@ add_output(elab *el, const value *v, uint32_t entry)
     var_id x = v->var + entry;
     const unit *is = el->f->var.at[x].unit, *display = shown_unit(el, v, is);
 
-    vec_push(&el->f->output, ((flat_output){ el->f->var.at[x].name, flat_inst(el->f, ex_slot(el->pool, 0), &x, 1),
+    vec_push(&el->f->output, ((flat_output){ var_name(el->f, x), flat_inst(el->f, ex_slot(el->pool, 0), &x, 1),
                                              is || !display ? is : unit_dimension(display), display, v->at }));
 }
 

@@ -416,7 +416,7 @@ sum_of_pairs(elab *el, const field *f, uint32_t p, bool effort)
         v = slot.at[0];
     } else {
         v = flat_add_var(m, VAR_SIGNAL, NONE, arena_format(el->a, "%s.%s", x->full, effort ? "e" : "f"), x->at);
-        m->var.at[v].def = flat_inst(m, sum, slot.at, (uint32_t)slot.n);
+        var_say(m, v)->def = flat_inst(m, sum, slot.at, (uint32_t)slot.n);
     }
     vec_free(&slot);
     return v;

@@ -629,7 +629,7 @@ override_integrals(elab *el)
         else
             initial_value(el, el->override.at[over].in, el->override.at[over].expr,
                           arena_format(el->a, "%s(0)", v->name), v->declared, &init);
-        el->f->var.at[v->var].init = init;
+        var_say(el->f, v->var)->init = init;
     }
 }
 

@@ -16,7 +16,7 @@ hidden(elab *el, const char *name, const flat_var *like)
     const unit *u = like ? like->unit : NULL;
     var_id v = flat_add_var(el->f, VAR_PARAM, NONE, name, SPAN_NONE);
 
-    el->f->var.at[v].def = set_inst(el, 0);
+    var_say(el->f, v)->def = set_inst(el, 0);
     el->f->var.at[v].unit = u;
     return v;
 }
@@ -49,11 +49,15 @@ static void
 open_input(elab *el, var_id v)
 {
     flat_var *x = &el->f->var.at[v];
-    flat_opening o = { .name = x->name, .by = v, .element = NONE, .unit = x->unit, .display = x->display };
+    flat_opening o = { .name = var_name(el->f, v),
+                       .by = v,
+                       .element = NONE,
+                       .unit = x->unit,
+                       .display = var_display(el->f, v) };
 
     if (x->kind == VAR_SIGNAL) {
-        o.by = hidden(el, x->name, x);
-        el->f->var.at[v].def = with_offset(el, el->f->var.at[v].def, o.by);
+        o.by = hidden(el, var_name(el->f, v), x);
+        var_say(el->f, v)->def = with_offset(el, var_def(el->f, v), o.by);
     }
     add_opening(el, o);
 }
@@ -111,7 +115,7 @@ open_ends(elab *el)
             for (uint32_t k = 0; k < v->count; k++) {
                 open_input(el, v->var + k);
                 if (el->opt->ports)
-                    show(el, el->f->var.at[v->var + k].name, v->var + k);
+                    show(el, var_name(el->f, v->var + k), v->var + k);
             }
     }
     for (uint32_t e = 0; e < el->f->element.n; e++)

@@ -151,7 +151,7 @@ override_item(void *ctx, uint32_t index, uint32_t entry)
         return true;
     }
     v->entries_set = true;
-    store_override(g, entry_key(index, entry), g->el->f->var.at[v->var + entry].name, "the value of ");
+    store_override(g, entry_key(index, entry), var_name(g->el->f, v->var + entry), "the value of ");
     return true;
 }
 

@@ -33,7 +33,7 @@ slot_text(void *ctx, uint32_t k)
     const flat_model *f = pair[0];
     const inst *i = pair[1];
 
-    return f->var.at[inst_slots(f, *i)[k]].name;
+    return var_name(f, inst_slots(f, *i)[k]);
 }
 
 static char *
@@ -113,7 +113,7 @@ report_reciprocity(elab *el, const flat_element *x, uint32_t a, uint32_t b, node
     const flat_law *la = port_law(f, a), *lb = port_law(f, b);
     const flat_port *pa = &f->port.at[a], *pb = &f->port.at[b];
     char *ta = derivative_text(f, la->def, da), *tb = derivative_text(f, lb->def, db);
-    const char *na = f->var.at[argument_of(pa, la)].name, *nb = f->var.at[argument_of(pb, lb)].name;
+    const char *na = var_name(f, argument_of(pa, la)), *nb = var_name(f, argument_of(pb, lb));
     bool opposite = turn(pa, la) != turn(pb, lb);
 
     diag_error(el->s, "field-reciprocity", x->at,
@@ -169,7 +169,7 @@ check_arguments(elab *el, const flat_element *x)
             if (!ok) {
                 diag_error(el->s, "law-quantity", la->at,
                            "the law of %s reads \"%s\", for which another port has a law", port_name(f, a),
-                           f->var.at[given].name);
+                           var_name(f, given));
                 diag_note(el->s, lb->at, "that law is here");
                 diag_help(el->s, "Write both over the same quantities, or write energy = ....");
             }

@@ -259,11 +259,10 @@ read_known(builder *b, const known_value *k)
         return (val){ .n = ex_const(el->pool, k->value), .fit = FIT_BARE };
     memcpy(&bits, &k->value, sizeof bits);
     key = bits;
-    while ((v = map_get(&el->numbers, key)) != MAP_NONE && el->f->var.at[v].value != k->value)
+    while ((v = map_get(&el->numbers, key)) != MAP_NONE && var_value(el->f, v) != k->value)
         key++;
     if (v == MAP_NONE) {
-        v = flat_add_var(el->f, VAR_LITERAL, NONE, arena_format(el->a, "%.15g", k->value), k->at);
-        el->f->var.at[v].value = k->value;
+        v = flat_add_literal(el->f, k->value, arena_format(el->a, "%.15g", k->value), k->at);
         map_set(&el->numbers, key, v);
     }
     return (val){ .n = builder_slot(b, v), .fit = FIT_BARE };

@@ -208,11 +208,10 @@ literal(builder *b, const ast_expr *key, double si, const unit *u)
     uint32_t v = map_get(&el->literals, map_ptr_key(key));
 
     if (v == MAP_NONE) {
-        v = flat_add_var(el->f, VAR_LITERAL, NONE, text_of(el, key->at), key->at);
-        el->f->var.at[v].value = si;
+        v = flat_add_literal(el->f, si, NULL, key->at);
         if (u) {
             el->f->var.at[v].unit = unit_dimension(u);
-            el->f->var.at[v].display = u;
+            var_say(el->f, v)->display = u;
         }
         map_set(&el->literals, map_ptr_key(key), v);
     }

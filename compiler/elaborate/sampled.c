@@ -39,6 +39,7 @@ remember(builder *b, var_id v, span at)
     var_id memory;
 
     bool memory_of = false;
+    flat_said *said;
 
     for (size_t k = 0; k < el->remembered.n; k++) {
         if (el->remembered.at[k].of == v)
@@ -47,11 +48,12 @@ remember(builder *b, var_id v, span at)
     }
     if (kind == VAR_PARAM || kind == VAR_LITERAL || (f->var.at[v].holds && !memory_of))
         return v;
-    memory = flat_add_var(f, VAR_INTEGRAL, NONE, arena_format(el->a, "previous(%s)", f->var.at[v].name), at);
+    memory = flat_add_var(f, VAR_INTEGRAL, NONE, arena_format(el->a, "previous(%s)", var_name(f, v)), at);
     f->var.at[memory].unit = f->var.at[v].unit;
-    f->var.at[memory].display = f->var.at[v].display;
     f->var.at[memory].holds = true;
-    f->var.at[memory].def = f->var.at[memory].init = set_inst(el, 0);
+    said = var_say(f, memory);
+    said->display = var_display(f, v);
+    said->def = said->init = set_inst(el, 0);
     vec_push(&el->remembered, ((struct remembered){ v, memory }));
     return memory;
 }

@@ -3,12 +3,11 @@
  * A name is found in one hash map, keyed by its scope; the items of an array that are made one by one in another, keyed
  * by family and indexes. What was made at once is found by arithmetic.
  */
-#include <ctype.h>
 #include <string.h>
 
 #include "elab.h"
 
-enum { LONGEST_QUOTE = 60, MOST_LISTED = 12 };
+enum { MOST_LISTED = 12 };
 
 /* ---------------------------------------------------------------- families */
 
@@ -449,59 +448,16 @@ values_listed(const elab *el, const scope *in)
 
 /* ---------------------------------------------------------------- text */
 
-/* Is there nothing in a text that whole_text_of would change: blanks, quotes, comments? So are most numbers and names.
- */
-static bool
-is_bare(const char *s, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (isspace((unsigned char)s[i]) || s[i] == '"' || s[i] == '/')
-            return false;
-    return true;
-}
-
 const char *
 whole_text_of(elab *el, span at)
 {
-    const char *text = source_text(el->s, at.file);
-    size_t n = source_length(el->s, at.file);
-    strbuf b = { 0 };
-    const char *copy;
-
-    bool quoted = false;
-
-    if (at.end <= n && at.begin < at.end && is_bare(text + at.begin, at.end - at.begin))
-        return arena_strndup(el->a, text + at.begin, at.end - at.begin);
-    for (size_t i = at.begin; i < at.end && i < n; i++) {
-        bool blank = isspace((unsigned char)text[i]);
-
-        if (!quoted && text[i] == '/' && i + 1 < at.end && text[i + 1] == '/') { /* a comment is no part of it */
-            while (i + 1 < at.end && text[i + 1] != '\n')
-                i++;
-            continue;
-        }
-        if (text[i] == '"' && !(quoted && text[i - 1] == '\\'))
-            quoted = !quoted;
-        if (!blank || quoted)
-            strbuf_add(&b, text + i, 1);
-        else if (b.n && b.at[b.n - 1] != ' ')
-            strbuf_puts(&b, " ");
-    }
-    copy = arena_strdup(el->a, b.n ? b.at : "");
-    strbuf_free(&b);
-    return copy;
+    return source_one_line(el->s, el->a, at);
 }
 
 const char *
 text_of(elab *el, span at)
 {
-    size_t keep = LONGEST_QUOTE - 3;
-
-    if (at.end - at.begin <= LONGEST_QUOTE)
-        return whole_text_of(el, at);
-    while (keep && ((unsigned char)source_text(el->s, at.file)[at.begin + keep] & 0xc0) == 0x80)
-        keep--;
-    return arena_format(el->a, "%s...", whole_text_of(el, (span){ at.file, at.begin, at.begin + (uint32_t)keep }));
+    return source_shortened(el->s, el->a, at);
 }
 
 const unit *

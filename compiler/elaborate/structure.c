@@ -212,8 +212,7 @@ make_parts(elab *el)
                                                      .port = p->port,
                                                      .thinned = p->thinned }));
             f->junction.at[p->index].domain = read_domain(el, p->node);
-            f->junction.at[p->index].common = flat_add_var(
-                f, VAR_COMMON, p->index, arena_join(el->a, p->name, p->junction ? ".f" : ".e", NULL), p->at);
+            f->junction.at[p->index].common = flat_add_var(f, VAR_COMMON, p->index, NULL, p->at);
         } else if (p->kind == PART_ELEMENT) {
             p->index = (uint32_t)f->element.n;
             vec_push(&f->element, ((flat_element){ .type = p->element,
@@ -265,7 +264,7 @@ settle_link(elab *el, link *l)
         vec_push(
             &f->junction,
             ((flat_junction){ .type = 1, .implicit = true, .name = name, .at = l->at, .parent = from->in->origin }));
-        f->junction.at[j].common = flat_add_var(f, VAR_COMMON, j, arena_join(el->a, name, ".f", NULL), l->at);
+        f->junction.at[j].common = flat_add_var(f, VAR_COMMON, j, NULL, l->at);
         l->junction_from = l->junction_to = j;
     } else if (from->kind == PART_ELEMENT) {
         l->junction_from = l->junction_to;
@@ -293,8 +292,7 @@ make_bond(elab *el, link *l)
     to = &f->junction.at[b.to];
     if (from->type == to->type) {
         efforts = from->type == 1;
-        b.own = flat_add_var(f, VAR_BOND, (uint32_t)f->bond.n,
-                             arena_join(el->a, link_name(el, l), efforts ? ".e" : ".f", NULL), l->at);
+        b.own = flat_add_var(f, VAR_BOND, (uint32_t)f->bond.n, NULL, l->at);
         l->e = efforts ? b.own : from->common;
         l->f = efforts ? from->common : b.own;
     } else {
@@ -305,7 +303,7 @@ make_bond(elab *el, link *l)
 }
 
 static void
-make_port(elab *el, uint32_t e, uint32_t p, uint32_t l, const char *side)
+make_port(elab *el, uint32_t e, uint32_t p, uint32_t l)
 {
     flat_model *f = el->f;
     flat_element *x = &f->element.at[e];
@@ -313,8 +311,7 @@ make_port(elab *el, uint32_t e, uint32_t p, uint32_t l, const char *side)
     uint32_t j = k->junction_from, id = (uint32_t)f->port.n;
     bool flow_shared = f->junction.at[j].type == 1;
     var_id common = f->junction.at[j].common;
-    var_id own = flat_add_var(f, VAR_PORT, id, arena_join(el->a, x->name, side, flow_shared ? ".e" : ".f", NULL),
-                              x->at);
+    var_id own = flat_add_var(f, VAR_PORT, id, NULL, x->at);
     flat_port port = { .element = e,
                        .junction = j,
                        .sign = k->to == p ? 1 : -1,
@@ -325,8 +322,7 @@ make_port(elab *el, uint32_t e, uint32_t p, uint32_t l, const char *side)
     port.e = flow_shared ? own : common;
     port.f = flow_shared ? common : own;
     if (x->type == EL_C || x->type == EL_I)
-        port.stored = flat_add_var(f, VAR_STORED, id, arena_join(el->a, x->name, x->type == EL_C ? ".q" : ".p", NULL),
-                                   x->at);
+        port.stored = flat_add_var(f, VAR_STORED, id, NULL, x->at);
     vec_push(&f->port, port);
     x->nports++;
     if (k->e == VAR_NONE) {
@@ -394,7 +390,7 @@ make_one_port(elab *el, uint32_t p, flat_element *x)
         diag_error(el->s, "bond-arrow", l->at, "the arrow points away from %s:%s, which takes power", type, x->name);
         diag_help(el->s, "Write %s -> %s:%s.", el->part.at[l->to].name, type, x->name);
     }
-    make_port(el, q->index, p, q->link[0], "");
+    make_port(el, q->index, p, q->link[0]);
 }
 
 static void
@@ -425,8 +421,8 @@ make_two_ports(elab *el, uint32_t p, flat_element *x)
         diag_note(el->s, el->link.at[q->link[0]].at, "the other one is here");
         return;
     }
-    make_port(el, q->index, p, q->link[first_in ? 0 : 1], ".in");
-    make_port(el, q->index, p, q->link[first_in ? 1 : 0], ".out");
+    make_port(el, q->index, p, q->link[first_in ? 0 : 1]);
+    make_port(el, q->index, p, q->link[first_in ? 1 : 0]);
 }
 
 void

@@ -114,7 +114,7 @@ static var_id
 flow_alone(const elab *el, const value *v)
 {
     const flat_model *f = el->f;
-    inst i = f->var.at[v->var].def;
+    inst i = var_def(f, v->var);
     var_id x = inst_known(i) && i.n == 1 && pool_node(el->pool, i.root)->op == EX_SLOT ? inst_slots(f, i)[0] : VAR_NONE;
     const flat_var *y = x == VAR_NONE ? NULL : &f->var.at[x];
 
@@ -143,7 +143,7 @@ check_turning(elab *el)
             continue;
         diag_warn(el->s, "unit-hertz", v->at,
                   "\"%s\" shows a speed in [%s] as it is in rad/s: 1/s, not divided by 2*pi", v->name, unit_text(u));
-        diag_help(el->s, "Write %s/(2*pi) for a frequency, or show it in [rad/s] or [rpm].", el->f->var.at[x].name);
+        diag_help(el->s, "Write %s/(2*pi) for a frequency, or show it in [rad/s] or [rpm].", var_name(el->f, x));
     }
 }
 

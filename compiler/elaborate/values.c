@@ -45,7 +45,7 @@ define(elab *el, const value *v, uint32_t entry, inst def)
 {
     flat_var *x = &el->f->var.at[v->var + entry];
 
-    x->def = def;
+    var_say(el->f, v->var + entry)->def = def;
     if (v->kind == AST_INPUT && !only_parameters(el->f, inst_slots(el->f, def), def.n))
         x->kind = VAR_SIGNAL;
 }
@@ -103,7 +103,7 @@ override_entries(elab *el, uint32_t index)
             continue;
         }
         b = value_builder(el, v, el->model_scope, true);
-        b.who = arena_format(el->a, "\"let %s\"", el->f->var.at[v->var + k].name);
+        b.who = arena_format(el->a, "\"let %s\"", var_name(el->f, v->var + k));
         x = resolve(&b, o->expr, true);
         need_single(el, &x, o->expr->at);
         as_number(el, &x);
@@ -172,7 +172,7 @@ make_unset(elab *el, value *v)
     v->fits = (val){ .fit = FIT_BARE };
     def = set_inst(el, v->set ? v->set_value : 0);
     for (uint32_t k = 0; k < v->count; k++)
-        el->f->var.at[v->var + k].def = def;
+        var_say(el->f, v->var + k)->def = def;
 }
 
 static void

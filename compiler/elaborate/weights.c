@@ -21,7 +21,7 @@ hidden(elab *el, const char *name, double x)
 {
     var_id v = flat_add_var(el->f, VAR_PARAM, NONE, name, SPAN_NONE);
 
-    el->f->var.at[v].def = set_inst(el, x);
+    var_say(el->f, v)->def = set_inst(el, x);
     return v;
 }
 

@@ -17,12 +17,13 @@ make_held(elab *el, var_id id)
 {
     flat_var *x = &el->f->var.at[id];
 
-    if (x->kind != VAR_SIGNAL || (x->role != ROLE_SIGNAL && x->role != ROLE_OUTPUT) || !inst_known(x->def) ||
-        !only_parameters(el->f, inst_slots(el->f, x->def), x->def.n))
+    if (x->kind != VAR_SIGNAL || (x->role != ROLE_SIGNAL && x->role != ROLE_OUTPUT) ||
+        !inst_known(var_def(el->f, id)) ||
+        !only_parameters(el->f, inst_slots(el->f, var_def(el->f, id)), var_def(el->f, id).n))
         return false;
     x->kind = VAR_INTEGRAL;
-    x->init = x->def;
-    x->def = set_inst(el, 0);
+    var_say(el->f, id)->init = var_def(el->f, id);
+    var_say(el->f, id)->def = set_inst(el, 0);
     x->holds = true;
     return true;
 }
@@ -47,7 +48,7 @@ find_target(elab *el, scope *in, const ast_ref *r)
         return id;
     diag_error(el->s, "reinit-target", r->at, "\"%s\" is not stored, so it cannot be set anew", text_of(el, r->at));
     if (x && x->kind != VAR_TIME)
-        diag_note(el->s, x->at, "\"%s\" is declared here", x->name);
+        diag_note(el->s, var_at(f, id), "\"%s\" is declared here", var_name(f, id));
     diag_help(el->s, "What jumps is q of a C, p of an I, a signal that is an integral(...), or one that holds a value: "
                      "signal u = 0;");
     return VAR_NONE;
@@ -66,7 +67,7 @@ make_reinit(elab *el, scope *in, const struct ast_reinit *r, var_id target, uint
     v = resolve(&b, r->value, true);
     need_number(el, &v, r->value->at);
     if (target != VAR_NONE)
-        want = el->f->var.at[target].display ? el->f->var.at[target].display : el->f->var.at[target].unit;
+        want = var_display(el->f, target) ? var_display(el->f, target) : el->f->var.at[target].unit;
     if (target != VAR_NONE && !v.bad && units_give(el, v, r->value->at, want, name)) {
         flat_model *f = el->f;
 
@@ -78,7 +79,7 @@ make_reinit(elab *el, scope *in, const struct ast_reinit *r, var_id target, uint
         }
         if (!want && v.fit == FIT_UNIT) {
             f->var.at[target].unit = unit_dimension(v.unit);
-            f->var.at[target].display = v.written;
+            var_say(f, target)->display = v.written;
         }
         vec_push(&f->reinit, ((flat_reinit){ .target = target, .value = builder_inst(&b, v.n), .at = r->at }));
     }
@@ -141,7 +142,7 @@ make_when(elab *el, const struct pending_when *p, const var_id *target)
         vec_push(&el->f->reinit, ((flat_reinit){ .target = m->memory,
                                                  .value = flat_inst(el->f, ex_slot(el->pool, 0), &m->of, 1),
                                                  .remembers = true,
-                                                 .at = el->f->var.at[m->memory].at }));
+                                                 .at = var_at(el->f, m->memory) }));
     }
     w.nreinits = (uint32_t)el->f->reinit.n - w.reinit0;
     if (inst_known(w.condition) && (w.kind != WHEN_SAMPLES || inst_known(w.period)))

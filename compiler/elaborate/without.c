@@ -116,7 +116,7 @@ take_value(elab *el, value *v)
     v->gone = true;
     for (uint32_t k = 0; k < v->count; k++) {
         el->f->var.at[v->var + k].kind = VAR_PARAM;
-        el->f->var.at[v->var + k].def = set_inst(el, 0);
+        var_say(el->f, v->var + k)->def = set_inst(el, 0);
     }
 }
 

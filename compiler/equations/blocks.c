@@ -215,10 +215,10 @@ put_circle(const flat_model *f, const struct vars *circle, strbuf *text)
         if (k == LONGEST_CIRCLE && circle->n - k > 1)
             strbuf_puts(text, "... -> ");
         if (k < LONGEST_CIRCLE || k + 1 == circle->n)
-            strbuf_printf(text, "%s -> ", f->var.at[circle->at[k]].name);
+            strbuf_printf(text, "%s -> ", var_name(f, circle->at[k]));
     }
     if (circle->n)
-        strbuf_puts(text, f->var.at[circle->at[0]].name);
+        strbuf_puts(text, var_name(f, circle->at[0]));
 }
 
 /* Where signals alone lead from v back to it: remembered, for what a run may find there. */
@@ -252,13 +252,12 @@ say_undetermined(struct sorter *s, var_id v)
         find_circle(s, v, &circle);
     put_circle(f, &circle, &text);
     if (circle.n) {
-        diag_error(f->sources, "block-singular", f->var.at[v].at,
-                   "\"%s\" is defined by itself, in a circle that leaves it undetermined: %s", f->var.at[v].name,
-                   text.at);
+        diag_error(f->sources, "block-singular", var_at(f, v),
+                   "\"%s\" is defined by itself, in a circle that leaves it undetermined: %s", var_name(f, v), text.at);
         for (size_t k = 1; k < circle.n && k < 4; k++)
-            diag_note(f->sources, f->var.at[circle.at[k]].at, "\"%s\" is part of it", f->var.at[circle.at[k]].name);
+            diag_note(f->sources, var_at(f, circle.at[k]), "\"%s\" is part of it", var_name(f, circle.at[k]));
     } else {
-        diag_error(f->sources, "block-singular", f->var.at[v].at, "no equation determines \"%s\"", f->var.at[v].name);
+        diag_error(f->sources, "block-singular", var_at(f, v), "no equation determines \"%s\"", var_name(f, v));
     }
     strbuf_free(&text);
     vec_free(&circle);
@@ -472,7 +471,7 @@ make_block(struct sorter *s)
 
     if (b.n)
         remember_circle(s, e->unknown.at[b.unknown0]);
-    b.at = f->var.at[e->unknown.at[b.unknown0]].at;
+    b.at = var_at(f, e->unknown.at[b.unknown0]);
     b.rank = e->nranks++;
     if (!check_unknowns(s, &b)) {
         s->ok = false;

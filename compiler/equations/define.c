@@ -32,9 +32,7 @@ eq_new_var(equations *e, enum var_kind kind, uint32_t owner, const char *name, s
 var_id
 eq_new_rate(equations *e, var_id v)
 {
-    const flat_var *x = &e->f->var.at[v];
-
-    return eq_new_var(e, VAR_RATE, v, arena_join(e->f->arena, "der(", x->name, ")", NULL), x->at, x->position);
+    return eq_new_var(e, VAR_RATE, v, NULL, SPAN_NONE, e->f->var.at[v].position);
 }
 
 void

@@ -66,7 +66,7 @@ print_block(struct dumper *d, FILE *out, const eq_block *q)
     fprintf(out, "%s block of %u for", q->linear ? "linear" : "nonlinear", q->n);
     for (uint32_t i = 0; i < q->n; i++) {
         d->shown[e->unknown.at[q->unknown0 + i]] = true;
-        fprintf(out, "%s %s", i ? "," : "", e->f->var.at[e->unknown.at[q->unknown0 + i]].name);
+        fprintf(out, "%s %s", i ? "," : "", var_name(e->f, e->unknown.at[q->unknown0 + i]));
     }
     fputs(":\n", out);
     for (uint32_t i = 0; i < q->n; i++)
@@ -100,7 +100,7 @@ equations_dump(const equations *eq, FILE *out)
     d.shown = bg_calloc(eq->var.n + 1, sizeof *d.shown);
     fprintf(out, "model %s: %zu state%s\n", f->name, eq->state.n, eq->state.n == 1 ? "" : "s");
     for (size_t i = 0; i < eq->state.n; i++) {
-        char *left = bg_format("der(%s)", f->var.at[eq->state.at[i].var].name);
+        char *left = bg_format("der(%s)", var_name(f, eq->state.at[i].var));
 
         print_equation(&d, out, left, inst_var(f, eq->state.at[i].rate));
         free(left);
@@ -130,11 +130,11 @@ equations_dump(const equations *eq, FILE *out)
             strbuf g = { 0 };
 
             flat_print(f, readable(&d, m->g), &g);
-            fprintf(out, "%s: ", f->var.at[v].name);
+            fprintf(out, "%s: ", var_name(f, v));
             print_mode(out, (enum mode_kind)m->kind, g.at);
             strbuf_free(&g);
         } else {
-            print_equation(&d, out, f->var.at[v].name, x->def);
+            print_equation(&d, out, var_name(f, v), x->def);
         }
     }
     free(block_shown);

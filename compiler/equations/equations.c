@@ -35,7 +35,7 @@ make_states(equations *e)
     }
     for (uint32_t i = 0, n = (uint32_t)f->var.n; i < n; i++)
         if (f->var.at[i].kind == VAR_INTEGRAL) {
-            inst def = f->var.at[i].def;
+            inst def = var_def(f, i);
             var_id rate = eq_new_rate(e, i);
 
             e->defining = (defined){ DEF_BY_TEXT, 0 };
@@ -185,7 +185,7 @@ note_states(equations *e, var_id v)
     definition_walk_add(&r, v);
     for (int named = 0; named < MOST && definition_walk_next(&r, &w);)
         if (e->var.at[w].kind == DEF_STATE) {
-            diag_note(e->f->sources, e->f->var.at[w].at, "it follows from \"%s\"", e->f->var.at[w].name);
+            diag_note(e->f->sources, var_at(e->f, w), "it follows from \"%s\"", var_name(e->f, w));
             named++;
         }
     definition_walk_free(&r);
@@ -201,7 +201,7 @@ check_reinits(equations *e)
     for (size_t i = 0; i < f->reinit.n; i++) {
         const flat_reinit *r = &f->reinit.at[i];
         const eq_var *d = &e->var.at[r->target];
-        const char *name = f->var.at[r->target].name;
+        const char *name = var_name(f, r->target);
 
         if (d->kind == DEF_STATE)
             continue;
@@ -266,7 +266,7 @@ use_relations(equations *e, struct groups *g)
                 for (int m = 0; m < t.nmoduli; m++)
                     term = equations_combine(e, t.inverse[m] ? EX_DIV : EX_MUL, term, t.modulus[m]);
                 term = equations_combine(e, EX_MUL, inst_const(f, fabs(t.weight)), term);
-                v = eq_new_var(e, VAR_AUX, r.port, f->var.at[v].name, f->var.at[v].at, f->var.at[v].position);
+                v = eq_new_var(e, VAR_AUX, r.port, var_name(f, v), var_at(f, v), f->var.at[v].position);
                 eq_define(e, v, term);
             }
             equations_add_term(&sum, v, t.weight < 0 ? -1 : 1);
@@ -336,7 +336,7 @@ signals(struct build *b)
     for (uint32_t i = 0, n = (uint32_t)f->var.n; i < n; i++)
         if (f->var.at[i].kind == VAR_SIGNAL) {
             b->e->defining = (defined){ DEF_BY_TEXT, 0 };
-            eq_define(b->e, i, f->var.at[i].def);
+            eq_define(b->e, i, var_def(f, i));
         }
     return true;
 }

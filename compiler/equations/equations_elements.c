@@ -321,7 +321,7 @@ equations_weigh_element(equations *e, uint32_t element)
             part = (eq_part){ eq_new_var(e, VAR_PARAM, UINT32_MAX, "a part's factor", el->at,
                                          f->var.at[given].position),
                               given == common };
-            f->var.at[part.factor].def = inst_const(f, 1);
+            var_say(f, part.factor)->def = inst_const(f, 1);
             e->var.at[given].def = equations_combine(e, EX_MUL, inst_var(f, part.factor), e->var.at[given].def);
         }
     }

@@ -223,7 +223,7 @@ equations_define_junction(equations *e, struct groups *g, uint32_t j, const uint
     if (!determined) {
         diag_error(f->sources, "causality-singular", f->junction.at[j].at,
                    "the bonds between \"%s\" and its neighbour cancel: nothing determines \"%s\"",
-                   f->junction.at[j].name, f->var.at[y].name);
+                   f->junction.at[j].name, var_name(f, y));
         return false;
     }
     eq_define(e, y, def);

@@ -81,9 +81,9 @@ equations_prepare(flat_model *f)
         enum var_kind kind = f->var.at[i].kind;
 
         if (kind == VAR_SIGNAL || kind == VAR_INTEGRAL) {
-            inst def = freeze(z, f->var.at[i].def, false, f->var.at[i].at);
+            inst def = freeze(z, var_def(f, i), false, var_at(f, i));
 
-            f->var.at[i].def = def;
+            var_say(f, i)->def = def;
         }
     }
     for (size_t i = 0; i < f->experiment.record.n; i++)

@@ -349,8 +349,7 @@ literal_var(freezer *z, double value, span at)
         char text[32];
 
         snprintf(text, sizeof text, "%.17g", value);
-        v = flat_add_var(f, VAR_LITERAL, UINT32_MAX, names_intern_z(f->names, text), at);
-        f->var.at[v].value = value;
+        v = flat_add_literal(f, value, names_intern_z(f->names, text), at);
         map_set(&z->literal, bits, v);
     }
     return v;
@@ -438,8 +437,12 @@ unify_literals(freezer *z, inst i)
         for (uint32_t j = 0; v->kind == VAR_LITERAL && j < k && same == NODE_NONE; j++) {
             const flat_var *w = &f->var.at[f->slot.at[i.first + j]];
 
-            if (w->kind == VAR_LITERAL && fabs(w->value) == fabs(v->value) && v->value != 0)
-                same = w->value == v->value ? ex_slot(f->pool, j) : ex_neg(f->pool, ex_slot(f->pool, j));
+            if (w->kind == VAR_LITERAL &&
+                fabs(var_value(f, f->slot.at[i.first + j])) == fabs(var_value(f, f->slot.at[i.first + k])) &&
+                var_value(f, f->slot.at[i.first + k]) != 0)
+                same = var_value(f, f->slot.at[i.first + j]) == var_value(f, f->slot.at[i.first + k])
+                           ? ex_slot(f->pool, j)
+                           : ex_neg(f->pool, ex_slot(f->pool, j));
         }
         any = any || same != NODE_NONE;
         vec_push(&with, same);

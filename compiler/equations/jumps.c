@@ -91,9 +91,9 @@ check_variable(struct check *c, var_id v)
         if (fabs(behind - before) <= 1e-9 * fmax(fabs(before), fabs(behind)) + 1e-12 * scale || !isfinite(before) ||
             !isfinite(behind))
             continue;
-        diag_error(f->sources, "derivative-jump", f->var.at[v].at,
+        diag_error(f->sources, "derivative-jump", var_at(f, v),
                    "\"%s\" jumps from %s to %s at %.6g s, but its derivative is needed, which would be an impulse",
-                   f->var.at[v].name, variable_shown(f, v, before).text, variable_shown(f, v, behind).text, t);
+                   var_name(f, v), variable_shown(f, v, before).text, variable_shown(f, v, behind).text, t);
         diag_help(f->sources,
                   "Let it follow the jump with finite speed: a filtered source, a signal that is an integral.");
         diag_help(f->sources, "A jump of what is stored belongs into `when ... { reinit ... }`.");
@@ -127,9 +127,9 @@ check_splines(const flat_model *f, var_id v, inst def)
 
     if (isnan(at))
         return true;
-    diag_error(f->sources, "derivative-jump", f->var.at[v].at,
+    diag_error(f->sources, "derivative-jump", var_at(f, v),
                "\"%s\" reads a spline that jumps at %.6g, but its derivative is needed, which would be an impulse",
-               f->var.at[v].name, at);
+               var_name(f, v), at);
     return false;
 }
 

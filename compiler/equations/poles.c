@@ -155,7 +155,7 @@ add_block(struct finder *d, uint32_t block)
     var_id v = d->e->unknown.at[b->unknown0];
 
     if (b->linear && !b->constant && matrix_moves(d, b))
-        vec_push(d->out, ((eq_pole){ inst_var(d->e->f, v), v, d->e->f->var.at[v].at, block }));
+        vec_push(d->out, ((eq_pole){ inst_var(d->e->f, v), v, var_at(d->e->f, v), block }));
 }
 
 /* The divisors of an expression; what it reads is looked at next. */
@@ -213,7 +213,7 @@ poles_find(equations *e, pole_list *out)
             continue;
         d.seen.at[v] = 1;
         if (e->var.at[v].kind == DEF_EXPLICIT)
-            find_in(&d, e->var.at[v].def, v, f->var.at[v].at);
+            find_in(&d, e->var.at[v].def, v, var_at(f, v));
         else if (e->var.at[v].kind == DEF_BLOCK && e->unknown.at[e->block.at[e->var.at[v].index].unknown0] == v)
             add_block(&d, e->var.at[v].index);
     }

@@ -16,8 +16,8 @@ rate_of(struct rates *r, var_id v)
     if (e->var.at[v].kind == DEF_HELD)
         return VAR_NONE;
     if (f->var.at[v].kind == VAR_MODE && e->mode.at[f->var.at[v].owner].kind == MODE_GIVEN && r->ok && !r->spare) {
-        diag_error(f->sources, "derivative-delay", f->var.at[v].at,
-                   "\"%s\" would have to be differentiated: what was is known, its rate is not", f->var.at[v].name);
+        diag_error(f->sources, "derivative-delay", var_at(f, v),
+                   "\"%s\" would have to be differentiated: what was is known, its rate is not", var_name(f, v));
         diag_help(f->sources, "Delay the rate instead, delay(der(x), T); or put a resistor between what is delayed and "
                               "what stores.");
         r->ok = false;
@@ -34,8 +34,8 @@ rate_of(struct rates *r, var_id v)
     r->order.at[d] = (uint8_t)(r->order.at[v] + 1);
     if (r->order.at[d] > MAX_DERIVATIVE_ORDER) {
         if (r->ok && !r->spare) {
-            diag_error(f->sources, "derivative-order", f->var.at[v].at,
-                       "\"%s\" would have to be differentiated more than %d times", f->var.at[v].name,
+            diag_error(f->sources, "derivative-order", var_at(f, v),
+                       "\"%s\" would have to be differentiated more than %d times", var_name(f, v),
                        MAX_DERIVATIVE_ORDER);
             diag_help(f->sources, "A dependent storage reads what depends on its own rate; put a compliance or a "
                                   "resistor between.");

@@ -258,7 +258,7 @@ unfolding *
 rough_unfold(equations *e, uint32_t unknown0, uint32_t residual0)
 {
     const flat_var *first = &e->f->var.at[e->unknown.at[unknown0]];
-    span at = first->at;
+    span at = var_at(e->f, e->unknown.at[unknown0]);
     size_t given = e->residual.n;
     unfolding *z = bg_calloc(1, sizeof *z);
 

@@ -158,7 +158,8 @@ take_groups(struct net_maker *m, const switch_group *group, size_t n)
     loops_free(&found);
     for (size_t i = 0; i < residual.n; i++) {
         const flat_var *v = &e->f->var.at[m->held.at[i]];
-        eq_row x = { expand(m, residual.at[i], v->name, v->at, v->position), at.at[i] };
+        eq_row x = { expand(m, residual.at[i], var_name(e->f, m->held.at[i]), var_at(e->f, m->held.at[i]), v->position),
+                     at.at[i] };
 
         vec_push(&m->row, x);
     }
@@ -185,11 +186,10 @@ find_watches(struct net_maker *m)
     }
     for (size_t k = 0; k < modes.n; k++) {
         const eq_mode *q = &e->mode.at[modes.at[k]];
-        const flat_var *v = &e->f->var.at[q->var];
 
         if (q->kind == MODE_LESS || q->kind == MODE_LESS_EQUAL) {
             uint32_t mode = modes.at[k], position = q->g.n ? e->f->var.at[e->f->slot.at[q->g.first]].position : 0;
-            eq_watch w = { mode, expand(m, q->g, v->name, v->at, position) };
+            eq_watch w = { mode, expand(m, q->g, var_name(e->f, q->var), var_at(e->f, q->var), position) };
 
             /* of time alone: no concern of the net's */
             start_walk(m);
@@ -264,7 +264,7 @@ gather(struct net_maker *m)
 
         if (net[root] == UINT32_MAX) {
             net[root] = (uint32_t)e->net.n;
-            vec_push(&e->net, ((eq_net){ .at = e->f->var.at[m->held.at[i]].at }));
+            vec_push(&e->net, ((eq_net){ .at = var_at(e->f, m->held.at[i]) }));
         }
     }
     /* members of each net by counting */

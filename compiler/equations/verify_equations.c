@@ -8,7 +8,7 @@ enum { AT_THE_END = UINT32_MAX, NO_BLOCK = UINT32_MAX };
 static const char *
 name_of(const equations *e, var_id v)
 {
-    return e->f->var.at[v].name ? e->f->var.at[v].name : "a variable";
+    return var_name(e->f, v) ? var_name(e->f, v) : "a variable";
 }
 
 /* All that an expression reads has a value before `rank`; the unknowns of `block` have one while it is solved. */
@@ -68,7 +68,7 @@ variable(const equations *e, var_id v, char **flaw)
         break;
     default: return flaw_found(flaw, "%s has a definition of no kind", name);
     }
-    return verify_place(e->f, e->f->var.at[v].at, name, flaw);
+    return verify_place(e->f, var_at(e->f, v), name, flaw);
 }
 
 static bool

@@ -18,12 +18,142 @@ flat_inst(flat_model *f, node root, const var_id *slot, uint32_t n)
     return i;
 }
 
+static var_id
+add_var(flat_model *f, flat_var x)
+{
+    if (!f->said.n)
+        vec_push(&f->said, ((flat_said){ .at = SPAN_NONE, .def = INST_NONE, .init = INST_NONE }));
+    vec_push(&f->var, x);
+    return (var_id)(f->var.n - 1);
+}
+
+static uint32_t
+say(flat_model *f, const char *name, span at)
+{
+    vec_push(&f->said, ((flat_said){ .name = name, .at = at, .def = INST_NONE, .init = INST_NONE }));
+    return (uint32_t)f->said.n - 1;
+}
+
 var_id
 flat_add_var(flat_model *f, enum var_kind kind, uint32_t owner, const char *name, span at)
 {
-    vec_push(&f->var,
-             ((flat_var){ .kind = kind, .owner = owner, .name = name, .at = at, .def = INST_NONE, .init = INST_NONE }));
-    return (var_id)(f->var.n - 1);
+    var_id v = add_var(f, (flat_var){ .kind = kind, .owner = owner });
+
+    if (name)
+        f->var.at[v].said = say(f, name, at);
+    return v;
+}
+
+var_id
+flat_add_literal(flat_model *f, double value, const char *name, span at)
+{
+    var_id v = add_var(f, (flat_var){ .kind = VAR_LITERAL, .owner = UINT32_MAX, .said = (uint32_t)f->literal.n });
+
+    vec_push(&f->literal, ((flat_literal){ .value = value, .at = at, .said = name ? say(f, name, at) : 0 }));
+    return v;
+}
+
+flat_said *
+var_say(flat_model *f, var_id v)
+{
+    flat_var *x = &f->var.at[v];
+    uint32_t *said = x->kind == VAR_LITERAL ? &f->literal.at[x->said].said : &x->said;
+
+    if (!*said) {
+        span at = var_at(f, v);
+
+        *said = say(f, NULL, at);
+    }
+    return &f->said.at[*said];
+}
+
+span
+var_at(const flat_model *f, var_id v)
+{
+    const flat_var *x = &f->var.at[v];
+
+    if (x->kind == VAR_LITERAL)
+        return f->literal.at[x->said].at;
+    if (x->said)
+        return f->said.at[x->said].at;
+    switch (x->kind) {
+    case VAR_COMMON: return f->junction.at[x->owner].at;
+    case VAR_PORT:
+    case VAR_STORED: return f->element.at[f->port.at[x->owner].element].at;
+    case VAR_BOND: return f->bond.at[x->owner].at;
+    case VAR_RATE: return var_at(f, x->owner);
+    default: return SPAN_NONE;
+    }
+}
+
+/* ---------------------------------------------------------------- names */
+
+struct flat_names {
+    map of; /* variable -> its name */
+    VEC(const char *) text;
+};
+
+static const char *
+port_side(const flat_model *f, uint32_t port)
+{
+    const flat_element *el = &f->element.at[f->port.at[port].element];
+
+    if (f->port.at[port].name || !is_two_port(el))
+        return "";
+    return port == el->port0 ? ".in" : ".out";
+}
+
+static const char *
+put_name_together(const flat_model *f, const flat_var *x, arena *a)
+{
+    switch (x->kind) {
+    case VAR_LITERAL: return source_shortened(f->sources, a, f->literal.at[x->said].at);
+    case VAR_COMMON:
+        return arena_join(a, f->junction.at[x->owner].name, f->junction.at[x->owner].type ? ".f" : ".e", NULL);
+    case VAR_PORT:
+        return arena_join(a, port_name(f, x->owner), port_side(f, x->owner),
+                          f->junction.at[f->port.at[x->owner].junction].type ? ".e" : ".f", NULL);
+    case VAR_STORED: return arena_join(a, port_name(f, x->owner), port_has_momentum(f, x->owner) ? ".p" : ".q", NULL);
+    case VAR_BOND: {
+        const flat_bond *b = &f->bond.at[x->owner];
+        const flat_junction *from = &f->junction.at[b->from];
+        const char *quantity = from->type ? ".e" : ".f";
+
+        return b->name ? arena_join(a, b->name, quantity, NULL)
+                       : arena_join(a, from->name, "-", f->junction.at[b->to].name, quantity, NULL);
+    }
+    case VAR_RATE: return arena_join(a, "der(", var_name(f, x->owner), ")", NULL);
+    default: return NULL;
+    }
+}
+
+const char *
+var_name(const flat_model *f, var_id v)
+{
+    const char *name = var_said(f, v)->name;
+    struct flat_names *known = f->name_of;
+    uint32_t k;
+
+    if (name)
+        return name;
+    if (!known)
+        known = ((flat_model *)f)->name_of = bg_calloc(1,
+                                                       sizeof *known); /* it was not asked for: the model is the same */
+    k = map_get(&known->of, v);
+    if (k != MAP_NONE)
+        return known->text.at[k];
+    name = put_name_together(f, &f->var.at[v], f->arena);
+    map_set(&known->of, v, (uint32_t)known->text.n);
+    vec_push(&known->text, name);
+    return name;
+}
+
+const char *
+var_name_in(const flat_model *f, var_id v, arena *a)
+{
+    const char *name = var_said(f, v)->name;
+
+    return name ? arena_strdup(a, name) : put_name_together(f, &f->var.at[v], a);
 }
 
 void
@@ -32,6 +162,13 @@ flat_free(flat_model *f)
     if (!f)
         return;
     vec_free(&f->var);
+    vec_free(&f->said);
+    vec_free(&f->literal);
+    if (f->name_of) {
+        map_free(&f->name_of->of);
+        vec_free(&f->name_of->text);
+        free(f->name_of);
+    }
     vec_free(&f->slot);
     vec_free(&f->element);
     vec_free(&f->law);
@@ -214,7 +351,7 @@ slot_name(void *ctx, uint32_t k)
 {
     const struct names_of *c = ctx;
 
-    return k < c->n && c->slot[k] < c->f->var.n ? c->f->var.at[c->slot[k]].name : "?";
+    return k < c->n && c->slot[k] < c->f->var.n ? var_name(c->f, c->slot[k]) : "?";
 }
 
 void
@@ -309,13 +446,13 @@ dump_vars(const flat_model *f, FILE *out)
 
         if (x->kind == VAR_LITERAL)
             continue;
-        fprintf(out, "%s %s", kind[x->kind], x->name);
-        if (x->display || x->unit)
-            fprintf(out, " [%s]", unit_text(x->display ? x->display : x->unit));
-        if (inst_known(x->def))
-            print_inst(f, x->kind == VAR_INTEGRAL ? " rate " : " = ", x->def, out);
-        if (inst_known(x->init))
-            print_inst(f, " from ", x->init, out);
+        fprintf(out, "%s %s", kind[x->kind], var_name(f, v));
+        if (var_display(f, v) || x->unit)
+            fprintf(out, " [%s]", unit_text(var_display(f, v) ? var_display(f, v) : x->unit));
+        if (inst_known(var_def(f, v)))
+            print_inst(f, x->kind == VAR_INTEGRAL ? " rate " : " = ", var_def(f, v), out);
+        if (inst_known(var_init(f, v)))
+            print_inst(f, " from ", var_init(f, v), out);
         fputc('\n', out);
     }
 }

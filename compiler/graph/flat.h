@@ -29,20 +29,29 @@ inst_known(inst i)
     return i.root != NODE_NONE;
 }
 
+/* A model has several variables for each element: what only some of them have stands elsewhere. Of the variables of
+ * bonds and storages name and place are those of what owns them, and a name is put together when it is asked for. */
 typedef struct flat_var {
     enum var_kind kind : 8;
-    uint8_t role;        /* enum var_role */
-    bool holds;          /* VAR_INTEGRAL: without a rate, set by events alone */
-    uint32_t owner;      /* of an opened parameter (flat_opening): the parameter that is its time derivative; VAR_NONE:
-                            it has none */
-    const char *name;    /* in the model's words: "k_s1", "body.f", "spring_s.q" */
-    const unit *unit;    /* NULL: unknown or pure number */
+    uint8_t role;      /* enum var_role */
+    bool holds;        /* VAR_INTEGRAL: without a rate, set by events alone */
+    uint32_t owner;    /* of an opened parameter (flat_opening): the parameter that is its time derivative; VAR_NONE:
+                          it has none */
+    uint32_t position; /* along a breadth-first walk of the graph; neighbours are near */
+    uint32_t said;     /* of a VAR_LITERAL: in flat.literal; else in flat.said, whose first is empty */
+    const unit *unit;  /* NULL: unknown or pure number */
+} flat_var;
+typedef struct flat_said {
+    const char *name;    /* in the model's words: "k_s1"; NULL: see var_name */
     const unit *display; /* as written, for tables and CSV; NULL: SI */
-    double value;        /* VAR_LITERAL */
     span at;
     inst def, init;
-    uint32_t position; /* along a breadth-first walk of the graph; neighbours are near */
-} flat_var;
+} flat_said;
+typedef struct flat_literal {
+    double value;
+    span at;
+    uint32_t said; /* where it has a unit, or is no number of the text */
+} flat_literal;
 
 /* One-ports: `out` of the port = def over its other quantities, parameters, signals, time, anything readable.
  *   linear `= a`: R: e = a*f, C: q = a*e, I: p = a*f, Se: e = a, Sf: f = a.
@@ -268,6 +277,9 @@ typedef struct flat_model {
     sources *sources;
     unit_system *units;
     VEC(flat_var) var;
+    VEC(flat_said) said;
+    VEC(flat_literal) literal;
+    struct flat_names *name_of; /* those that were put together */
     VEC(var_id) slot;
     VEC(flat_element) element;
     VEC(flat_law) law;
@@ -334,7 +346,44 @@ inst_slots(const flat_model *f, inst i)
 {
     return f->slot.at ? f->slot.at + i.first : NULL;
 }
+/* name NULL: it has name and place of its owner. */
 var_id flat_add_var(flat_model *f, enum var_kind kind, uint32_t owner, const char *name, span at);
+/* name NULL: the text that stands there. */
+var_id flat_add_literal(flat_model *f, double value, const char *name, span at);
+static inline const flat_said *
+var_said(const flat_model *f, var_id v)
+{
+    const flat_var *x = &f->var.at[v];
+
+    return &f->said.at[x->kind == VAR_LITERAL ? f->literal.at[x->said].said : x->said];
+}
+/* The same to be written. */
+flat_said *var_say(flat_model *f, var_id v);
+/* In the model's words: "k_s1", "body.f", "spring_s.q". Those that are put together stay as long as the model; not from
+ * several threads. */
+const char *var_name(const flat_model *f, var_id v);
+const char *var_name_in(const flat_model *f, var_id v, arena *a); /* a copy there; of no name NULL */
+span var_at(const flat_model *f, var_id v);
+static inline inst
+var_def(const flat_model *f, var_id v)
+{
+    return var_said(f, v)->def;
+}
+static inline inst
+var_init(const flat_model *f, var_id v)
+{
+    return var_said(f, v)->init;
+}
+static inline const unit *
+var_display(const flat_model *f, var_id v)
+{
+    return var_said(f, v)->display;
+}
+static inline double
+var_value(const flat_model *f, var_id v) /* of a VAR_LITERAL */
+{
+    return f->literal.at[f->var.at[v].said].value;
+}
 /* Fills incidence, inc0, ninc and the breadth-first positions of variables (from the first declared element on). */
 void flat_connect(flat_model *f);
 static inline const flat_domain *

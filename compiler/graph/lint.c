@@ -118,7 +118,7 @@ is_zero_leaf(const flat_model *f, inst def, node n)
     if (x->op != EX_SLOT)
         return x->op == EX_CONST && x->value == 0;
     v = &f->var.at[inst_slots(f, def)[x->a]];
-    return v->kind == VAR_LITERAL && v->value == 0;
+    return v->kind == VAR_LITERAL && var_value(f, inst_slots(f, def)[x->a]) == 0;
 }
 
 /* A linear law whose coefficient is the number 0, or a source of it. */

@@ -10,7 +10,7 @@ enum { NEW, OPEN, DONE };
 static bool
 to_compute(const flat_model *f, var_id v, const bool *fixed)
 {
-    return f->var.at[v].kind == VAR_PARAM && !(fixed && fixed[v]) && inst_known(f->var.at[v].def);
+    return f->var.at[v].kind == VAR_PARAM && !(fixed && fixed[v]) && inst_known(var_def(f, v));
 }
 
 /* Calls see(ctx, v) for every computed parameter, each after those it is computed from. */
@@ -25,7 +25,7 @@ each_computed(const flat_model *f, const bool *fixed, void (*see)(void *ctx, var
             vec_push(&stack, v);
     while (stack.n) {
         var_id v = stack.at[stack.n - 1];
-        inst d = f->var.at[v].def;
+        inst d = var_def(f, v);
         bool ready = true;
 
         if (state[v] == DONE) {
@@ -62,7 +62,7 @@ static void
 compute_value(void *ctx, var_id v)
 {
     struct values *x = ctx;
-    inst d = x->f->var.at[v].def;
+    inst d = var_def(x->f, v);
 
     x->slot.n = 0;
     for (uint32_t k = 0; k < d.n; k++)
@@ -77,7 +77,7 @@ parameter_values(const flat_model *f, double *value, const bool *fixed)
 
     for (uint32_t v = 0; v < f->var.n; v++)
         if (f->var.at[v].kind == VAR_LITERAL)
-            value[v] = f->var.at[v].value;
+            value[v] = var_value(f, v);
     each_computed(f, fixed, compute_value, &x);
     vec_free(&x.slot);
 }
@@ -133,7 +133,7 @@ static void
 compute_moves(void *ctx, var_id v)
 {
     struct chains *c = ctx;
-    inst d = c->f->var.at[v].def;
+    inst d = var_def(c->f, v);
 
     c->slot.n = 0;
     for (uint32_t k = 0; k < d.n; k++)
@@ -186,7 +186,7 @@ parameters_finite(const flat_model *f, const double *value)
     bool all = true;
 
     for (uint32_t v = 0; v < f->var.n; v++) {
-        inst d = f->var.at[v].def;
+        inst d = var_def(f, v);
         bool first = true;
         strbuf text = { 0 };
 
@@ -198,13 +198,13 @@ parameters_finite(const flat_model *f, const double *value)
         if (!first)
             continue;
         flat_print(f, d, &text);
-        diag_error(f->sources, "parameter-value", f->var.at[v].at, "\"%s\" has no finite value: it is %s",
-                   f->var.at[v].name, text.n ? text.at : "");
+        diag_error(f->sources, "parameter-value", var_at(f, v), "\"%s\" has no finite value: it is %s", var_name(f, v),
+                   text.n ? text.at : "");
         for (uint32_t k = 0; k < d.n; k++) {
             var_id w = f->slot.at[d.first + k];
 
             if (f->var.at[w].kind == VAR_PARAM)
-                diag_note(f->sources, f->var.at[w].at, "\"%s\" is %.6g", f->var.at[w].name, value[w]);
+                diag_note(f->sources, var_at(f, w), "\"%s\" is %.6g", var_name(f, w), value[w]);
         }
         strbuf_free(&text);
     }

@@ -42,16 +42,16 @@ variables(const flat_model *f, char **flaw)
         return flaw_found(flaw, "variable 0 is not the time");
     for (size_t v = 0; v < f->var.n; v++) {
         const flat_var *x = &f->var.at[v];
-        const char *name = x->name ? x->name : "a variable";
+        const char *name = var_name(f, v) ? var_name(f, v) : "a variable";
 
         if (v > 0 && x->kind == VAR_TIME)
             return flaw_found(flaw, "%s: there are two times", name);
-        if (!verify_inst(f, x->def, name, flaw) || !verify_inst(f, x->init, name, flaw))
+        if (!verify_inst(f, var_def(f, v), name, flaw) || !verify_inst(f, var_init(f, v), name, flaw))
             return false;
-        if (x->kind == VAR_SIGNAL && !inst_known(x->def))
+        if (x->kind == VAR_SIGNAL && !inst_known(var_def(f, v)))
             return flaw_found(flaw, "signal %s has no definition", name);
-        for (uint32_t k = 0; x->kind == VAR_PARAM && inst_known(x->def) && k < x->def.n; k++)
-            if (!is_fixed(f, f->slot.at[x->def.first + k]))
+        for (uint32_t k = 0; x->kind == VAR_PARAM && inst_known(var_def(f, v)) && k < var_def(f, v).n; k++)
+            if (!is_fixed(f, f->slot.at[var_def(f, v).first + k]))
                 return flaw_found(flaw, "parameter %s reads what is none", name);
     }
     return true;

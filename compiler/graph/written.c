@@ -7,10 +7,10 @@ const unit *
 unit_written(const flat_model *f, inst i, const unit *u)
 {
     for (uint32_t k = 0; inst_known(i) && u && k < i.n; k++) {
-        const flat_var *v = &f->var.at[inst_slots(f, i)[k]];
+        const unit *in = var_display(f, inst_slots(f, i)[k]);
 
-        if (v->display && unit_dimension(v->display) == unit_dimension(u))
-            return v->display;
+        if (in && unit_dimension(in) == unit_dimension(u))
+            return in;
     }
     return NULL;
 }
@@ -31,10 +31,10 @@ shown_text
 variable_shown(const flat_model *f, var_id v, double si)
 {
     const flat_var *x = &f->var.at[v];
-    const unit *display = x->display;
+    const unit *display = var_display(f, v);
 
     if (!display)
-        display = unit_written(f, x->kind == VAR_INTEGRAL ? x->init : x->def, x->unit);
+        display = unit_written(f, x->kind == VAR_INTEGRAL ? var_init(f, v) : var_def(f, v), x->unit);
     for (size_t i = 0; i < f->initial.n && x->unit && !display; i++) {
         const flat_initial *y = &f->initial.at[i];
 
@@ -46,9 +46,12 @@ variable_shown(const flat_model *f, var_id v, double si)
 
 /* What is declared, or what it is given says */
 static const unit *
-declared_in(const flat_model *f, const flat_var *x)
+declared_in(const flat_model *f, var_id v)
 {
-    return x->display ? x->display : unit_written(f, x->kind == VAR_INTEGRAL ? x->init : x->def, x->unit);
+    const flat_said *x = var_said(f, v);
+
+    return x->display ? x->display
+                      : unit_written(f, f->var.at[v].kind == VAR_INTEGRAL ? x->init : x->def, f->var.at[v].unit);
 }
 
 void
@@ -57,7 +60,7 @@ units_written(const flat_model *f, const var_id *list, size_t n, const unit **in
     uint32_t *place = bg_calloc(f->var.n + 1, sizeof *place); /* 1 + in the list, by variable */
 
     for (size_t i = 0; i < n; i++) {
-        in[i] = declared_in(f, &f->var.at[list[i]]);
+        in[i] = declared_in(f, list[i]);
         place[list[i]] = (uint32_t)i + 1;
     }
     for (size_t i = 0; i < f->initial.n; i++) {

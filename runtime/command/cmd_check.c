@@ -42,13 +42,13 @@ dependent_name(const loaded *l, size_t i)
 {
     const flat_port *p = &l->c.flat->port.at[l->c.causal->dependent.at[i]];
 
-    return p->stored != VAR_NONE ? l->c.flat->var.at[p->stored].name : l->c.flat->element.at[p->element].name;
+    return p->stored != VAR_NONE ? var_name(l->c.flat, p->stored) : l->c.flat->element.at[p->element].name;
 }
 
 static const char *
 state_name(const loaded *l, size_t i)
 {
-    return l->c.flat->var.at[l->c.equations->state.at[i].var].name;
+    return var_name(l->c.flat, l->c.equations->state.at[i].var);
 }
 
 /* The elements of block i: those that own its unknowns, each once. */
@@ -65,7 +65,7 @@ put_loop(const loaded *l, size_t i, strbuf *b)
         const char *name = v->kind == VAR_PORT || v->kind == VAR_STORED
                                ? f->element.at[f->port.at[v->owner].element].name
                            : v->kind == VAR_COMMON ? f->junction.at[v->owner].name
-                                                   : v->name;
+                                                   : var_name(f, l->c.equations->unknown.at[block->unknown0 + k]);
         uint64_t key = name ? bg_hash_bytes(name, strlen(name), 0) : 0;
 
         if (!name || map_get(&seen, key) != MAP_NONE)

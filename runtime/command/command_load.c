@@ -140,14 +140,14 @@ check_override_units(const request *q, const loaded *l)
         const char *why;
         uint32_t i;
 
-        if (!v->name || !v->unit || (v->kind != VAR_PARAM && v->kind != VAR_SIGNAL))
+        if (!var_name(f, k) || !v->unit || (v->kind != VAR_PARAM && v->kind != VAR_SIGNAL))
             continue;
-        if ((i = map_get(&wanted, bg_hash_bytes(v->name, strlen(v->name), 0))) == MAP_NONE)
+        if ((i = map_get(&wanted, bg_hash_bytes(var_name(f, k), strlen(var_name(f, k)), 0))) == MAP_NONE)
             continue;
         u = unit_parse(l->c.units, l->set_unit.at[i], &why);
         if (u && unit_dimension(u) != unit_dimension(v->unit))
-            status = command_wrong(q, "--set %s: [%s] does not fit, it is in [%s]", v->name, l->set_unit.at[i],
-                                   unit_text(v->display ? v->display : v->unit));
+            status = command_wrong(q, "--set %s: [%s] does not fit, it is in [%s]", var_name(f, k), l->set_unit.at[i],
+                                   unit_text(var_display(f, k) ? var_display(f, k) : v->unit));
     }
     map_free(&wanted);
     return status;

@@ -142,8 +142,8 @@ reads(const struct freezer *d, var_id v, var_id target, map *seen)
         map_set(seen, v, 1);
         if (x->kind == VAR_RATE)
             vec_push(&work, x->owner);
-        for (uint32_t k = 0; inst_known(x->def) && k < x->def.n; k++)
-            vec_push(&work, inst_slots(f, x->def)[k]);
+        for (uint32_t k = 0; inst_known(var_def(f, v)) && k < var_def(f, v).n; k++)
+            vec_push(&work, inst_slots(f, var_def(f, v))[k]);
     }
     vec_free(&work);
     return found;

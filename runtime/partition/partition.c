@@ -201,7 +201,7 @@ freeze_signals(struct worker *d)
     frozen_list list = { 0 };
 
     for (size_t k = 0; k < d->o->nfreezes && result == PARTITION_DONE; k++) {
-        const char *name = d->out->graph.flat->var.at[d->freeze[k].var].name;
+        const char *name = var_name(d->out->graph.flat, d->freeze[k].var);
 
         value[k] = d->o->freeze[k].mean ? freeze_mean(d->o->run, d->o->nruns, name) : d->o->freeze[k].value;
         if (isnan(value[k]))

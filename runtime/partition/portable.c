@@ -39,7 +39,8 @@ unit_given(const flat_model *f, const char *name, arena *a)
     for (var_id v = 1; v < f->var.n; v++) {
         const flat_var *x = &f->var.at[v];
 
-        if (x->name && x->unit && !unit_is_number(x->unit) && strlen(x->name) == n && !strncmp(x->name, name, n))
+        if (var_name(f, v) && x->unit && !unit_is_number(x->unit) && strlen(var_name(f, v)) == n &&
+            !strncmp(var_name(f, v), name, n))
             return arena_format(a, " [%s]", unit_text(unit_dimension(x->unit)));
     }
     return "";

@@ -18,10 +18,10 @@ visit_all(const flat_model *f, var_reads *r, visit *see)
     for (var_id v = 0; v < f->var.n; v++) {
         const flat_var *x = &f->var.at[v];
 
-        if (x->kind == VAR_RATE && !inst_known(x->def))
+        if (x->kind == VAR_RATE && !inst_known(var_def(f, v)))
             see(r, v, x->owner);
         else
-            visit_slots(f, v, x->def, r, see);
+            visit_slots(f, v, var_def(f, v), r, see);
     }
     for (size_t w = 0; w < f->when.n; w++)
         for (uint32_t k = 0; k < f->when.at[w].nreinits; k++) {

@@ -62,7 +62,7 @@ own(struct splitter *d)
             map_set(&d->value, part_key(m->stmt[i]->value.name), (uint32_t)i);
     for (size_t i = 0; i < f->reinit.n; i++)
         if (f->var.at[f->reinit.at[i].target].kind == VAR_INTEGRAL)
-            map_set(&d->jumps, part_key(names_intern_z(d->c.names, f->var.at[f->reinit.at[i].target].name)), 1);
+            map_set(&d->jumps, part_key(names_intern_z(d->c.names, var_name(f, f->reinit.at[i].target))), 1);
 }
 
 const ast_stmt *

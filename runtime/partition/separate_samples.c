@@ -47,7 +47,10 @@ samples_find(struct splitter *d)
                 const flat_var *v = &f->var.at[f->reinit.at[f->when.at[w].reinit0 + k].target];
 
                 if (v->kind == VAR_INTEGRAL && v->holds && (f->when.at[w].kind == WHEN_SAMPLES) == (pass == 0))
-                    map_set(&d->held, part_key(names_intern_z(d->c.names, v->name)), pass == 0);
+                    map_set(&d->held,
+                            part_key(names_intern_z(d->c.names,
+                                                    var_name(f, f->reinit.at[f->when.at[w].reinit0 + k].target))),
+                            pass == 0);
             }
 }
 

@@ -179,7 +179,7 @@ is_declared(const struct finder *d, var_id v)
 {
     const flat_var *x = &d->f->var.at[v];
 
-    for (const char *s = x->name; *s; s++)
+    for (const char *s = var_name(d->f, v); *s; s++)
         if (!((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') || strchr("_.[],", *s)))
             return false;
     return x->kind == VAR_SIGNAL || x->kind == VAR_INTEGRAL;
@@ -192,9 +192,9 @@ original(const struct finder *d, var_id v)
 {
     const flat_model *f = d->f;
 
-    for (uint32_t steps = 0; f->var.at[v].kind == VAR_SIGNAL && inst_known(f->var.at[v].def) && steps < f->var.n;
+    for (uint32_t steps = 0; f->var.at[v].kind == VAR_SIGNAL && inst_known(var_def(f, v)) && steps < f->var.n;
          steps++) {
-        inst def = f->var.at[v].def;
+        inst def = var_def(f, v);
         var_id next = def.n == 1 && pool_node(f->pool, def.root)->op == EX_SLOT ? inst_slots(f, def)[0] : VAR_NONE;
 
         if (next == VAR_NONE || (home_of(d, next) == MANY_SUBGRAPHS && !is_declared(d, next)))
@@ -211,7 +211,7 @@ cross(struct finder *d, var_id v, uint32_t to, crossing like)
 {
     v = original(d, v);
     like.var = v;
-    like.name = d->f->var.at[v].name;
+    like.name = var_name(d->f, v);
     like.from = d->out->of_var[v];
     like.to = to;
     vec_push(&d->out->crossing, like);
@@ -318,7 +318,7 @@ find_signals(struct finder *d)
     for (size_t w = 0; w < f->when.n; w++)
         for (uint32_t k = 0; k < f->when.at[w].nreinits; k++) {
             const flat_reinit *r = &f->reinit.at[f->when.at[w].reinit0 + k];
-            crossing like = { .link = LINK_NONE, .reader = f->var.at[r->target].name, .element = LINK_NONE };
+            crossing like = { .link = LINK_NONE, .reader = var_name(f, r->target), .element = LINK_NONE };
             uint32_t to = d->out->of_var[r->target];
 
             if (to == MANY_SUBGRAPHS)

@@ -107,8 +107,8 @@ text_names_make(const flat_model *f, text_names *out)
     *out = (text_names){ .f = f };
     for (uint32_t v = 0; v < f->var.n; v++)
         if (is_value(f->var.at[v].kind) &&
-            map_get(&out->value, key_of(f->var.at[v].name, strlen(f->var.at[v].name))) == MAP_NONE)
-            map_set(&out->value, key_of(f->var.at[v].name, strlen(f->var.at[v].name)), v);
+            map_get(&out->value, key_of(var_name(f, v), strlen(var_name(f, v)))) == MAP_NONE)
+            map_set(&out->value, key_of(var_name(f, v), strlen(var_name(f, v))), v);
     for (uint32_t i = 0; i < f->element.n; i++)
         map_set(&out->element, key_of(f->element.at[i].name, strlen(f->element.at[i].name)), i);
     for (uint32_t i = 0; i < f->junction.n; i++)

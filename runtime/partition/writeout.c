@@ -102,12 +102,13 @@ is_pairs(const struct writer *d, const flat_element *e)
 
 /* "rod.joint.e": what the pairs of a transformer field sum up to at one of its ports. The field's own text gives it. */
 static bool
-is_sum_of_pairs(const struct writer *d, const flat_var *x)
+is_sum_of_pairs(const struct writer *d, var_id v)
 {
-    size_t n = x->name ? strlen(x->name) : 0;
+    const char *name = var_name(d->f, v);
+    size_t n = name ? strlen(name) : 0;
 
-    return x->kind == VAR_SIGNAL && n > 2 && x->name[n - 2] == '.' &&
-           map_get(&d->pair_port, name_key(x->name, n - 2)) != MAP_NONE;
+    return d->f->var.at[v].kind == VAR_SIGNAL && n > 2 && name[n - 2] == '.' &&
+           map_get(&d->pair_port, name_key(name, n - 2)) != MAP_NONE;
 }
 
 /* Before names change. */
@@ -136,8 +137,9 @@ find_by_input(struct writer *d)
         for (var_id v = 1; v < f->var.n; v++) {
             const flat_var *x = &f->var.at[v];
 
-            for (uint32_t k = 0; x->kind == VAR_PARAM && !d->by_input[v] && inst_known(x->def) && k < x->def.n; k++) {
-                var_id of = inst_slots(f, x->def)[k];
+            for (uint32_t k = 0;
+                 x->kind == VAR_PARAM && !d->by_input[v] && inst_known(var_def(f, v)) && k < var_def(f, v).n; k++) {
+                var_id of = inst_slots(f, var_def(f, v))[k];
 
                 d->by_input[v] = d->by_input[of] || f->var.at[of].role == ROLE_INPUT;
                 more |= d->by_input[v];
@@ -156,16 +158,17 @@ name_past(struct writer *d)
         const flat_delay *x = &f->delay.at[i];
         bool before = inst_known(x->before);
 
-        f->var.at[x->var].name = arena_format(d->a, "delay(%s, %s%s%s)", writer_print(d, x->of), writer_print(d, x->by),
-                                              before ? ", " : "", before ? writer_print(d, x->before) : "");
+        var_say(f, x->var)->name = arena_format(d->a, "delay(%s, %s%s%s)", writer_print(d, x->of),
+                                                writer_print(d, x->by), before ? ", " : "",
+                                                before ? writer_print(d, x->before) : "");
     }
     for (size_t i = 0; i < f->draw.n; i++)
-        f->var.at[f->draw.at[i].var].name = arena_format(d->a, "%s(%s)", f->draw.at[i].normal ? "noise" : "uniform",
-                                                         writer_print(d, f->draw.at[i].seed));
+        var_say(f, f->draw.at[i].var)->name = arena_format(d->a, "%s(%s)", f->draw.at[i].normal ? "noise" : "uniform",
+                                                           writer_print(d, f->draw.at[i].seed));
     for (size_t i = 0; i < f->reinit.n; i++)
         if (f->reinit.at[i].remembers)
-            f->var.at[f->reinit.at[i].target].name = arena_format(d->a, "previous(%s)",
-                                                                  writer_print(d, f->reinit.at[i].value));
+            var_say(f, f->reinit.at[i].target)->name = arena_format(d->a, "previous(%s)",
+                                                                    writer_print(d, f->reinit.at[i].value));
 }
 
 /* Variables get the names that the text will give them; what has none there is put in where it is read. In the order of
@@ -177,34 +180,35 @@ name_variables(struct writer *d)
 
     for (var_id v = 1; v < f->var.n; v++) {
         flat_var *x = &f->var.at[v];
-        char q = x->name && *x->name ? x->name[strlen(x->name) - 1] : 'e';
+        char q = var_name(f, v) && *var_name(f, v) ? var_name(f, v)[strlen(var_name(f, v)) - 1] : 'e';
 
         switch (x->kind) {
         case VAR_COMMON:
-            x->name = arena_format(d->a, "%s.%c", writer_junction(d, x->owner),
-                                   f->junction.at[x->owner].type ? 'f' : 'e');
+            var_say(f, v)->name = arena_format(d->a, "%s.%c", writer_junction(d, x->owner),
+                                               f->junction.at[x->owner].type ? 'f' : 'e');
             break;
         case VAR_PORT:
-        case VAR_STORED: x->name = arena_format(d->a, "%s.%c", writer_port(d, x->owner), q); break;
+        case VAR_STORED: var_say(f, v)->name = arena_format(d->a, "%s.%c", writer_port(d, x->owner), q); break;
         case VAR_BOND:
-            x->name = arena_format(d->a, "%s.%c",
-                                   f->bond.at[x->owner].name ? writer_part(d, f->bond.at[x->owner].name) : "?", q);
+            var_say(f, v)->name = arena_format(
+                d->a, "%s.%c", f->bond.at[x->owner].name ? writer_part(d, f->bond.at[x->owner].name) : "?", q);
             break;
         case VAR_LITERAL: {
             char digits[NUMBER_SIZE];
 
-            x->name = x->unit && !unit_is_number(x->unit)
-                          ? arena_format(d->a, "(%s [%s])", number_text(x->value, digits),
-                                         unit_text(unit_dimension(x->unit)))
-                          : arena_strdup(d->a, number_text(x->value, digits));
+            var_say(f, v)->name = x->unit && !unit_is_number(x->unit)
+                                      ? arena_format(d->a, "(%s [%s])", number_text(var_value(f, v), digits),
+                                                     unit_text(unit_dimension(x->unit)))
+                                      : arena_strdup(d->a, number_text(var_value(f, v), digits));
             break;
         }
         default:
-            if (is_sum_of_pairs(d, x))
-                x->name = arena_format(
-                    d->a, "%s.%c", writer_port(d, map_get(&d->pair_port, name_key(x->name, strlen(x->name) - 2))), q);
-            else if (is_declared_name(x->name))
-                x->name = writer_part(d, x->name);
+            if (is_sum_of_pairs(d, v))
+                var_say(f, v)->name = arena_format(
+                    d->a, "%s.%c",
+                    writer_port(d, map_get(&d->pair_port, name_key(var_name(f, v), strlen(var_name(f, v)) - 2))), q);
+            else if (is_declared_name(var_name(f, v)))
+                var_say(f, v)->name = writer_part(d, var_name(f, v));
             break;
         }
     }
@@ -214,14 +218,14 @@ name_variables(struct writer *d)
             flat_var *x = &f->var.at[v];
 
             if (x->kind == VAR_RATE)
-                x->name = arena_format(d->a, "der(%s)",
-                                       is_declared_name(f->var.at[x->owner].name) ||
-                                               f->var.at[x->owner].kind != VAR_SIGNAL
-                                           ? f->var.at[x->owner].name
-                                           : writer_print(d, f->var.at[x->owner].def));
-            else if (x->kind == VAR_INTEGRAL && !x->holds && !is_declared_name(x->name))
-                x->name = arena_format(d->a, "integral(%s, %s)", writer_print(d, x->def),
-                                       inst_known(x->init) ? writer_print(d, x->init) : "0");
+                var_say(f, v)->name = arena_format(d->a, "der(%s)",
+                                                   is_declared_name(var_name(f, x->owner)) ||
+                                                           f->var.at[x->owner].kind != VAR_SIGNAL
+                                                       ? var_name(f, x->owner)
+                                                       : writer_print(d, var_def(f, x->owner)));
+            else if (x->kind == VAR_INTEGRAL && !x->holds && !is_declared_name(var_name(f, v)))
+                var_say(f, v)->name = arena_format(d->a, "integral(%s, %s)", writer_print(d, var_def(f, v)),
+                                                   inst_known(var_init(f, v)) ? writer_print(d, var_init(f, v)) : "0");
         }
     }
 }
@@ -233,7 +237,7 @@ writer_begin(struct writer *d)
     d->given = bg_calloc(d->f->var.n + 1, sizeof *d->given);
     d->lets = bg_calloc(d->f->var.n + 1, sizeof *d->lets);
     for (var_id v = 0; v < d->f->var.n; v++)
-        d->given[v] = d->f->var.at[v].name;
+        d->given[v] = var_name(d->f, v);
     find_pair_ports(d);
     find_by_input(d);
     name_variables(d);
@@ -253,12 +257,12 @@ writer_end(struct writer *d)
 
 /* As declared where that is SI, else the SI unit. */
 static const char *
-unit_of(const struct writer *d, const flat_var *x)
+unit_of(const struct writer *d, var_id v)
 {
-    const unit *u = x->unit;
+    const unit *u = d->f->var.at[v].unit, *display = var_display(d->f, v);
 
-    if (x->display && unit_scale(x->display) == 1 && unit_offset(x->display) == 0 && *unit_text(x->display))
-        return arena_format(d->a, " [%s]", unit_text(x->display));
+    if (display && unit_scale(display) == 1 && unit_offset(display) == 0 && *unit_text(display))
+        return arena_format(d->a, " [%s]", unit_text(display));
     return u && !unit_is_number(u) ? arena_format(d->a, " [%s]", unit_text(unit_dimension(u))) : "";
 }
 
@@ -279,7 +283,7 @@ is_made(const struct writer *d, var_id v)
 {
     const flat_var *x = &d->f->var.at[v];
 
-    return x->kind != VAR_PARAM || d->by_input[v] || (x->role == ROLE_INPUT && is_of_others(d->f, x->def));
+    return x->kind != VAR_PARAM || d->by_input[v] || (x->role == ROLE_INPUT && is_of_others(d->f, var_def(d->f, v)));
 }
 
 /* What the model makes and experiments give, an input of a component that stands in one, is an input where each of them
@@ -314,37 +318,37 @@ put_values(struct writer *d)
     for (var_id v = 1; v < f->var.n; v++) {
         const flat_var *x = &f->var.at[v];
         uint32_t k = map_get(&output, v);
-        const char *def = inst_known(x->def) ? writer_print(d, x->def) : "0";
+        const char *def = inst_known(var_def(f, v)) ? writer_print(d, var_def(f, v)) : "0";
 
-        if (!is_declared_name(x->name) || strchr(x->name, '.'))
+        if (!is_declared_name(var_name(f, v)) || strchr(var_name(f, v), '.'))
             continue;
         if (d->lets[v] && is_made(d, v)) {
-            strbuf_printf(d->out, "    input %s%s;\n", x->name, unit_of(d, x));
+            strbuf_printf(d->out, "    input %s%s;\n", var_name(f, v), unit_of(d, v));
         } else if (x->kind == VAR_PARAM) {
             const char *word = is_made(d, v)              ? "signal"
                                : x->role == ROLE_INPUT    ? "input"
                                : x->role == ROLE_CONSTANT ? "constant"
                                                           : "parameter";
 
-            strbuf_printf(d->out, "    %s %s%s = %s;\n", word, x->name, unit_of(d, x), def);
+            strbuf_printf(d->out, "    %s %s%s = %s;\n", word, var_name(f, v), unit_of(d, v), def);
         } else if (x->kind == VAR_INTEGRAL && x->holds) {
-            strbuf_printf(d->out, "    signal %s%s = %s;\n", x->name, unit_of(d, x),
-                          inst_known(x->init) ? writer_print(d, x->init) : "0");
+            strbuf_printf(d->out, "    signal %s%s = %s;\n", var_name(f, v), unit_of(d, v),
+                          inst_known(var_init(f, v)) ? writer_print(d, var_init(f, v)) : "0");
         } else if (x->kind == VAR_INTEGRAL) {
-            strbuf_printf(d->out, "    signal %s%s = integral(%s, %s);\n", x->name, unit_of(d, x), def,
-                          inst_known(x->init) ? writer_print(d, x->init) : "0");
+            strbuf_printf(d->out, "    signal %s%s = integral(%s, %s);\n", var_name(f, v), unit_of(d, v), def,
+                          inst_known(var_init(f, v)) ? writer_print(d, var_init(f, v)) : "0");
         } else if (x->kind == VAR_SIGNAL && k != MAP_NONE) {
             const flat_output *o = &f->output.at[k];
             const char *shown = o->display ? unit_text(o->display) : NULL;
 
-            strbuf_printf(d->out, "    output %s", x->name);
+            strbuf_printf(d->out, "    output %s", var_name(f, v));
             if (shown && *shown)
                 strbuf_printf(d->out, " [%s]", shown);
-            strbuf_printf(d->out, "%s = %s;\n", shown && *shown ? "" : unit_of(d, x), def);
+            strbuf_printf(d->out, "%s = %s;\n", shown && *shown ? "" : unit_of(d, v), def);
         } else if (x->kind == VAR_SIGNAL) {
             const char *word = x->role == ROLE_OUTPUT && writer_observes(d, d->given[v]) ? "output" : "signal";
 
-            strbuf_printf(d->out, "    %s %s%s = %s;\n", word, x->name, unit_of(d, x), def);
+            strbuf_printf(d->out, "    %s %s%s = %s;\n", word, var_name(f, v), unit_of(d, v), def);
         }
     }
     map_free(&output);
@@ -405,14 +409,14 @@ put_law(struct writer *d, const flat_law *law, bool only)
 
     for (int k = 0; k < 3 && only; k++)
         if (own[k] != VAR_NONE) {
-            before[k] = d->f->var.at[own[k]].name;
-            d->f->var.at[own[k]].name = k == 0 ? "e" : k == 1 ? "f" : port_has_momentum(d->f, law->port) ? "p" : "q";
+            before[k] = var_name(d->f, own[k]);
+            var_say(d->f, own[k])->name = k == 0 ? "e" : k == 1 ? "f" : port_has_momentum(d->f, law->port) ? "p" : "q";
         }
     strbuf_printf(d->out, " %s%s%c = %s;", part ? part : "", part ? "." : "", quantity_letter[law->out],
                   writer_print(d, law->def));
     for (int k = 0; k < 3; k++)
         if (before[k])
-            d->f->var.at[own[k]].name = before[k];
+            var_say(d->f, own[k])->name = before[k];
 }
 
 /* Was this port of a transformer field there before, in another pair? */
@@ -530,7 +534,7 @@ put_targets(struct writer *d, const flat_when *x)
         const flat_reinit *r = &d->f->reinit.at[x->reinit0 + k];
 
         if (!r->remembers)
-            strbuf_printf(d->out, " reinit %s = %s;", d->f->var.at[r->target].name, writer_print(d, r->value));
+            strbuf_printf(d->out, " reinit %s = %s;", var_name(d->f, r->target), writer_print(d, r->value));
     }
     strbuf_puts(d->out, " }\n");
 }

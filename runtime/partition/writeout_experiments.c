@@ -158,7 +158,7 @@ put_lets(struct made *m, const ast_exp_item *item, strbuf *b)
     for (var_id v = 1; !item->initial && v < f->var.n; v++)
         if ((f->var.at[v].kind == VAR_PARAM || f->var.at[v].kind == VAR_SIGNAL) && m->w.given[v] && !m->said[v] &&
             names_variable(&item->ref, m->w.given[v])) {
-            strbuf_printf(b, "let %s = %s; ", f->var.at[v].name, writer_print(&m->w, f->var.at[v].def));
+            strbuf_printf(b, "let %s = %s; ", var_name(f, v), writer_print(&m->w, var_def(f, v)));
             m->said[v] = true;
         }
 }

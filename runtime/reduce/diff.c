@@ -199,12 +199,12 @@ list_values(const flat_model *f, struct items *l)
         const flat_var *v = &f->var.at[i];
         struct item *x;
 
-        if ((v->kind != VAR_PARAM && v->kind != VAR_SIGNAL) || !v->name || has(&outputs, v->name) ||
-            !has(&declared, v->name))
+        if ((v->kind != VAR_PARAM && v->kind != VAR_SIGNAL) || !var_name(f, i) || has(&outputs, var_name(f, i)) ||
+            !has(&declared, var_name(f, i)))
             continue;
-        if (!(x = put(l, v->kind == VAR_PARAM ? DIFF_PARAMETER : DIFF_SIGNAL, bg_strdup(v->name))))
+        if (!(x = put(l, v->kind == VAR_PARAM ? DIFF_PARAMETER : DIFF_SIGNAL, bg_strdup(var_name(f, i)))))
             continue;
-        put_inst(f, v->def, &b);
+        put_inst(f, var_def(f, i), &b);
         property(x, "value", &b);
     }
     for (size_t i = 0; i < f->output.n; i++) {

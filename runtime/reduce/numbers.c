@@ -108,13 +108,13 @@ place_in_tree(const compilation *c, const char *name)
 static var_id
 only_literal(const flat_model *f, var_id v)
 {
-    inst d = f->var.at[v].def;
+    inst d = var_def(f, v);
     var_id w;
 
     if (!inst_known(d) || d.n != 1)
         return VAR_NONE;
     w = f->slot.at[d.first];
-    return f->var.at[w].kind == VAR_LITERAL && span_known(f->var.at[w].at) ? w : VAR_NONE;
+    return f->var.at[w].kind == VAR_LITERAL && span_known(var_at(f, w)) ? w : VAR_NONE;
 }
 
 number_place
@@ -123,8 +123,7 @@ number_find(const compilation *c, var_id v, const char *name)
     const flat_model *f = c->flat;
     var_id literal = only_literal(f, v);
 
-    return literal == VAR_NONE ? place_in_tree(c, name)
-                               : number_at(c, f->var.at[literal].at, f->var.at[literal].display);
+    return literal == VAR_NONE ? place_in_tree(c, name) : number_at(c, var_at(f, literal), var_display(f, literal));
 }
 
 struct stated {
@@ -170,7 +169,7 @@ number_initial(const compilation *c, size_t state)
     size_t same = 0;
 
     if (v->kind == VAR_INTEGRAL)
-        return number_of(c, find_start(c, v->name, &declared), declared);
+        return number_of(c, find_start(c, var_name(f, model_state(c->model, state).var), &declared), declared);
     for (size_t i = 0; i < f->initial.n; i++)
         if (f->initial.at[i].port == v->owner && f->initial.at[i].q >= Q_DISPLACEMENT)
             at = f->initial.at[i].at;

@@ -194,7 +194,7 @@ rename_folded(const flat_model *f, struct plan_names *plan)
                 rename_variable(
                     plan, v, p->sign > 0 ? bg_format("%s-%s.f", other, e->name) : bg_format("%s-%s.f", e->name, other));
             else
-                rename_variable(plan, v, bg_strdup(f->var.at[f->junction.at[x.j].common].name));
+                rename_variable(plan, v, bg_strdup(var_name(f, f->junction.at[x.j].common)));
         }
     }
 }
@@ -245,11 +245,11 @@ expression_number(const flat_model *f, const struct plan_names *plan, inst i)
         if (e->op == EX_CONST) {
             x = constant_number(e->value);
         } else if (e->op == EX_SLOT && slot && e->a < i.n && f->var.at[slot[e->a]].kind == VAR_LITERAL) {
-            x = constant_number(f->var.at[slot[e->a]].value);
+            x = constant_number(var_value(f, slot[e->a]));
         } else if (e->op == EX_SLOT) {
             var_id v = slot && e->a < i.n && slot[e->a] < f->var.n ? slot[e->a] : VAR_NONE;
             uint32_t new_name = v == VAR_NONE ? MAP_NONE : map_get(&plan->renamed, v);
-            const char *name = v == VAR_NONE ? "?" : new_name != MAP_NONE ? plan->name.at[new_name] : f->var.at[v].name;
+            const char *name = v == VAR_NONE ? "?" : new_name != MAP_NONE ? plan->name.at[new_name] : var_name(f, v);
 
             x = bg_hash_mix(x, bg_hash_bytes(name, strlen(name), 2));
         } else {
@@ -324,7 +324,7 @@ put_source(const flat_model *f, const rewrite_bond *x, uint32_t by, uint32_t on,
 {
     strbuf *b = &l->text;
     bool flow = f->junction.at[by].type == 1;
-    const char *common = f->var.at[f->junction.at[by].common].name;
+    const char *common = var_name(f, f->junction.at[by].common);
 
     begin_line(l);
     strbuf_printf(b, "element %s M%s %c", x->source, element_type_name(flow ? EL_SF : EL_SE), x->forward ? '-' : '+');
@@ -476,11 +476,12 @@ put_values(const flat_model *f, const struct plan_names *plan, const map *declar
     for (size_t i = 0; i < f->var.n; i++) {
         const flat_var *v = &f->var.at[i];
 
-        if ((v->kind != VAR_PARAM && v->kind != VAR_SIGNAL) || !has(declared, v->name) || has(changed, v->name))
+        if ((v->kind != VAR_PARAM && v->kind != VAR_SIGNAL) || !has(declared, var_name(f, i)) ||
+            has(changed, var_name(f, i)))
             continue;
         begin_line(l);
-        strbuf_printf(&l->text, "value %s = ", v->name);
-        put_inst(f, plan, v->def, l);
+        strbuf_printf(&l->text, "value %s = ", var_name(f, i));
+        put_inst(f, plan, var_def(f, i), l);
         end_line(l);
     }
 }

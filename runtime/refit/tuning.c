@@ -37,7 +37,7 @@ coefficient_now(bg_model *m, const network_part *q)
             var_id v = inst_slots(f, law->def)[a];
             enum var_kind kind = f->var.at[v].kind;
 
-            vec_push(&slot, kind == VAR_LITERAL ? f->var.at[v].value
+            vec_push(&slot, kind == VAR_LITERAL ? var_value(f, v)
                             : kind == VAR_PARAM ? model_parameter_value(m, v)
                                                 : look * (1.37 + a));
         }

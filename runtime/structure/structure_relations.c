@@ -89,7 +89,7 @@ put_departure(struct relations *w, inst i, double factor, var_id skip)
             continue;
         s = relations_slope(w, i, k);
         if (!isfinite(s.value))
-            relations_fail(w, "a slope of what \"%s\" is read by is not finite here", w->f->var.at[v].name);
+            relations_fail(w, "a slope of what \"%s\" is read by is not finite here", var_name(w->f, v));
         relations_need(w, v);
         elimination_put(w->r, v, factor * s.value,
                         w->pool ? ex_mul(w->pool, ex_const(w->pool, factor), s.text) : NODE_NONE);
@@ -289,7 +289,7 @@ signal_rows(struct relations *w)
         if (w->row_of[v] != UINT32_MAX)
             continue;
         if (kind == VAR_SIGNAL)
-            define(w, v, f->var.at[v].def);
+            define(w, v, var_def(f, v));
         else if ((kind == VAR_RATE || kind == VAR_AUX || kind == VAR_STORED) && w->e->var.at[v].kind == DEF_EXPLICIT)
             define(w, v, w->e->var.at[v].def);
         else if ((kind == VAR_RATE || kind == VAR_AUX || kind == VAR_STORED) && w->e->var.at[v].kind == DEF_BLOCK &&

@@ -113,7 +113,7 @@ rate_of_unknown(coefficient_rates *r, var_id v)
         if (w->e->unknown.at[b->unknown0 + k] != v)
             continue;
         if (!elimination_solved(rows, k))
-            relations_fail(w, "\"%s\" has no rate here: its equations have no slopes", w->f->var.at[v].name);
+            relations_fail(w, "\"%s\" has no rate here: its equations have no slopes", var_name(w->f, v));
         else if (last->column == b->n)
             rate = (struct slope){ -last->value, ex_neg(w->pool, last->text) };
     }
@@ -155,11 +155,11 @@ find_rate(coefficient_rates *r, var_id v)
         r->depth++;
         rate = x->kind != VAR_SIGNAL && e->kind == DEF_BLOCK
                    ? rate_of_unknown(r, v)
-                   : rate_of_definition(r, x->kind == VAR_SIGNAL ? x->def : e->def, NULL);
+                   : rate_of_definition(r, x->kind == VAR_SIGNAL ? var_def(w->f, v) : e->def, NULL);
         r->depth--;
         return rate;
     }
-    relations_fail(r->w, "the equations have no rate of \"%s\"", x->name);
+    relations_fail(r->w, "the equations have no rate of \"%s\"", var_name(w->f, v));
     return (struct slope){ 0, relations_number(w, 0) };
 }
 

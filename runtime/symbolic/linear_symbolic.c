@@ -20,10 +20,10 @@ slot_text(void *ctx, uint32_t slot)
     struct naming *n = ctx;
     const flat_var *v = &n->f->var.at[slot];
 
-    if (v->kind != VAR_LITERAL || *v->name != '-')
-        return v->name;
+    if (v->kind != VAR_LITERAL || *var_name(n->f, slot) != '-')
+        return var_name(n->f, slot);
     if (!n->made[slot])
-        n->made[slot] = bg_format("(%s)", v->name);
+        n->made[slot] = bg_format("(%s)", var_name(n->f, slot));
     return n->made[slot];
 }
 
@@ -138,13 +138,13 @@ slot_latex(void *ctx, uint32_t slot)
     struct naming *n = ctx;
 
     if (!n->made[slot] && n->f->var.at[slot].kind == VAR_LITERAL) { /* inside of an expression: one factor */
-        char *number = latex_literal(n->f->var.at[slot].name);
+        char *number = latex_literal(var_name(n->f, slot));
 
         n->made[slot] = strchr(number, '\\') || *number == '-' ? bg_format("\\left(%s\\right)", number)
                                                                : bg_strdup(number);
         free(number);
     } else if (!n->made[slot]) {
-        n->made[slot] = latex_name(n->f->var.at[slot].name);
+        n->made[slot] = latex_name(var_name(n->f, slot));
     }
     return n->made[slot];
 }
@@ -158,7 +158,7 @@ entry_text(struct naming *naming, const structure_block *b, size_t row, size_t c
     strbuf text = { 0 };
 
     if (e->op == EX_SLOT && naming->f->var.at[e->a].kind == VAR_LITERAL)
-        return (latex ? latex_literal : bg_strdup)(naming->f->var.at[e->a].name);
+        return (latex ? latex_literal : bg_strdup)(var_name(naming->f, e->a));
     (latex ? ex_latex : ex_print)(naming->f->pool, b->text[row + b->rows * column], latex ? slot_latex : slot_text,
                                   naming, &text);
     return text.at;

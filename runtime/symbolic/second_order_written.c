@@ -159,7 +159,7 @@ spread(struct written *k, uint32_t column, struct slope a, elimination *to)
             continue;
         at = store_column(k, s.at[i].column);
         if (at == SIZE_MAX && column < k->w.nvars)
-            relations_fail(&k->w, "the relations leave what \"%s\" is open", k->w.f->var.at[column].name);
+            relations_fail(&k->w, "the relations leave what \"%s\" is open", var_name(k->w.f, column));
         else if (at == SIZE_MAX)
             relations_fail(&k->w, "the relations leave the rate of a velocity open");
         else if (to)

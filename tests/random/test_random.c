@@ -160,7 +160,7 @@ stored_values(bg_model *m, const rgraph *g, double t, const double *x, double *s
         const flat_element *e = &f->element.at[f->port.at[p].element];
         if (e->type != EL_C && e->type != EL_I)
             continue;
-        uint32_t v = rg_find(g, f->var.at[f->port.at[p].stored].name);
+        uint32_t v = rg_find(g, var_name(f, f->port.at[p].stored));
         if (v != UINT32_MAX && at < n)
             start[v] = value[at];
         at += 2;

@@ -128,9 +128,9 @@ two_port(graph *g, enum element_type t, uint32_t in, uint32_t out, int ratio, bo
                        .parent = UINT32_MAX };
     uint32_t id = (uint32_t)g->f->element.n;
     flat_law law = { .kind = LAW_MODULUS, .port = e.port0 };
-    var_id n = flat_add_var(g->f, ratio ? VAR_LITERAL : varying ? VAR_SIGNAL : VAR_PARAM, 0, "n", SPAN_NONE);
+    var_id n = ratio ? flat_add_literal(g->f, ratio, "n", SPAN_NONE)
+                     : flat_add_var(g->f, varying ? VAR_SIGNAL : VAR_PARAM, 0, "n", SPAN_NONE);
 
-    g->f->var.at[n].value = ratio;
     law.def = flat_inst(g->f, ex_slot(g->f->pool, 0), &n, 1);
     vec_push(&g->f->element, e);
     vec_push(&g->f->law, law);

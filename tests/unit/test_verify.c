@@ -156,7 +156,7 @@ restless_parameter(compilation *c)
 {
     for (size_t v = 0; v < c->flat->var.n; v++)
         if (c->flat->var.at[v].kind == VAR_PARAM)
-            c->flat->var.at[v].def = flat_inst(c->flat, ex_slot(c->flat->pool, 0), (var_id[]){ 0 }, 1);
+            var_say(c->flat, (var_id)v)->def = flat_inst(c->flat, ex_slot(c->flat->pool, 0), (var_id[]){ 0 }, 1);
 }
 static void
 reinit_of_nothing(compilation *c)
@@ -242,7 +242,7 @@ defined_nowhere(compilation *c)
     var_id of = VAR_NONE;
 
     reader(c, &of);
-    c->flat->var.at[of].at = SPAN_NONE;
+    var_say(c->flat, of)->at = SPAN_NONE;
 }
 static void
 unknown_twice(compilation *c)
