@@ -30,7 +30,6 @@
 #define MOST_ERK_FAILURES 25
 #define MOST_BDF_FAILURES 20
 #define OF_STABLE 0.95     /* of the longest stable step by the spectral radius, which is an estimate */
-#define STATIC_STEPS 1000  /* of a model without states over the whole span */
 #define BEND_PAUSE 64      /* and is not looked at for so many steps, then twice as many */
 #define FIRST_GROWTH 10000 /* the libraries': of a first step whose length they guessed */
 #define GROWTH 20          /* a step may be so much longer than the one before it, but for the second */
@@ -198,6 +197,7 @@ integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, do
     g->stop = stop;
     g->easy_needed = EASY_STEPS;
     g->bent_pause = BEND_PAUSE / 2;
+    g->pause = 1;
     g->reach = REACH;
     if (n == 0 && powers) {
         g->nelements = model_nelements(m);
@@ -387,19 +387,6 @@ prepare(integrator *g)
     return true;
 }
 
-/* Spectral radius and sizes where nothing is known of either: each needs the other. */
-static void
-find_sizes(integrator *g, double t, const double *x)
-{
-    if (integrator_evaluate(g, t, x, g->f[2]) != 0)
-        return;
-    integrator_first_radius(g, t, x, g->f[2]);
-    integrator_follow_rates(g, t, x, g->f[2], true);
-    integrator_spectral_radius(g, t, x, g->f[2], 3);
-    integrator_follow_rates(g, t, x, g->f[2], false);
-    integrator_spectral_radius(g, t, x, g->f[2], 5);
-}
-
 /* What the explicit method sets out with behind a switching, by how long it would make its next step; 0: nothing is
  * known. The states go on with the time constants they have, mostly, and where not, the step fails and becomes shorter.
  * No longer than since the switching before: what switches may depend on time alone, of which a step knows nothing.
@@ -421,7 +408,7 @@ integrator_start(integrator *g, double t, const double *x)
     g->set_out_from = t;
     uint64_t steps = g->steps - g->set_out_at;
     g->switching = g->begun && steps < SWITCHING_STEPS;
-    g->set_out_at = g->steps;
+    g->set_out_at = g->smooth_from = g->steps;
     if (g->n && x != integrator_state(g, 2))
         memcpy(integrator_state(g, 2), x, g->n * sizeof(double));
     g->t[0] = g->t[1] = g->t[2] = t;
@@ -436,8 +423,9 @@ integrator_start(integrator *g, double t, const double *x)
         g->begun = true;
         if (g->n) {
             scales_begin(g->scales, x);
-            find_sizes(g, t, x);
+            integrator_find_sizes(g, t, x);
             integrator_foresee_peaks(g, t, x);
+            integrator_hears_noise(g);
             scales_begun(g->scales);
         }
         strbuf_puts(&g->method, g->kind == STATIC     ? "no states"
@@ -449,9 +437,10 @@ integrator_start(integrator *g, double t, const double *x)
         return false;
     g->rated[2] = false;
     if (!first && g->n && scales_unknown(g->scales)) {
-        find_sizes(g, t, x);               /* what was at rest may move now, */
+        integrator_find_sizes(g, t, x);    /* what was at rest may move now, */
         integrator_foresee_peaks(g, t, x); /* from an input that is zero yet */
         integrator_foresee_motion(g, t, x);
+        integrator_hears_noise(g);
     } else if (g->kind == EXPLICIT && integrator_evaluate(g, t, x, g->f[2]) == 0 && !first)
         integrator_radius_again(g, t, x, g->f[2]);
     return true;
@@ -467,6 +456,7 @@ integrator_resume(integrator *g, double t, const double *x)
     if (x != integrator_state(g, 2))
         memcpy(integrator_state(g, 2), x, g->n * sizeof(double));
     g->t[0] = g->t[1] = g->t[2] = t;
+    g->smooth_from = g->steps;
     g->history = g->third = false;
     if (g->kind == EXPLICIT) {
         gather_failures(g);
@@ -523,31 +513,6 @@ advance(integrator *g, double until)
     g->t[2] = t;
     g->stopped = status == (g->kind == EXPLICIT ? ARK_TSTOP_RETURN : CV_TSTOP_RETURN);
     return status;
-}
-
-/* A step of a model without states: as long as the powers look like polynomials of degree four. */
-static enum integrator_status
-static_step(integrator *g, double until)
-{
-    double t = g->t[2], allowed = sqrt(g->rtol), bend, h;
-
-    for (;;) {
-        h = fmin(g->static_step, until - t);
-        if (g->nelements == 0)
-            break;
-        if (!integrator_bend_of_powers(g, t, h, &bend))
-            return STEP_SINGULAR;
-        if (bend <= allowed || h < 1e-9 * (g->stop - g->start)) {
-            if (bend < allowed / 40)
-                g->static_step = fmin(2 * g->static_step, (g->stop - g->start) / STATIC_STEPS);
-            break;
-        }
-        g->static_step = h / 2;
-    }
-    g->t[1] = t;
-    g->t[2] = until - (t + h) < 1e-6 * h ? until : t + h;
-    g->steps++;
-    return STEP_OK;
 }
 
 /* Rate at the end of a step: the explicit method's last stage. */
@@ -613,10 +578,10 @@ enum integrator_status
 integrator_step(integrator *g, double until)
 {
     if (g->kind == STATIC)
-        return static_step(g, until);
+        return integrator_static_step(g, until);
     if (g->kind == MIDPOINT)
         return midpoint_step(g, until);
-    bool explicit_failed = false;
+    bool explicit_failed = false, heard = false;
     unsigned tries = 0, unseen = 0;
     for (;;) {
         if (g->next != g->kind) {
@@ -650,6 +615,10 @@ integrator_step(integrator *g, double until)
         }
         rotate(g, false); /* back to the last accepted point */
         g->history = false;
+        if (!g->failed && !heard && integrator_hears_noise(g)) {
+            heard = g->restart = true;
+            continue;
+        }
         if (g->kind == EXPLICIT && g->want == SIM_AUTO && !explicit_failed && !g->failed && integrator_need_linear(g)) {
             explicit_failed = true;
             integrator_change_to(g, BDF, "the explicit method failed");
@@ -665,6 +634,7 @@ integrator_step(integrator *g, double until)
         double *f = rated ? g->f[2] : g->f[0];
 
         scales_update(g->scales);
+        integrator_listen(g);
         if (rated || integrator_evaluate(g, g->t[2], integrator_state(g, 2), f) == 0) {
             integrator_follow_rates(g, g->t[2], integrator_state(g, 2), f, false);
             if (g->want != SIM_BDF)
@@ -673,6 +643,7 @@ integrator_step(integrator *g, double until)
         g->until_rho = RHO_EVERY;
     }
     integrator_decide(g, g->t[2] == until);
+    integrator_give_way(g);
     return STEP_OK;
 }
 

@@ -8,8 +8,10 @@
 #define BEND_TRIES 5    /* halvings after which a bend is straight; what is left is rounding in the rates, */
 #define UNSEEN_TRIES 60 /* steps shortened until nothing goes unseen in them */
 
-bool
-integrator_bend_of_powers(integrator *g, double t, double h, double *bend)
+/* Greatest coefficient of degree four in the powers over [t, t+h] (five points of activity.h), each relative to the
+ * greatest power so far. */
+static bool
+bend_of_powers(integrator *g, double t, double h, double *bend)
 {
     const double s[5] = { 0, quartic_place[0], quartic_place[1], quartic_place[2], 1 };
     double none = 0;
@@ -67,6 +69,30 @@ bend_of_step(integrator *g)
             most = fmax(most, fabs(at[0][i] + h * sum - at[k + 1][i]) * g->weight[i]);
         }
     return most;
+}
+
+enum integrator_status
+integrator_static_step(integrator *g, double until)
+{
+    double t = g->t[2], allowed = sqrt(g->rtol), bend, h;
+
+    for (;;) {
+        h = fmin(g->static_step, until - t);
+        if (g->nelements == 0)
+            break;
+        if (!bend_of_powers(g, t, h, &bend))
+            return STEP_SINGULAR;
+        if (bend <= allowed || h < 1e-9 * (g->stop - g->start)) {
+            if (bend < allowed / 40)
+                g->static_step = fmin(2 * g->static_step, (g->stop - g->start) / STATIC_STEPS);
+            break;
+        }
+        g->static_step = h / 2;
+    }
+    g->t[1] = t;
+    g->t[2] = until - (t + h) < 1e-6 * h ? until : t + h;
+    g->steps++;
+    return STEP_OK;
 }
 
 bool

@@ -64,6 +64,13 @@ integrator_set_out_implicit(integrator *g, uint64_t steps)
 }
 
 void
+integrator_give_way(integrator *g)
+{
+    if (g->kind == ROSENBROCK && g->next == ROSENBROCK && g->steps - g->smooth_from >= OFTEN_ROSENBROCK)
+        g->next = BDF;
+}
+
+void
 integrator_change_to(integrator *g, enum kind next, const char *why)
 {
     g->next = next;

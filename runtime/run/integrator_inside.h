@@ -15,7 +15,8 @@
 enum kind { STATIC, EXPLICIT, BDF, ROSENBROCK, MIDPOINT }; /* STATIC: a model without states; MIDPOINT: variational.h */
 #define NEAR_LIMIT 0.5 /* of the stable step: from here on a step counts as limited by stability */
 #define RHO_EVERY 25
-#define REACH 2.9 /* stable step times spectral radius, away from the imaginary axis */
+#define STATIC_STEPS 1000 /* of a model without states over the whole span */
+#define REACH 2.9         /* stable step times spectral radius, away from the imaginary axis */
 
 struct integrator {
     bg_model *model;
@@ -39,6 +40,7 @@ struct integrator {
     double set_out;                 /* length of the first step, or 0: the library finds one */
     double set_out_from;            /* where it begins */
     uint64_t set_out_at;            /* steps made before */
+    uint64_t smooth_from;           /* the same, of samples too */
     bool switching;                 /* they are few from one switching to the next */
     bool between;                   /* ROSENBROCK has been at work */
     double t[3];
@@ -71,6 +73,7 @@ struct integrator {
     bool scouting;
     double rho, reach; /* spectral radius; stable step * rho: the leader's */
     unsigned until_rho;
+    uint64_t listens_at, pause; /* from this step on rounding in rates may be looked at; how many follow then */
     unsigned limited, creeping, easy, easy_needed, young; /* young: steps until BDF has found its step length */
 
     uint64_t steps, rhs, failures, switches;
@@ -123,17 +126,24 @@ void integrator_foresee_peaks(integrator *g, double t, const double *x);
 void integrator_foresee_motion(integrator *g, double t, const double *x);
 void integrator_spectral_radius(integrator *g, double t, const double *x, const double *f, int pairs);
 
+/* What rounding makes of the rates at (t[2], y[2]): steps that are short for the rest of the run may follow nothing
+ * else. Is more tolerated from now on? */
+bool integrator_hears_noise(integrator *g);
+/* The same, where steps are that short, now and then. */
+void integrator_listen(integrator *g);
+
 /* Behind a switching: what little is needed to see that it is what it was, and more where it is not. */
 void integrator_radius_again(integrator *g, double t, const double *x, const double *f);
 
-/* At the start nothing may have a size yet: what the rates would move each state by in a short time stands for it, and
- * what these states would move the others by. */
-void integrator_first_radius(integrator *g, double t, const double *x, const double *f);
+/* Spectral radius and sizes where nothing is known of either: each needs the other. */
+void integrator_find_sizes(integrator *g, double t, const double *x);
 
 /* ---- integrator_choice.c ---- */
 /* Behind a switching, so many steps after the one before: which implicit method goes on. At a root's infinite slope one
  * that stands on its Jacobian has no order. */
 void integrator_set_out_implicit(integrator *g, uint64_t steps);
+/* Nothing has switched for long: Rosenbrock's method leaves the rest to BDF. */
+void integrator_give_way(integrator *g);
 void integrator_change_to(integrator *g, enum kind next, const char *why);
 
 /* `cut`: the step was shortened by where it had to end. */
@@ -141,9 +151,8 @@ void integrator_decide(integrator *g, bool cut);
 
 /* ---- integrator_bends.c ---- */
 
-/* Greatest coefficient of degree four in the powers over [t, t+h] (five points of activity.h), each relative to the
- * greatest power so far. */
-bool integrator_bend_of_powers(integrator *g, double t, double h, double *bend);
+/* A step of a model without states: as long as the powers look like polynomials of degree four. */
+enum integrator_status integrator_static_step(integrator *g, double until);
 
 /* The method's own error estimate believes in smooth rates. Where a law bends sharply (a junction begins to conduct, or
  * ends) it is as good as random, and blind where the bend is early in the step. So in such models a second one is

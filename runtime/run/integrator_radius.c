@@ -1,4 +1,5 @@
 /* integrator_radius.c - sizes of states and the spectral radius of the rates, from products with the Jacobian */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -85,6 +86,53 @@ integrator_foresee_motion(integrator *g, double t, const double *x)
     foresee(g, t + time, x, f, time);
     scales_update(g->scales);
     g->failed = false;
+}
+
+#define ULPS 4      /* by which time and states differ where rounding in rates is looked at, */
+#define ROUNDINGS 9 /* so often */
+#define SHORT 1e-5  /* of what is left of the run: steps that may follow rounding */
+#define PAUSE 25    /* steps, at first, from one look to the next that is in vain; then twice as many */
+
+bool
+integrator_hears_noise(integrator *g)
+{
+    const double *x = integrator_state(g, 2);
+    double t = g->t[2], whole = g->stop - g->start;
+    size_t n = g->n;
+    bool failed = g->failed, more = false;
+
+    if (!scales_sized(g->scales))
+        return false;
+    double *most = bg_calloc(5 * n + 1, sizeof *most), *second = most + n, *last = second + n, *there = last + n,
+           *moved = there + n;
+    size_t heard = 0;
+    for (int k = 0; k < ROUNDINGS; k++) {
+        for (size_t i = 0; i < n; i++)
+            moved[i] = x[i] * (1 + ULPS * DBL_EPSILON * integrator_scatter(i, 60 + (uint64_t)k));
+        if (integrator_evaluate(g, t + k * k * ULPS * DBL_EPSILON * fmax(fabs(t), whole), moved, there) != 0)
+            continue;
+        for (size_t i = 0; i < n && heard; i++) {
+            double apart = fabs(there[i] - last[i]);
+
+            second[i] = fmax(second[i], fmin(apart, most[i])); /* the greatest may be a jump */
+            most[i] = fmax(most[i], apart);
+        }
+        memcpy(last, there, n * sizeof *last);
+        heard++;
+    }
+    more = scales_rounded(g->scales, last, second, whole);
+    free(most);
+    g->failed = failed;
+    return more;
+}
+
+void
+integrator_listen(integrator *g)
+{
+    if (g->steps < g->listens_at || !(g->t[2] - g->t[1] < SHORT * (g->stop - g->t[2])))
+        return;
+    g->pause = integrator_hears_noise(g) ? PAUSE : 2 * g->pause;
+    g->listens_at = g->steps + g->pause;
 }
 
 /* ---- spectral radius ----
@@ -217,8 +265,10 @@ integrator_radius_again(integrator *g, double t, const double *x, const double *
     g->until_rho = RHO_EVERY;
 }
 
-void
-integrator_first_radius(integrator *g, double t, const double *x, const double *f)
+/* At the start nothing may have a size yet: what the rates would move each state by in a short time stands for it, and
+ * what these states would move the others by. */
+static void
+first_radius(integrator *g, double t, const double *x, const double *f)
 {
     double *scale = g->weight, *moved = g->scratch, *rate = g->scratch2;
     double time = FIRST_TIME * (g->stop - g->start);
@@ -245,4 +295,16 @@ integrator_first_radius(integrator *g, double t, const double *x, const double *
     g->rho = g->leader.rho;
     g->reach = g->leader.reach;
     g->failed = failed;
+}
+
+void
+integrator_find_sizes(integrator *g, double t, const double *x)
+{
+    if (integrator_evaluate(g, t, x, g->f[2]) != 0)
+        return;
+    first_radius(g, t, x, g->f[2]);
+    integrator_follow_rates(g, t, x, g->f[2], true);
+    integrator_spectral_radius(g, t, x, g->f[2], 3);
+    integrator_follow_rates(g, t, x, g->f[2], false);
+    integrator_spectral_radius(g, t, x, g->f[2], 5);
 }

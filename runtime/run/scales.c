@@ -17,6 +17,7 @@
 #define LEAST 1e-18 /* where nothing is known */
 #define FAST 0.01   /* of the time in which a peak acts: a state that settles sooner is moved by less */
 #define NEARER 1e-4 /* of a move, the next one */
+#define AT_REST 10  /* times what rounding moves a state by: one that has never been larger is at rest but for that */
 #define PROBE 1e-7  /* of a state's scale: by which it is moved to see the terms it has in rates */
 
 enum { LOOKS = 80 }; /* at moves, each of NEARER of the last, so that none is too far for any law */
@@ -27,6 +28,8 @@ struct scales {
     double rtol, atol;
     bool sized;
     double *size, *least; /* [n] greatest |x| so far, what moved it at the start; what the others say */
+    double *drift;        /* [n] by which rounding in its rate may move it until the end */
+    double *allow;        /* [n] least, or of what is moved by rounding alone what makes that the tolerance */
     double
         *moved_by; /* [n] later, of what stores no energy. Not fed back: what scales make of one another has no bound */
     bool *pseudo;  /* [n] on bonds whose effort times flow is no power: what it stores is no energy */
@@ -86,6 +89,8 @@ scales_new(bg_model *m, double rtol, double atol)
     s->sized = !(atol > 0);
     s->size = bg_calloc(n + 1, sizeof *s->size);
     s->least = bg_calloc(n + 1, sizeof *s->least);
+    s->drift = bg_calloc(n + 1, sizeof *s->drift);
+    s->allow = bg_calloc(n + 1, sizeof *s->allow);
     s->moved_by = bg_calloc(n + 1, sizeof *s->moved_by);
     s->curvature = bg_calloc(n + 1, sizeof *s->curvature);
     s->pseudo = bg_calloc(n + 1, sizeof *s->pseudo);
@@ -115,6 +120,8 @@ scales_free(scales *s)
         return;
     free(s->size);
     free(s->least);
+    free(s->drift);
+    free(s->allow);
     free(s->moved_by);
     free(s->curvature);
     free(s->pseudo);
@@ -160,6 +167,12 @@ scales_begun(scales *s)
     s->begun = true;
 }
 
+static bool
+moved_by_rounding(const scales *s, size_t i)
+{
+    return s->size[i] < AT_REST * s->drift[i];
+}
+
 void
 scales_update(scales *s)
 {
@@ -182,6 +195,7 @@ scales_update(scales *s)
         s->least[i] = fmax(share * fmax(s->unit_size[s->unit_of[i]], s->moved_by[i]), LEAST);
         if (s->curvature[i] > 0)
             s->least[i] = fmax(s->least[i], share * energy / sqrt(s->curvature[i]));
+        s->allow[i] = moved_by_rounding(s, i) ? fmax(s->least[i], s->drift[i] / (s->rtol * ATOL_SHARE)) : s->least[i];
     }
 }
 
@@ -189,7 +203,7 @@ void
 scales_weights(scales *s, const double *x, double *w)
 {
     if (s->sized)
-        vec_weights_sized(s->n, s->rtol, s->rtol * ATOL_SHARE, x, s->size, s->least, w);
+        vec_weights_sized(s->n, s->rtol, s->rtol * ATOL_SHARE, x, s->size, s->allow, w);
     else
         vec_weights(s->n, s->rtol, s->atol, x, w);
 }
@@ -316,4 +330,22 @@ scales_from_rates(scales *s, const double *x, const double *f, double time, bool
         size_of_what_sticks(s, x, f, time, evaluate, ctx, rate);
     free(settles);
     scales_update(s);
+}
+
+bool
+scales_rounded(scales *s, const double *f, const double *noise, double time)
+{
+    bool more = false;
+
+    for (size_t i = 0; i < s->n && s->sized; i++) {
+        double drift = time * noise[i];
+
+        if (!(drift > s->drift[i]) || !isfinite(drift) || fabs(f[i]) > AT_REST * noise[i])
+            continue;
+        s->drift[i] = drift;
+        more |= moved_by_rounding(s, i) && drift > s->rtol * ATOL_SHARE * s->allow[i];
+    }
+    if (more)
+        scales_update(s);
+    return more;
 }

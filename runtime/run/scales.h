@@ -13,6 +13,9 @@
  *     has a millionth of the energy at hand, or less, moves nothing;
  *   - a thousandth, of a state that stores no energy (an integral), of what the terms of its rate can move it by, each
  *     state there being of its size.
+ * A state that rests while large terms of its rate cancel (coils between voltages that are equal) is moved by what
+ * rounding leaves of them, without a scale of its own: of it, what rounding will have moved it by when the run ends is
+ * tolerated.
  *
  * units    states in SI; weights are 1/(rtol |x| + atol)
  */
@@ -49,5 +52,9 @@ void scales_peak(scales *s, const double *x, const double *f, double time,
  * evaluate: the rates, 0 if they could be evaluated; scratch[0..1]: [n] each. */
 void scales_from_rates(scales *s, const double *x, const double *f, double time, bool all,
                        int (*evaluate)(void *ctx, const double *x, double *f), void *ctx, double *const scratch[2]);
+
+/* Rates, and what rounding leaves in them, which moves the states for so long where there is nothing else. Does more of
+ * it become tolerated? */
+bool scales_rounded(scales *s, const double *f, const double *noise, double time);
 
 #endif
