@@ -276,6 +276,45 @@ net_partials(nets *s, double t, const double *x)
                          s->by_y, (lapack_int)s->ny) != 0;
 }
 
+/* The greatest coefficient of row a, and those of the columns so far. */
+static void
+note_greatest(const double *a, uint32_t n, double *row, double *column)
+{
+    *row = 0;
+    for (uint32_t j = 0; j < n; j++) {
+        *row = fmax(*row, fabs(a[j]));
+        column[j] = fmax(column[j], fabs(a[j]));
+    }
+}
+
+/* Sums of terms that cancel leave rounding, of which a coefficient of 1e-15 beside a derivative of 1 would be the
+ * shortest time of the net. It is judged by the greatest of its row and of its column, whatever their units. */
+static void
+drop_rounding(double *a, uint32_t rows, double *aw, uint32_t rows_w, uint32_t n)
+{
+    double *column = bg_malloc(((size_t)n + rows + rows_w + 1) * sizeof *column), *row = column + n;
+
+    for (uint32_t k = 0; k < ORDERS; k++) {
+        double most = 0;
+
+        memset(column, 0, n * sizeof *column);
+        for (uint32_t i = 0; i < rows + rows_w; i++) {
+            const double *of = i < rows ? a + ((size_t)ORDERS * i + k) * n : aw + ((size_t)ORDERS * (i - rows) + k) * n;
+
+            note_greatest(of, n, &row[i], column);
+            most = fmax(most, row[i]);
+        }
+        for (uint32_t i = 0; i < rows + rows_w; i++) {
+            double *of = i < rows ? a + ((size_t)ORDERS * i + k) * n : aw + ((size_t)ORDERS * (i - rows) + k) * n;
+
+            for (uint32_t j = 0; j < n; j++)
+                if (fabs(of[j]) <= NET_NOISE * (row[i] / most) * column[j])
+                    of[j] = 0;
+        }
+    }
+    free(column);
+}
+
 /* Coefficients of a net's rows [3n*n] and differences [3nw*n], from the partial derivatives last evaluated. */
 static void
 net_coefficients(nets *s, const struct net *k, double *a, double *aw)
@@ -302,6 +341,7 @@ net_coefficients(nets *s, const struct net *k, double *a, double *aw)
                     to[h] -= s->value[i] * s->by_y[(q->held0 + h) * s->ny + j - n];
         }
     }
+    drop_rounding(a, q->n, aw, q->nwatch, q->n);
 }
 
 /* How a net's unknowns move states, from the same. */

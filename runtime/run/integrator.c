@@ -406,6 +406,8 @@ integrator_start(integrator *g, double t, const double *x)
 {
     g->set_out = step_in_hand(g, t);
     g->set_out_from = t;
+    if (g->begun)
+        integrator_listen(g);
     uint64_t steps = g->steps - g->set_out_at;
     g->switching = g->begun && steps < SWITCHING_STEPS;
     g->set_out_at = g->smooth_from = g->steps;
@@ -425,7 +427,6 @@ integrator_start(integrator *g, double t, const double *x)
             scales_begin(g->scales, x);
             integrator_find_sizes(g, t, x);
             integrator_foresee_peaks(g, t, x);
-            integrator_hears_noise(g);
             scales_begun(g->scales);
         }
         strbuf_puts(&g->method, g->kind == STATIC     ? "no states"
@@ -440,7 +441,6 @@ integrator_start(integrator *g, double t, const double *x)
         integrator_find_sizes(g, t, x);    /* what was at rest may move now, */
         integrator_foresee_peaks(g, t, x); /* from an input that is zero yet */
         integrator_foresee_motion(g, t, x);
-        integrator_hears_noise(g);
     } else if (g->kind == EXPLICIT && integrator_evaluate(g, t, x, g->f[2]) == 0 && !first)
         integrator_radius_again(g, t, x, g->f[2]);
     return true;

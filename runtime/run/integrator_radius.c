@@ -89,39 +89,60 @@ integrator_foresee_motion(integrator *g, double t, const double *x)
 }
 
 #define ULPS 4      /* by which time and states differ where rounding in rates is looked at, */
-#define ROUNDINGS 9 /* so often */
+#define ROUNDINGS 4 /* so often, */
+#define PLACES 8    /* at so many places */
+#define ASIDE 1e-3  /* of the states, of what is over and left of the run: places beside the present one */
 #define SHORT 1e-5  /* of what is left of the run: steps that may follow rounding */
 #define PAUSE 25    /* steps, at first, from one look to the next that is in vain; then twice as many */
 
+/* What rounding makes of the rates at (t, x): [n]; scratch: [3n]. False: they have no values there. */
+static bool
+noise_at(integrator *g, double t, const double *x, double *noise, double *scratch)
+{
+    size_t n = g->n;
+    double *f = scratch, *last = f + n, *moved = last + n,
+           nearly = ULPS * DBL_EPSILON * fmax(fabs(t), g->stop - g->start);
+
+    memset(noise, 0, n * sizeof *noise);
+    for (int k = 0; k < ROUNDINGS; k++) {
+        for (size_t i = 0; i < n; i++)
+            moved[i] = x[i] * (1 + ULPS * DBL_EPSILON * integrator_scatter(i, 60 + (uint64_t)k));
+        if (integrator_evaluate(g, t + k * k * nearly, moved, f) != 0)
+            return false;
+        for (size_t i = 0; i < n && k > 0; i++)
+            noise[i] = fmax(noise[i], fabs(f[i] - last[i]));
+        memcpy(last, f, n * sizeof *last);
+    }
+    return true;
+}
+
+/* Rounding is much the same at places before and behind the present one, though not seen at each; at a pole, where
+ * rates differ as much from one number to the next, it is not. The greatest may be a jump: the second counts. */
 bool
 integrator_hears_noise(integrator *g)
 {
     const double *x = integrator_state(g, 2);
-    double t = g->t[2], whole = g->stop - g->start;
+    double t = g->t[2];
     size_t n = g->n;
     bool failed = g->failed, more = false;
 
     if (!scales_sized(g->scales))
         return false;
-    double *most = bg_calloc(5 * n + 1, sizeof *most), *second = most + n, *last = second + n, *there = last + n,
-           *moved = there + n;
-    size_t heard = 0;
-    for (int k = 0; k < ROUNDINGS; k++) {
+    double *f = bg_calloc(8 * n + 1, sizeof *f), *noise = f + n, *most = noise + n, *second = most + n,
+           *there = second + n, *scratch = there + n, aside = ASIDE;
+    for (int k = 0; k < PLACES; k++) {
         for (size_t i = 0; i < n; i++)
-            moved[i] = x[i] * (1 + ULPS * DBL_EPSILON * integrator_scatter(i, 60 + (uint64_t)k));
-        if (integrator_evaluate(g, t + k * k * ULPS * DBL_EPSILON * fmax(fabs(t), whole), moved, there) != 0)
-            continue;
-        for (size_t i = 0; i < n && heard; i++) {
-            double apart = fabs(there[i] - last[i]);
-
-            second[i] = fmax(second[i], fmin(apart, most[i])); /* the greatest may be a jump */
-            most[i] = fmax(most[i], apart);
-        }
-        memcpy(last, there, n * sizeof *last);
-        heard++;
+            there[i] = x[i] * (1 + aside * integrator_scatter(i, 59));
+        if (noise_at(g, k % 2 ? t + aside * (g->stop - t) : t - aside * (t - g->start), there, noise, scratch))
+            for (size_t i = 0; i < n; i++) {
+                second[i] = fmax(second[i], fmin(noise[i], most[i]));
+                most[i] = fmax(most[i], noise[i]);
+            }
+        aside /= 2;
     }
-    more = scales_rounded(g->scales, last, second, whole);
-    free(most);
+    if (integrator_evaluate(g, t, x, f) == 0)
+        more = scales_rounded(g->scales, f, second, g->stop - g->start);
+    free(f);
     g->failed = failed;
     return more;
 }
