@@ -1,5 +1,6 @@
 #!/bin/sh
-# rooms.sh - folders of grammar/, compiler/ and runtime/ include each other without circles, and no header has the name of another
+# rooms.sh - folders of grammar/, compiler/ and runtime/ include each other without circles, no header has the name of
+# another, and the READMEs name every file
 #
 #   sh tests/rooms.sh ROOT
 #
@@ -43,3 +44,11 @@ seen=$(grep -n '^#include "' $sources | sed 's|^\([^:]*\):[0-9]*:#include "\([^"
     { includes[$1] = includes[$1] " " $2 }
     END { n = split(roots, root, "\n"); for (i = 1; i <= n; i++) visit(root[i], root[i]) }')
 [ -z "$seen" ] || { echo "who only runs a model sees what it was compiled from:"; echo "$seen"; exit 1; }
+
+# a file stands in its README by its name or, with its header, without an ending; what modules share inside does not
+# shellcheck disable=SC2086
+for f in $sources; do
+    name=$(basename "$f")
+    case $name in *_inside.h) continue ;; esac
+    grep -qE "\`(${name%.*}|$name)\`" "${f%%/*}/README.md" || { echo "${f%%/*}/README.md does not name $name"; exit 1; }
+done

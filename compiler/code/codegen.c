@@ -198,6 +198,7 @@ gen_close(gen *g)
     g->keys = (key_maker){ 0 };
     g->lower = (lowering){ 0 };
     g->p = NULL;
+    native_free(&g->own_native);
 }
 
 void
@@ -207,7 +208,6 @@ gen_free(gen *g)
         return;
     gen_close(g);
     linker_free(&g->linker);
-    native_free(&g->own_native);
     vec_free(&g->address);
     free(g->error);
     free(g);

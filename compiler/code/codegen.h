@@ -65,7 +65,7 @@ uint32_t gen_add_chunk(gen *g, const struct gen_assign *a, size_t n, bool optimi
 uint32_t gen_add_located(gen *g, const struct gen_assign *a, size_t n, bool optimise, int32_t *at);
 /* Compiles all that was added since the last call. False: *why tells (malloc'ed), and the generator stays unusable. */
 bool gen_finish(gen *g, char **why);
-/* Nothing is added any more: addresses and their code are left, without the pool. */
+/* Nothing is added any more: addresses and their code are left, without the pool and what code was made with. */
 void gen_close(gen *g);
 gen_kernel *gen_kernel_at(const gen *g, uint32_t handle); /* NULL until finished */
 gen_chunk *gen_chunk_at(const gen *g, uint32_t handle);

@@ -99,7 +99,8 @@ native_free(native *n)
     for (int i = 0; i < NMODULE; i++)
         if (n->machine[i])
             LLVMDisposeTargetMachine(n->machine[i]);
-    LLVMDisposeMessage(n->triple);
+    if (n->triple)
+        LLVMDisposeMessage(n->triple);
     *n = (native){ 0 };
 }
 

@@ -1,4 +1,5 @@
 /* test_library.c - libbgc as a guest in another program: what it cannot do it says, and leaves the host as it was */
+#include <malloc.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,6 +61,27 @@ test_without_source(void **state)
     assert_false(bgc_set_at(m, bgc_state_count(m) + 1000, 2));
     assert_string_equal(bgc_model_name(m), "m");
     assert_string_equal(bgc_element_name(m, 1), "spring");
+    bgc_free(m);
+}
+
+static size_t
+in_use(void)
+{
+    struct mallinfo2 i = mallinfo2();
+
+    return i.uordblks + i.hblkhd;
+}
+
+/* What the code of a closed model was generated with goes too: it is several times what a small model holds. */
+static void
+test_closed_is_small(void **state)
+{
+    bgc_model *m = opened();
+    size_t before = in_use();
+
+    (void)state;
+    assert_true(bgc_let_go_of_source(m));
+    assert_true(in_use() < before + 2000000);
     bgc_free(m);
 }
 
@@ -165,11 +187,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parameters_by_number),
-        cmocka_unit_test(test_without_source),
-        cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_threads_of_blas),
-        cmocka_unit_test(test_notes_have_places),
+        cmocka_unit_test(test_parameters_by_number), cmocka_unit_test(test_without_source),
+        cmocka_unit_test(test_closed_is_small),      cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_threads_of_blas),      cmocka_unit_test(test_notes_have_places),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
