@@ -234,7 +234,7 @@ bounded_find_elements(struct search *d, candidates *out)
 
     for (size_t i = 0; i < d->o->nexperiments; i++)
         m[i] = d->now.c[i].model;
-    known = predict_factors(m, d->o->nexperiments, d->o->adjust, d->o->ctx, at);
+    known = predict_factors(m, d->o->nexperiments, foretell_workers(d), d->o->adjust, d->o->ctx, at);
 
     if (d->o->components)
         find_components(d, known ? at : NULL, in, out);
