@@ -423,6 +423,39 @@ map_free(map *m)
     *m = (map){ 0 };
 }
 
+static void
+index_set_put(index_set *s, size_t i, uint32_t k)
+{
+    while (s->at[i & (s->cap - 1)])
+        i++;
+    s->at[i & (s->cap - 1)] = k + 1;
+}
+
+void
+index_set_add(index_set *s, uint64_t hash, uint32_t k, uint64_t (*hash_of)(const void *ctx, uint32_t k),
+              const void *ctx)
+{
+    if (2 * (s->n + 1) > s->cap) {
+        index_set big = { .n = s->n, .cap = s->cap ? 2 * s->cap : 16 };
+
+        big.at = bg_calloc(big.cap, sizeof *big.at);
+        for (size_t i = 0; i < s->cap; i++)
+            if (s->at[i])
+                index_set_put(&big, hash_of(ctx, s->at[i] - 1), s->at[i] - 1);
+        index_set_free(s);
+        *s = big;
+    }
+    s->n++;
+    index_set_put(s, hash, k);
+}
+
+void
+index_set_free(index_set *s)
+{
+    free(s->at);
+    *s = (index_set){ 0 };
+}
+
 /* ---------------------------------------------------------------- names */
 
 struct name_entry {

@@ -322,7 +322,6 @@ make_part(elab *el, scope *in, const struct kind *k, const ast_stmt *s, const as
                .stmt = s,
                .node = written,
                .name = part_name(el, in, written->ref.part[0].name, rank, idx),
-               .at = span_join(ast_type_at(written), written->ref.at),
                .port = is_port,
                .index = NONE };
 
@@ -428,7 +427,7 @@ declare_chain(elab *el, scope *in, const ast_stmt *s)
         c.bond = (uint32_t)el->part.n;
         vec_push(&el->part, ((part){ .kind = PART_BOND,
                                      .name = full_name(el, in, s->chain.bond->name, 0, NULL),
-                                     .at = s->chain.bond->name_at,
+                                     .stmt = s,
                                      .in = in,
                                      .index = NONE }));
     }

@@ -36,7 +36,7 @@ port_names(elab *el, const scope *in, const scope *inside)
 static struct ends
 component_ends(elab *el, const scope *in, const part *p, span at, bool middle)
 {
-    const scope *inside = p->inside;
+    const scope *inside = part_inside(p);
 
     if (!inside)
         return no_ends;
@@ -82,7 +82,7 @@ node_ends(elab *el, scope *in, const ast_node *written, bool middle)
     }
     if (p->kind == PART_BOND) {
         diag_error(el->s, "bond-end", written->ref.at, "\"%s\" is a bond; bonds join junctions and elements", p->name);
-        diag_note(el->s, p->at, "named here");
+        diag_note(el->s, part_at(p), "named here");
         return no_ends;
     }
     if (p->kind == PART_INSTANCE)
@@ -90,7 +90,7 @@ node_ends(elab *el, scope *in, const ast_node *written, bool middle)
     if (x.used > 1 && !p->port) {
         diag_error(el->s, "bond-inside", written->ref.at,
                    "\"%s\" is inside a component; bonds from outside join its ports", p->name);
-        diag_note(el->s, p->at, "declared here");
+        diag_note(el->s, part_at(p), "declared here");
         return no_ends;
     }
     return (struct ends){ at, at, x.used < written->ref.nparts ? &written->ref.part[x.used] : NULL };
@@ -205,20 +205,20 @@ make_parts(elab *el)
             p->index = (uint32_t)f->junction.n;
             vec_push(&f->junction, ((flat_junction){ .type = p->junction,
                                                      .name = p->name,
-                                                     .at = p->at,
+                                                     .at = part_at(p),
                                                      .stmt = p->stmt,
                                                      .node = p->node,
                                                      .parent = p->in->origin,
                                                      .port = p->port,
                                                      .thinned = p->thinned }));
             f->junction.at[p->index].domain = read_domain(el, p->node);
-            f->junction.at[p->index].common = flat_add_var(f, VAR_COMMON, p->index, NULL, p->at);
+            f->junction.at[p->index].common = flat_add_var(f, VAR_COMMON, p->index, NULL, SPAN_NONE);
         } else if (p->kind == PART_ELEMENT) {
             p->index = (uint32_t)f->element.n;
             vec_push(&f->element, ((flat_element){ .type = p->element,
                                                    .modulated = p->modulated,
                                                    .name = p->name,
-                                                   .at = p->at,
+                                                   .at = part_at(p),
                                                    .stmt = p->stmt,
                                                    .node = p->node,
                                                    .parent = p->in->origin,
@@ -264,7 +264,7 @@ settle_link(elab *el, link *l)
         vec_push(
             &f->junction,
             ((flat_junction){ .type = 1, .implicit = true, .name = name, .at = l->at, .parent = from->in->origin }));
-        f->junction.at[j].common = flat_add_var(f, VAR_COMMON, j, NULL, l->at);
+        f->junction.at[j].common = flat_add_var(f, VAR_COMMON, j, NULL, SPAN_NONE);
         l->junction_from = l->junction_to = j;
     } else if (from->kind == PART_ELEMENT) {
         l->junction_from = l->junction_to;
@@ -292,7 +292,7 @@ make_bond(elab *el, link *l)
     to = &f->junction.at[b.to];
     if (from->type == to->type) {
         efforts = from->type == 1;
-        b.own = flat_add_var(f, VAR_BOND, (uint32_t)f->bond.n, NULL, l->at);
+        b.own = flat_add_var(f, VAR_BOND, (uint32_t)f->bond.n, NULL, SPAN_NONE);
         l->e = efforts ? b.own : from->common;
         l->f = efforts ? from->common : b.own;
     } else {
@@ -311,7 +311,7 @@ make_port(elab *el, uint32_t e, uint32_t p, uint32_t l)
     uint32_t j = k->junction_from, id = (uint32_t)f->port.n;
     bool flow_shared = f->junction.at[j].type == 1;
     var_id common = f->junction.at[j].common;
-    var_id own = flat_add_var(f, VAR_PORT, id, NULL, x->at);
+    var_id own = flat_add_var(f, VAR_PORT, id, NULL, SPAN_NONE);
     flat_port port = { .element = e,
                        .junction = j,
                        .sign = k->to == p ? 1 : -1,
@@ -322,7 +322,7 @@ make_port(elab *el, uint32_t e, uint32_t p, uint32_t l)
     port.e = flow_shared ? own : common;
     port.f = flow_shared ? common : own;
     if (x->type == EL_C || x->type == EL_I)
-        port.stored = flat_add_var(f, VAR_STORED, id, NULL, x->at);
+        port.stored = flat_add_var(f, VAR_STORED, id, NULL, SPAN_NONE);
     vec_push(&f->port, port);
     x->nports++;
     if (k->e == VAR_NONE) {
@@ -377,7 +377,7 @@ make_one_port(elab *el, uint32_t p, flat_element *x)
     if (q->rests && (f->junction.at[el->link.at[q->link[0]].junction_from].type == 1) != (q->rest == Q_FLOW)) {
         const char *shared = q->rest == Q_FLOW ? "effort" : "flow", *added = q->rest == Q_FLOW ? "flow" : "effort";
 
-        diag_error(el->s, "without-variable", el->taken.at[q->rest_by],
+        diag_error(el->s, "without-variable", part_rests_at(el, q),
                    "\"%s\" is bonded to a %d-junction, which shares the %s and adds up the %s", q->name,
                    q->rest == Q_FLOW ? 0 : 1, shared, added);
         diag_help(el->s, "Write %s.%s to hold the junction at zero, %s to take the element out.", q->name,
