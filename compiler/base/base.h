@@ -44,6 +44,8 @@ typedef struct arena arena;
 arena *arena_new(void);
 void arena_free(arena *a);                /* NULL is fine */
 void *arena_alloc(arena *a, size_t size); /* zeroed, aligned for pointers and double */
+/* What was allocated last is not needed any more; of anything else it stays. */
+void arena_take_back(arena *a, const void *p, size_t size);
 char *arena_strndup(arena *a, const char *s, size_t n);
 char *arena_strdup(arena *a, const char *s);
 /* The texts one behind the other, up to NULL: what a name is made of, many times faster than by a format. */

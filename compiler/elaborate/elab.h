@@ -222,7 +222,7 @@ part_inside(const part *p)
 static inline span
 part_at(const part *p)
 {
-    return p->node ? span_join(ast_type_at(p->node), p->node->ref.at) : p->stmt->chain.bond->name_at;
+    return p->node ? span_join(ast_type_at(p->node), ast_node_ref_at(p->node)) : p->stmt->chain.bond->name_at;
 }
 
 /* A chain as written, in one place where it is made. */

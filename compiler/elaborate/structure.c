@@ -58,42 +58,44 @@ component_ends(elab *el, const scope *in, const part *p, span at, bool middle)
 static struct ends
 node_ends(elab *el, scope *in, const ast_node *written, bool middle)
 {
+    ast_part room;
+    ast_ref ref = ast_node_ref(written, &room);
     path_end x;
     uint32_t at, entry;
     const part *p;
 
-    if (el->incomplete && own_family(el, in, written->ref.part[0].name, true) == NONE)
+    if (el->incomplete && own_family(el, in, ast_node_name(written), true) == NONE)
         return no_ends;
-    x = follow(el, in, in, &written->ref, false,
+    x = follow(el, in, in, &ref, false,
                FOLLOW_GONE | (written->own->type ? FOLLOW_QUIET : 0)); /* a bond goes with its ends */
     if (x.kind == PLACE_NONE)
         return no_ends;
     if (written->own->type && (!x.one || family_item(el, &el->family.at[x.family], x.low, &entry) == NONE))
         return no_ends; /* its declaration failed */
-    at = single_item(el, &x, written->ref.at, &entry);
+    at = single_item(el, &x, ref.at, &entry);
     if (at == NONE)
         return no_ends;
     p = &el->part.at[at];
-    if (written->own->type && (p->node != written || (p->in != in && written->ref.part[0].nindex)))
+    if (written->own->type && (p->node != written || (p->in != in && ast_node_nindex(written))))
         return no_ends;
-    if (x.used < written->ref.nparts - p->field) {
-        diag_error(el->s, "name-unknown", written->ref.part[x.used].at, "\"%s\" has no ports", p->name);
+    if (x.used < ref.nparts - p->field) {
+        diag_error(el->s, "name-unknown", ref.part[x.used].at, "\"%s\" has no ports", p->name);
         return no_ends;
     }
     if (p->kind == PART_BOND) {
-        diag_error(el->s, "bond-end", written->ref.at, "\"%s\" is a bond; bonds join junctions and elements", p->name);
+        diag_error(el->s, "bond-end", ref.at, "\"%s\" is a bond; bonds join junctions and elements", p->name);
         diag_note(el->s, part_at(p), "named here");
         return no_ends;
     }
     if (p->kind == PART_INSTANCE)
-        return component_ends(el, in, p, written->ref.at, middle);
+        return component_ends(el, in, p, ref.at, middle);
     if (x.used > 1 && !p->port) {
-        diag_error(el->s, "bond-inside", written->ref.at,
-                   "\"%s\" is inside a component; bonds from outside join its ports", p->name);
+        diag_error(el->s, "bond-inside", ref.at, "\"%s\" is inside a component; bonds from outside join its ports",
+                   p->name);
         diag_note(el->s, part_at(p), "declared here");
         return no_ends;
     }
-    return (struct ends){ at, at, x.used < written->ref.nparts ? &written->ref.part[x.used] : NULL };
+    return (struct ends){ at, at, x.used < ref.nparts ? &ref.part[x.used] : NULL };
 }
 
 static void
@@ -143,7 +145,7 @@ make_links(elab *el, const chain_made *c)
         vec_push(&el->link, l);
         from = to;
         if (to.port && k + 1 < s->chain.nnodes) {
-            diag_error(el->s, "bond-port", s->chain.node[k].at,
+            diag_error(el->s, "bond-port", ast_node_at(&s->chain.node[k]),
                        "a chain cannot go through a port of \"%s\": it ends there", el->part.at[to.in].name);
             from = no_ends;
         }
@@ -345,7 +347,7 @@ links_sound(const elab *el, const part *p)
 static bool
 declared_twice(const elab *el, const part *p)
 {
-    return p->node && map_get(&el->refused, scope_key(p->in, p->node->ref.part[0].name)) != MAP_NONE;
+    return p->node && map_get(&el->refused, scope_key(p->in, ast_node_name(p->node))) != MAP_NONE;
 }
 
 static void

@@ -156,7 +156,7 @@ say_unset(elab *el, const value *v)
         diag_help(el->s, "Give it in the experiment: let %s = ...;", v->name);
     else
         diag_help(el->s, "Give it in parentheses, %s:%s(%s = ...), or in the experiment: let %s = ...;",
-                  made->node->own->type, made->node->ref.part[0].name, name, v->name);
+                  made->node->own->type, ast_node_name(made->node), name, v->name);
 }
 
 /* Set from outside, or without a value. */
