@@ -144,13 +144,55 @@ typedef struct ast_own {
 } ast_own;
 extern const ast_own ast_own_nothing;
 
-/* One node of a chain: a declaration `TYPE:name...` or a reference `name`, `front.hub`, `v[i]`. */
+/* One node of a chain: a declaration `TYPE:name...` or a reference `name`, `front.hub`, `v[i]`. There are more of them
+ * than of anything else: most have one name without an index, which stands for itself. */
 typedef struct ast_node {
-    ast_ref ref; /* the name declared or referred to, with its index */
     const ast_own *own;
-    span at;        /* the whole node, with law and block */
-    uint32_t arrow; /* where the `->` before it begins */
+    union {
+        const char *name; /* plain */
+        ast_part *part;   /* else: the name declared or referred to, with its index */
+    };
+    uint32_t file, begin, end; /* the whole node, with law and block */
+    uint32_t arrow;            /* where the `->` before it begins */
+    uint32_t name_begin;       /* plain */
+    uint32_t nparts : 31;
+    uint32_t plain : 1;
 } ast_node;
+static inline span
+ast_node_at(const ast_node *n)
+{
+    return (span){ n->file, n->begin, n->end };
+}
+/* The first name of it */
+static inline const char *
+ast_node_name(const ast_node *n)
+{
+    return n->plain ? n->name : n->part[0].name;
+}
+static inline int
+ast_node_nindex(const ast_node *n)
+{
+    return n->plain ? 0 : n->part[0].nindex;
+}
+/* As one writes it where it is read. room: for what need not stay */
+static inline ast_ref
+ast_node_ref(const ast_node *n, ast_part *room)
+{
+    if (n->plain) {
+        *room = (ast_part){ .name = n->name,
+                            .at = { n->file, n->name_begin, n->name_begin + (uint32_t)strlen(n->name) } };
+        return (ast_ref){ room, 1, room->at };
+    }
+    return n->nparts ? (ast_ref){ n->part, (int)n->nparts, span_join(n->part[0].at, n->part[n->nparts - 1].at) }
+                     : (ast_ref){ NULL, 0, SPAN_NONE };
+}
+static inline span
+ast_node_ref_at(const ast_node *n)
+{
+    ast_part room;
+
+    return ast_node_ref(n, &room).at;
+}
 static inline bool
 ast_has_block(const ast_node *n)
 {
@@ -160,13 +202,13 @@ ast_has_block(const ast_node *n)
 static inline span
 ast_type_at(const ast_node *n)
 {
-    return n->own->type ? (span){ n->at.file, n->at.begin, n->at.begin + (uint32_t)strlen(n->own->type) } : SPAN_NONE;
+    return n->own->type ? (span){ n->file, n->begin, n->begin + (uint32_t)strlen(n->own->type) } : SPAN_NONE;
 }
 /* The arrow before node k of a chain, k > 0. */
 static inline span
 ast_arrow_at(const ast_node *chain, int k)
 {
-    return (span){ chain[k].at.file, chain[k].arrow, chain[k].arrow + 2 };
+    return (span){ chain[k].file, chain[k].arrow, chain[k].arrow + 2 };
 }
 
 /* ---------------------------------------------------------------- statements of a model */

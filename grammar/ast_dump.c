@@ -162,10 +162,13 @@ dump_law(const ast_law_item *item, FILE *out, int depth)
 static void
 dump_node(const ast_node *n, FILE *out, int depth)
 {
+    ast_part room;
+    ast_ref ref = ast_node_ref(n, &room);
+
     begin(out, depth, n->own->type ? "part" : "reference");
     if (n->own->type)
         fprintf(out, " %s:", n->own->type);
-    dump_ref(&n->ref, out, depth);
+    dump_ref(&ref, out, depth);
     depth++;
     if (n->own->more->domain) {
         begin(out, depth, "in");

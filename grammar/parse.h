@@ -37,6 +37,7 @@ struct list {
 struct tree_node {
     ast_own own;
     ast_ref ref;
+    ast_part one; /* of a plain reference */
     span at;
     ast_block block;
     ast_more more;

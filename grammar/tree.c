@@ -355,9 +355,23 @@ finish_own(struct parse *p, const struct tree_node *n)
 ast_node
 node_finish(struct parse *p, struct tree_node *n)
 {
+    ast_node node;
+
     n->next = p->spare_node;
     p->spare_node = n;
-    return (ast_node){ .ref = n->ref, .own = finish_own(p, n), .at = n->at };
+    node = (ast_node){ .own = finish_own(p, n),
+                       .file = n->at.file,
+                       .begin = n->at.begin,
+                       .end = n->at.end,
+                       .nparts = (uint32_t)n->ref.nparts,
+                       .plain = n->ref.part == &n->one };
+    if (node.plain) {
+        node.name = n->one.name;
+        node.name_begin = n->one.at.begin;
+    } else {
+        node.part = n->ref.part;
+    }
+    return node;
 }
 
 void
@@ -385,9 +399,16 @@ chain_finish(struct parse *p, ast_stmt *s, struct list *chain)
 
     s->chain.nnodes = chain->n;
     if (chain->n == 1 && !first->own->type) {
-        parse_error(p, "syntax-chain", first->at, "`%.60s` alone says nothing", first->ref.part[0].name);
-        diag_help(p->s, "A part is declared with its type, `1:%.60s;`, and bonded with `->`.", first->ref.part[0].name);
+        parse_error(p, "syntax-chain", ast_node_at(first), "`%.60s` alone says nothing", ast_node_name(first));
+        diag_help(p->s, "A part is declared with its type, `1:%.60s;`, and bonded with `->`.", ast_node_name(first));
     }
+}
+
+/* One name without an index, as the text has it */
+static bool
+is_plain(const ast_ref *r)
+{
+    return r->nparts == 1 && !r->part[0].nindex && r->part[0].at.end - r->part[0].at.begin == strlen(r->part[0].name);
 }
 
 struct tree_node *
@@ -404,6 +425,11 @@ node_reference(struct parse *p, struct tree_ref ref)
                              .at = ref.ref.at,
                              .block = *ast_own_nothing.block,
                              .more = *ast_own_nothing.more };
+    if (is_plain(&ref.ref)) {
+        n->one = ref.ref.part[0];
+        arena_take_back(p->a, ref.ref.part, sizeof *ref.ref.part);
+        n->ref.part = &n->one;
+    }
     return n;
 }
 

@@ -191,6 +191,18 @@ arena_alloc(arena *a, size_t size)
     return c->at + (c->used - size);
 }
 
+void
+arena_take_back(arena *a, const void *p, size_t size)
+{
+    struct chunk *c = a->chunk;
+
+    size = (size + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
+    if (!c || size > c->used || p != c->at + (c->used - size))
+        return;
+    c->used -= size;
+    memset(c->at + c->used, 0, size); /* arena_alloc promises that */
+}
+
 static char *
 arena_text(arena *a, size_t size)
 {
@@ -421,6 +433,39 @@ map_free(map *m)
 {
     free(m->at);
     *m = (map){ 0 };
+}
+
+static void
+index_set_put(index_set *s, size_t i, uint32_t k)
+{
+    while (s->at[i & (s->cap - 1)])
+        i++;
+    s->at[i & (s->cap - 1)] = k + 1;
+}
+
+void
+index_set_add(index_set *s, uint64_t hash, uint32_t k, uint64_t (*hash_of)(const void *ctx, uint32_t k),
+              const void *ctx)
+{
+    if (2 * (s->n + 1) > s->cap) {
+        index_set big = { .n = s->n, .cap = s->cap ? 2 * s->cap : 16 };
+
+        big.at = bg_calloc(big.cap, sizeof *big.at);
+        for (size_t i = 0; i < s->cap; i++)
+            if (s->at[i])
+                index_set_put(&big, hash_of(ctx, s->at[i] - 1), s->at[i] - 1);
+        index_set_free(s);
+        *s = big;
+    }
+    s->n++;
+    index_set_put(s, hash, k);
+}
+
+void
+index_set_free(index_set *s)
+{
+    free(s->at);
+    *s = (index_set){ 0 };
 }
 
 /* ---------------------------------------------------------------- names */

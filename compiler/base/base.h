@@ -44,6 +44,8 @@ typedef struct arena arena;
 arena *arena_new(void);
 void arena_free(arena *a);                /* NULL is fine */
 void *arena_alloc(arena *a, size_t size); /* zeroed, aligned for pointers and double */
+/* What was allocated last is not needed any more; of anything else it stays. */
+void arena_take_back(arena *a, const void *p, size_t size);
 char *arena_strndup(arena *a, const char *s, size_t n);
 char *arena_strdup(arena *a, const char *s);
 /* The texts one behind the other, up to NULL: what a name is made of, many times faster than by a format. */
@@ -89,6 +91,24 @@ void map_set(map *m, uint64_t key, uint32_t value);
 void map_free(map *m);
 #define map_ptr_key(p) ((uint64_t)(uintptr_t)(p))
 uint64_t bg_hash_bytes(const void *p, size_t n, uint64_t seed);
+
+/* ---- numbers of records that lie elsewhere, found by a hash of what stands in them: a map of four to eight bytes an
+ * entry. {0} is empty. Who looks goes through the candidates until one is what he looks for:
+ *     for (size_t i = hash; (k = index_set_at(&s, i)) != MAP_NONE; i++) ---- */
+typedef struct index_set {
+    uint32_t *at; /* 1 + the number */
+    size_t n, cap;
+} index_set;
+static inline uint32_t
+index_set_at(const index_set *s, size_t i)
+{
+    return s->cap ? s->at[i & (s->cap - 1)] - 1 : MAP_NONE;
+}
+/* hash_of: of a record that was added before */
+void index_set_add(index_set *s, uint64_t hash, uint32_t k, uint64_t (*hash_of)(const void *ctx, uint32_t k),
+                   const void *ctx);
+void index_set_free(index_set *s);
+
 static inline uint64_t
 bg_hash_mix(uint64_t a, uint64_t b)
 {

@@ -58,7 +58,7 @@ say_shadow(elab *el, scope *in, const value *v, const char *name)
         return;
     map_set(&el->shadow_said, map_ptr_key(v->stmt), 1);
     diag_info(el->s, "name-shadow", v->at, "in this model, \"%s\" is not the constant of that name", name);
-    diag_note(el->s, el->family.at[outer].at, "the constant is declared here");
+    diag_note(el->s, family_at(el, &el->family.at[outer]), "the constant is declared here");
 }
 
 static void

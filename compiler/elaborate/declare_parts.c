@@ -117,7 +117,8 @@ may_nest(elab *el, scope *in, const ast_model *m, const ast_node *written)
     bool again = false;
 
     if (in->depth >= DEEPEST_COMPONENTS) {
-        diag_error(el->s, "component-depth", written->at, "components nest deeper than %d levels", DEEPEST_COMPONENTS);
+        diag_error(el->s, "component-depth", ast_node_at(written), "components nest deeper than %d levels",
+                   DEEPEST_COMPONENTS);
         return false;
     }
     for (const scope *s = in; s; s = s->loop ? s->parent : s->outer)
@@ -137,7 +138,7 @@ may_nest(elab *el, scope *in, const ast_model *m, const ast_node *written)
         if (s->model == m)
             break;
     }
-    diag_error(el->s, "component-circle", written->at, "a component within itself: %s", chain.at);
+    diag_error(el->s, "component-circle", ast_node_at(written), "a component within itself: %s", chain.at);
     strbuf_free(&chain);
     return false;
 }
@@ -202,8 +203,7 @@ give_arguments(elab *el, scope *outer, scope *inside, const ast_model *m, const 
                        m->name, a->name);
             near = nearest_value(el, inside, a->name);
             if (is_port(el, inside, a->name))
-                diag_help(el->s, "It is a port, which a bond joins: `node -> %s.%s`.", written->ref.part[0].name,
-                          a->name);
+                diag_help(el->s, "It is a port, which a bond joins: `node -> %s.%s`.", ast_node_name(written), a->name);
             else if (near && own_family(el, inside, near, false) != NONE)
                 diag_help(el->s, "Did you mean \"%s\"?", near);
             else if (!errors_are_many(el))
@@ -277,10 +277,10 @@ declarable(elab *el, scope *in, const ast_node *written, struct kind *k)
         if (import_ambiguous(el, in, written->own->type, true, ast_type_at(written)))
             return false;
         if (written->own->linear || written->own->more->such_that || ast_has_block(written)) {
-            diag_error(el->s, "component-law", written->at, "\"%s\" is a component; it has no law of its own",
-                       written->ref.part[0].name);
+            diag_error(el->s, "component-law", ast_node_at(written), "\"%s\" is a component; it has no law of its own",
+                       ast_node_name(written));
             diag_help(el->s, "Its parameters and inputs are given in parentheses: %s:%s(k = 2).", written->own->type,
-                      written->ref.part[0].name);
+                      ast_node_name(written));
             return false;
         }
         if (written->own->more->domain) {
@@ -294,18 +294,18 @@ declarable(elab *el, scope *in, const ast_node *written, struct kind *k)
         span_known(written->own->more->args_at) && written->own->more->nargs) {
         diag_error(el->s, "type-arguments", written->own->more->args_at,
                    "only components take arguments in parentheses, and %s is an element", written->own->type);
-        diag_help(el->s, "Write %s:%s = ....", written->own->type, written->ref.part[0].name);
+        diag_help(el->s, "Write %s:%s = ....", written->own->type, ast_node_name(written));
         return false;
     }
     if (written->own->more->nwithout) {
-        diag_error(el->s, "component-law", written->at, "\"without\" takes parts out of a component; %s:%s has none",
-                   written->own->type, written->ref.part[0].name);
+        diag_error(el->s, "component-law", ast_node_at(written),
+                   "\"without\" takes parts out of a component; %s:%s has none", written->own->type,
+                   ast_node_name(written));
         return false;
     }
     if (written->own->more->domain && !k->type->junction) {
         diag_error(el->s, "domain-element", written->own->more->domain_at,
-                   "what bonds carry is said of a junction, not of %s:%s", written->own->type,
-                   written->ref.part[0].name);
+                   "what bonds carry is said of a junction, not of %s:%s", written->own->type, ast_node_name(written));
         diag_help(el->s, "Write it behind the junction it is on, as in 0:node in %s;", written->own->more->domain);
     }
     return true;
@@ -321,8 +321,7 @@ make_part(elab *el, scope *in, const struct kind *k, const ast_stmt *s, const as
                .in = in,
                .stmt = s,
                .node = written,
-               .name = part_name(el, in, written->ref.part[0].name, rank, idx),
-               .at = span_join(ast_type_at(written), written->ref.at),
+               .name = part_name(el, in, ast_node_name(written), rank, idx),
                .port = is_port,
                .index = NONE };
 
@@ -345,7 +344,8 @@ make_part(elab *el, scope *in, const struct kind *k, const ast_stmt *s, const as
 static void
 declare_node(elab *el, scope *in, const ast_stmt *s, const ast_node *written, bool alone, bool is_port)
 {
-    const ast_part *name = &written->ref.part[0];
+    ast_part room;
+    const ast_part *name = ast_node_ref(written, &room).part;
     uint8_t rank = (uint8_t)name->nindex;
     bool block = rank && !in->loop, fine;
     ast_expr *bracket[2] = { NULL, NULL };
@@ -375,14 +375,14 @@ declare_node(elab *el, scope *in, const ast_stmt *s, const ast_node *written, bo
             return;
         first = (uint32_t)el->part.n;
     } else if (fine && in->loop && !rank) {
-        diag_error(el->s, "loop-index", written->ref.at,
+        diag_error(el->s, "loop-index", ast_node_ref_at(written),
                    "\"%s\" is declared in every round of the loop; it needs an index", name->name);
         diag_help(el->s, "Write %s:%s[%s].", written->own->type, name->name, in->known[0].name);
         fine = false;
     }
     if (fine && block && !alone) {
-        diag_error(el->s, "declare-chain", written->ref.at, "\"%s\" would be an array; bonds join its items one by one",
-                   name->name);
+        diag_error(el->s, "declare-chain", ast_node_ref_at(written),
+                   "\"%s\" would be an array; bonds join its items one by one", name->name);
         diag_help(el->s, "Declare it in a statement of its own, or in a loop: for i in 1..%s { ... %s:%s[i] ... }",
                   text_of(el, name->brackets->index[0].from->at), written->own->type, name->name);
         fine = false;
@@ -390,12 +390,12 @@ declare_node(elab *el, scope *in, const ast_stmt *s, const ast_node *written, bo
     fine = fine && declare_read_brackets(el, in, bracket, rank, block ? "a size" : "an index", idx);
     for (int k = 0; k < rank && block && fine; k++)
         n *= (uint64_t)idx[k];
-    if (!fine || !may_make_more(el, n, written->ref.at)) {
+    if (!fine || !may_make_more(el, n, ast_node_ref_at(written))) {
         map_set(&el->refused, scope_key(in, name->name), 1);
         return;
     }
-    if (!enter_name(el, in, true, name->name, span_join(ast_type_at(written), written->ref.at), rank, idx, block,
-                    first))
+    if (!enter_name(el, in, true, name->name, span_join(ast_type_at(written), ast_node_ref_at(written)), rank, idx,
+                    block, first))
         return;
     for (uint64_t k = 0; k < n; k++) {
         if (block && rank == 1) {
@@ -428,7 +428,7 @@ declare_chain(elab *el, scope *in, const ast_stmt *s)
         c.bond = (uint32_t)el->part.n;
         vec_push(&el->part, ((part){ .kind = PART_BOND,
                                      .name = full_name(el, in, s->chain.bond->name, 0, NULL),
-                                     .at = s->chain.bond->name_at,
+                                     .stmt = s,
                                      .in = in,
                                      .index = NONE }));
     }

@@ -131,7 +131,6 @@ typedef struct family {
     uint32_t scope; /* id */
     uint32_t first; /* value or part; of an array the first made */
     uint32_t n;     /* items */
-    span at;
     uint32_t array; /* in elab.array; of one thing the first of these, which is empty */
     uint8_t rank;
     bool is_part, block;
@@ -142,6 +141,7 @@ typedef struct family_array {
     int32_t low[2], high[2];
     int32_t run_from;
     uint32_t run, run_by;
+    span at;
 } family_array;
 
 enum mark { MARK_NEW, MARK_OPEN, MARK_DONE };
@@ -193,13 +193,14 @@ enum part_kind { PART_JUNCTION, PART_ELEMENT, PART_BOND, PART_INSTANCE };
 typedef struct part {
     const char *name; /* full: "front.spring[2]" */
     scope *in;        /* where it was declared */
-    scope *inside;    /* instances: their own */
     const ast_stmt *stmt;
     const ast_node *node; /* NULL: a bond */
-    span at;
-    uint32_t index;            /* of the flat junction or element, or of the link; NONE: none was made */
-    uint32_t nlinks, link[2];  /* elements: the first two bonds */
-    uint32_t gone_by, rest_by; /* what took it, or its e or f, out: in elab.taken, where it is gone or rests */
+    union {
+        scope *inside;    /* instances: their own */
+        uint32_t link[2]; /* others: the first two bonds */
+    };
+    uint32_t index;  /* of the flat junction or element, or of the link; NONE: none was made */
+    uint32_t nlinks; /* not of instances */
     enum part_kind kind : 8;
     enum element_type element : 8;
     enum quantity rest : 4;
@@ -212,6 +213,17 @@ typedef struct part {
     bool gone : 1;    /* taken out */
     bool rests : 1;   /* of an element, its e or f was taken out: it is a source of zero */
 } part;
+static inline scope *
+part_inside(const part *p)
+{
+    return p->kind == PART_INSTANCE ? p->inside : NULL;
+}
+/* Where it is declared: TYPE:name, or the name of a bond. */
+static inline span
+part_at(const part *p)
+{
+    return p->node ? span_join(ast_type_at(p->node), ast_node_ref_at(p->node)) : p->stmt->chain.bond->name_at;
+}
 
 /* A chain as written, in one place where it is made. */
 typedef struct chain_made {
@@ -344,12 +356,13 @@ typedef struct elab {
     VEC(link) link;
     VEC(link_said) said;
     VEC(span) taken; /* what took parts out */
+    map taken_by;    /* part_key, rest_key -> what took the part out, its e or f */
     VEC(user_function) function;
     VEC(initial_override) override;
-    map families;    /* (scope, name, value or part) -> family */
-    map items;       /* (family, indexes) -> item; but for runs */
-    map experiments; /* name -> index into file->decl */
-    map numbers;     /* known number -> its variable */
+    index_set families; /* by scope, name, value or part */
+    map items;          /* (family, indexes) -> item; but for runs */
+    map experiments;    /* name -> index into file->decl */
+    map numbers;        /* known number -> its variable */
     VEC(field) field;
     VEC(field_port) field_port;
     VEC(field_pair) field_pair;
@@ -359,7 +372,7 @@ typedef struct elab {
     VEC(struct remembered) remembered; /* by previous(), in the `every` being made */
     map domains;                       /* name -> index in flat.domain */
     VEC(uint32_t) domain_function;     /* of the power of each, NONE: effort times flow */
-    map literals;                      /* AST number -> its variable */
+    index_set literals;                /* variables of numbers of the text, by their place */
     map rates;                         /* variable -> its VAR_RATE */
     map hidden_rates;                  /* hash of an inst -> the hidden signal that der() made of it */
     map override_of;                   /* part_key, value_key, entry_key -> override */
@@ -395,6 +408,11 @@ part_key(uint32_t i)
     return UINT64_C(1) << 60 | i;
 }
 static inline uint64_t
+rest_key(uint32_t i)
+{
+    return UINT64_C(5) << 60 | i;
+}
+static inline uint64_t
 value_key(uint32_t i)
 {
     return UINT64_C(2) << 60 | i;
@@ -410,6 +428,18 @@ entry_key(uint32_t i, uint32_t entry)
     return UINT64_C(3) << 60 | (uint64_t)i << 28 | entry;
 }
 
+/* What took a part out (gone), or its e or f (rests). */
+static inline span
+part_gone_at(const elab *el, const part *p)
+{
+    return el->taken.at[map_get(&el->taken_by, part_key((uint32_t)(p - el->part.at)))];
+}
+static inline span
+part_rests_at(const elab *el, const part *p)
+{
+    return el->taken.at[map_get(&el->taken_by, rest_key((uint32_t)(p - el->part.at)))];
+}
+
 /* ---- families (scopes.c) ---- */
 /* Of a value: here or further out, and in what the file imports; of a part: here. NONE */
 uint32_t find_family(const elab *el, const scope *in, const char *name, bool part);
@@ -417,6 +447,12 @@ static inline const family_array *
 array_of(const elab *el, const family *f)
 {
     return &el->array.at[f->array];
+}
+/* Where its first item is declared. */
+static inline span
+family_at(const elab *el, const family *f)
+{
+    return f->rank ? array_of(el, f)->at : f->is_part ? part_at(&el->part.at[f->first]) : el->value.at[f->first].at;
 }
 /* As above, in one scope. */
 uint32_t own_family(const elab *el, const scope *in, const char *name, bool part);

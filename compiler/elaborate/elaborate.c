@@ -210,9 +210,10 @@ release(elab *el)
     vec_free(&el->link);
     vec_free(&el->said);
     vec_free(&el->taken);
+    map_free(&el->taken_by);
     vec_free(&el->function);
     vec_free(&el->override);
-    map_free(&el->families);
+    index_set_free(&el->families);
     map_free(&el->items);
     map_free(&el->numbers);
     vec_free(&el->field);
@@ -228,7 +229,7 @@ release(elab *el)
     map_free(&el->experiments);
     map_free(&el->domains);
     vec_free(&el->domain_function);
-    map_free(&el->literals);
+    index_set_free(&el->literals);
     map_free(&el->rates);
     map_free(&el->hidden_rates);
     map_free(&el->override_of);

@@ -26,12 +26,12 @@ element_item(void *ctx, uint32_t index, uint32_t entry)
                    p->kind == PART_BOND       ? "a bond"
                    : p->kind == PART_JUNCTION ? "a junction"
                                               : "a component");
-        diag_note(el->s, p->at, "declared here");
+        diag_note(el->s, part_at(p), "declared here");
         return false;
     }
     if (p->gone) {
         diag_error(el->s, "part-gone", w->ref->at, "\"%s\" was taken out, but its activity is expected", p->name);
-        diag_note(el->s, el->taken.at[p->gone_by], "taken out here");
+        diag_note(el->s, part_gone_at(el, p), "taken out here");
         return false;
     }
     if (w->element != NONE) {

@@ -366,13 +366,13 @@ keep_item(void *ctx, uint32_t index, uint32_t entry)
     if (p->kind == PART_JUNCTION || p->kind == PART_BOND) {
         diag_error(w->el->s, "keep-element", w->at, "\"%s\" is a %s; keep takes elements", p->name,
                    p->kind == PART_BOND ? "bond" : "junction");
-        diag_note(w->el->s, p->at, "declared here");
+        diag_note(w->el->s, part_at(p), "declared here");
         diag_help(w->el->s, "Name the elements on it: keep mass, spring;");
         return false;
     }
     if (p->gone) {
         diag_error(w->el->s, "part-gone", w->at, "\"%s\" was taken out, but is to be kept", p->name);
-        diag_note(w->el->s, w->el->taken.at[p->gone_by], "taken out here");
+        diag_note(w->el->s, part_gone_at(w->el, p), "taken out here");
         return false;
     }
     p->keep = true;

@@ -685,7 +685,7 @@ read_own_port(builder *b, const ast_ref *r)
     if (hidden != NONE && map_get(&el->shadow_said, UINT64_C(1) << 40 | at) == MAP_NONE) {
         map_set(&el->shadow_said, UINT64_C(1) << 40 | at, 1);
         diag_info(el->s, "name-shadow", r->part[0].at, "in the block of %s, \"%s\" is its port", x->name, p->name);
-        diag_note(el->s, el->part.at[hidden].at, "the part of that name is declared here");
+        diag_note(el->s, part_at(&el->part.at[hidden]), "the part of that name is declared here");
     }
     if (r->nparts > 2) {
         diag_error(el->s, "name-quantity", r->part[2].at, "\"%s.%s\" has no parts of its own", p->full, q->name);

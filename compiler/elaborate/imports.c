@@ -223,6 +223,20 @@ import(struct loader *l, uint32_t m, const ast_import *i)
     open_module(l, at);
 }
 
+/* The next declaration of a file that may be an import; NULL behind the last. Who elaborated another model of the file
+ * knows those that are neither models nor experiments. */
+static const ast_decl *
+next_decl(const elab *el, struct opened *top)
+{
+    const ast_file *file = el->module.at[top->module].file;
+    const elaborate_index *known = top->module == 0 && el->opt->index && el->opt->index->known ? el->opt->index : NULL;
+
+    if (top->next == (known ? known->others.n : file->ndecls))
+        return NULL;
+    top->next++;
+    return &file->decl[known ? known->others.at[top->next - 1] : top->next - 1];
+}
+
 void
 load_imports(elab *el)
 {
@@ -236,15 +250,14 @@ load_imports(elab *el)
     open_module(&l, 0);
     while (l.open.n) {
         struct opened *top = &l.open.at[l.open.n - 1];
-        const ast_file *file = el->module.at[top->module].file;
+        const ast_decl *d = next_decl(el, top);
 
-        if (top->next == file->ndecls) {
+        if (!d) {
             map_set(&l.is_open, top->module, 0);
             l.open.n--;
-            continue;
+        } else if (d->kind == AST_DECL_IMPORT) {
+            import(&l, top->module, d->import);
         }
-        if (file->decl[top->next++].kind == AST_DECL_IMPORT)
-            import(&l, top->module, file->decl[top->next - 1].import);
     }
     map_free(&l.by_path);
     map_free(&l.is_open);

@@ -42,7 +42,7 @@ unknown_target(elab *el, const struct giving *g, bool of_part)
     if (near)
         diag_help(el->s, "Did you mean \"%s\"?", near);
     else if (!of_part && find_part(el, g->in, name) != NONE)
-        diag_note(el->s, el->part.at[find_part(el, g->in, name)].at,
+        diag_note(el->s, part_at(&el->part.at[find_part(el, g->in, name)]),
                   "this \"%s\" is no value; what stands behind its `=` can be changed if it is a parameter", name);
 }
 
@@ -235,19 +235,19 @@ override_stored(void *ctx, uint32_t index, uint32_t entry)
         return true; /* it goes with what was taken out */
     if (p->gone) {
         diag_error(el->s, "part-gone", g->ref->at, "%s: \"%s\" was taken out", said_by(el, g), p->name);
-        diag_note(el->s, el->taken.at[p->gone_by], "taken out here");
+        diag_note(el->s, part_gone_at(el, p), "taken out here");
         return false;
     }
     if (p->rests) {
         diag_error(el->s, "part-gone", g->ref->at, "%s: the %s of \"%s\" was taken out; it has no initial value",
                    said_by(el, g), p->rest == Q_FLOW ? "flow" : "effort", p->name);
-        diag_note(el->s, el->taken.at[p->rest_by], "taken out here");
+        diag_note(el->s, part_rests_at(el, p), "taken out here");
         return false;
     }
     if (!override_quantity(el, p, quantity, &g->q, &has)) {
         diag_error(el->s, "initial-quantity", g->ref->at, "%s: \"%s\" has no initial value %s(0): %s", said_by(el, g),
                    p->name, quantity, has);
-        diag_note(el->s, p->at, "declared here");
+        diag_note(el->s, part_at(p), "declared here");
         return false;
     }
     if (stands_in_block(g, p, NULL))
@@ -288,7 +288,7 @@ override_port(void *ctx, uint32_t index, uint32_t entry)
         }
     }
     diag_error(el->s, "initial-quantity", g->ref->at, "%s: there is no initial value of this name", said_by(el, g));
-    diag_note(el->s, p->at, "\"%s\" is declared here", p->name);
+    diag_note(el->s, part_at(p), "\"%s\" is declared here", p->name);
     return false;
 }
 

@@ -82,7 +82,7 @@ unknown_name(elab *el, const scope *in, const ast_ref *r, int k, bool is_part)
     else if (is_part && find_value(el, in, p->name) != NONE)
         diag_note(el->s, el->value.at[find_value(el, in, p->name)].at, "this \"%s\" is a value", p->name);
     else if (!is_part && find_part(el, in, p->name) != NONE)
-        diag_note(el->s, el->part.at[find_part(el, in, p->name)].at, "this \"%s\" is %s", p->name,
+        diag_note(el->s, part_at(&el->part.at[find_part(el, in, p->name)]), "this \"%s\" is %s", p->name,
                   part_word(&el->part.at[find_part(el, in, p->name)]));
     else
         help_names(el, model, p->name, is_part);
@@ -96,7 +96,7 @@ out_of_range(elab *el, const family *f, const ast_part *p, int k, int32_t i, boo
     if (i <= 0 && array_of(el, f)->low[k] == 1) {
         diag_error(el->s, "index-range", p->at, "\"%s\" has no item %d; items count from 1, the last is %d", f->name, i,
                    array_of(el, f)->high[k]);
-        diag_note(el->s, f->at, "declared here");
+        diag_note(el->s, family_at(el, f), "declared here");
         diag_help(el->s, "Write %s[%d].", f->name, i == 0 ? 1 : array_of(el, f)->high[k]);
         return false;
     }
@@ -108,7 +108,7 @@ out_of_range(elab *el, const family *f, const ast_part *p, int k, int32_t i, boo
     else
         diag_error(el->s, "index-range", p->at, "\"%s\" has no item %d; it goes from %d to %d", f->name, i,
                    array_of(el, f)->low[k], array_of(el, f)->high[k]);
-    diag_note(el->s, f->at, "declared here");
+    diag_note(el->s, family_at(el, f), "declared here");
     return false;
 }
 
@@ -133,7 +133,7 @@ read_indexes(elab *el, scope *at, const ast_part *p, const family *f, bool quiet
                        f->rank > 1 ? "es" : "", p->nindex > 1 ? "are" : "is", p->nindex);
         else
             diag_error(el->s, "index-count", p->brackets->at, "\"%s\" is no array; it takes no index", p->name);
-        diag_note(el->s, f->at, "declared here");
+        diag_note(el->s, family_at(el, f), "declared here");
         return false;
     }
     for (int k = 0; k < f->rank; k++) {
@@ -167,14 +167,15 @@ read_indexes(elab *el, scope *at, const ast_part *p, const family *f, bool quiet
 static const scope *
 inside_instance(elab *el, const part *p, span at, unsigned how)
 {
-    if (p->inside && p->gone && !(how & FOLLOW_GONE)) { /* without an inside it could not be made, which was said */
+    if (part_inside(p) && p->gone &&
+        !(how & FOLLOW_GONE)) { /* without an inside it could not be made, which was said */
         if (!(how & FOLLOW_QUIET)) {
             diag_error(el->s, "part-gone", at, "\"%s\" was taken out", p->name);
-            diag_note(el->s, el->taken.at[p->gone_by], "here");
+            diag_note(el->s, part_gone_at(el, p), "here");
         }
         return NULL;
     }
-    return p->inside;
+    return part_inside(p);
 }
 
 /* Follows r from its name number k, to its end or (*list) to an array of components behind which it goes on. */
@@ -330,7 +331,7 @@ each_item(elab *el, const path_end *p, span at, bool quiet, bool (*see)(void *ct
                 if (!quiet) {
                     diag_error(el->s, "index-range", at, f->rank > 1 ? "there is no %s[%d,%d]" : "there is no %s[%d]",
                                f->name, i, j);
-                    diag_note(el->s, f->at, "others are declared here");
+                    diag_note(el->s, family_at(el, f), "others are declared here");
                 }
                 return false;
             }
@@ -358,7 +359,7 @@ single_item(elab *el, const path_end *p, span at, uint32_t *entry)
 
     if (!p->one) {
         diag_error(el->s, "index-missing", at, "\"%s\" is an array; an index says which one", f->name);
-        diag_note(el->s, f->at, "declared here");
+        diag_note(el->s, family_at(el, f), "declared here");
         return NONE;
     }
     index = family_item(el, f, p->low, entry);
@@ -367,7 +368,7 @@ single_item(elab *el, const path_end *p, span at, uint32_t *entry)
             diag_error(el->s, "index-range", at, "there is no %s[%d,%d]", f->name, p->low[0], p->low[1]);
         else
             diag_error(el->s, "index-range", at, "there is no %s[%d]", f->name, p->low[0]);
-        diag_note(el->s, f->at, "others are declared here");
+        diag_note(el->s, family_at(el, f), "others are declared here");
     }
     return index;
 }

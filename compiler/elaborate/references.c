@@ -123,11 +123,9 @@ note_read(builder *b, const part *p, span at)
     if (p->index == NONE || b->only_looks)
         return;
     if (p->kind == PART_JUNCTION && !f->junction.at[p->index].read) {
-        f->junction.at[p->index].read = true;
-        f->junction.at[p->index].read_at = at;
+        flat_note_read(f, true, p->index, at);
     } else if (p->kind == PART_ELEMENT && p->index != b->own && !f->element.at[p->index].read) {
-        f->element.at[p->index].read = true;
-        f->element.at[p->index].read_at = at;
+        flat_note_read(f, false, p->index, at);
     } else if (p->kind == PART_BOND) {
         const link *l = &b->el->link.at[p->index];
 
@@ -320,7 +318,7 @@ read_name(builder *b, const ast_ref *r)
                    : q->kind == PART_ELEMENT ? "an element"
                    : q->kind == PART_BOND    ? "a bond"
                                              : "a component");
-        diag_note(el->s, q->at, "declared here");
+        diag_note(el->s, part_at(q), "declared here");
         if (q->kind != PART_INSTANCE)
             diag_help(el->s, "Say what is read of it: %s.%s.", text_of(el, p->at),
                       q->kind == PART_JUNCTION && !q->junction ? "e" : "f");
@@ -425,7 +423,7 @@ read_element(builder *b, const char *name, const ast_part *q, const flat_element
 
         diag_error(el->s, "part-gone", q->at, "\"%s\" has no \"%s\": its %s was taken out", name, q->name,
                    of->rest == Q_FLOW ? "flow" : "effort");
-        diag_note(el->s, b->el->taken.at[of->rest_by], "taken out here");
+        diag_note(el->s, part_rests_at(b->el, of), "taken out here");
         return val_bad(el);
     }
     return no_such_quantity(
@@ -463,7 +461,7 @@ read_quantity(builder *b, const ast_part *p, const ast_part *q, const part *x)
     if (x->gone || (x->kind == PART_BOND && x->index != NONE && el->link.at[x->index].gone)) {
         diag_error(el->s, "part-gone", p->at, "\"%s\" was taken out, but it is read here", x->name);
         if (x->gone)
-            diag_note(el->s, b->el->taken.at[x->gone_by], "taken out here");
+            diag_note(el->s, part_gone_at(b->el, x), "taken out here");
         return val_bad(el);
     }
     if (x->index == NONE)

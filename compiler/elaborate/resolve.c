@@ -201,24 +201,41 @@ only_parameters(const flat_model *f, const var_id *slot, size_t n)
 
 /* ---------------------------------------------------------------- numbers */
 
+static uint64_t
+place_hash(span at)
+{
+    return bg_hash_mix((uint64_t)at.begin << 32 | at.end, at.file);
+}
+
+static uint64_t
+hash_of_literal(const void *ctx, uint32_t v)
+{
+    return place_hash(var_at(((const elab *)ctx)->f, v));
+}
+
+/* at: of the number or its negation, which the literal is remembered by. */
 static node
-literal(builder *b, const ast_expr *key, double si, const unit *u)
+literal(builder *b, span at, double si, const unit *u)
 {
     elab *el = b->el;
-    uint32_t v = map_get(&el->literals, map_ptr_key(key));
+    uint32_t v;
 
-    if (v == MAP_NONE) {
-        v = flat_add_literal(el->f, si, NULL, key->at);
-        if (u) {
-            el->f->var.at[v].unit = unit_dimension(u);
-            var_say(el->f, v)->display = u;
-        }
-        map_set(&el->literals, map_ptr_key(key), v);
+    for (size_t i = place_hash(at); (v = index_set_at(&el->literals, i)) != MAP_NONE; i++) {
+        span there = var_at(el->f, v);
+
+        if (there.begin == at.begin && there.end == at.end && there.file == at.file)
+            return builder_slot(b, v);
     }
+    v = flat_add_literal(el->f, si, NULL, at);
+    if (u) {
+        el->f->var.at[v].unit = unit_dimension(u);
+        var_say(el->f, v)->display = u;
+    }
+    index_set_add(&el->literals, place_hash(at), v, hash_of_literal, el);
     return builder_slot(b, v);
 }
 
-/* sign*number with its unit. key: the number or its negation, which the literal is remembered by. alone: data whatever
+/* sign*number with its unit. key: the number or its negation. alone: data whatever
  * its value. */
 static val
 number(builder *b, const ast_expr *e, const ast_expr *key, double sign, bool whole, bool alone)
@@ -253,14 +270,14 @@ number(builder *b, const ast_expr *e, const ast_expr *key, double sign, bool who
                    .stated = !unit_is_number(u),
                    .said = u,
                    .zero = unit_offset(u) != 0 ? ZERO_POINT : ZERO_NONE };
-        v.n = b->structure && (whole || !b->units || !v.stated) ? ex_const(el->pool, x) : literal(b, key, x, u);
+        v.n = b->structure && (whole || !b->units || !v.stated) ? ex_const(el->pool, x) : literal(b, key->at, x, u);
         return v;
     }
     /* 0, 1, 2, -1, -2 in a formula are its form (q^2/2, max(x, 0)); other numbers stand where a parameter could */
     if (b->structure || (!alone && (x == 0 || fabs(x) == 1 || fabs(x) == 2)))
         v.n = ex_const(el->pool, x);
     else
-        v.n = literal(b, key, x, NULL);
+        v.n = literal(b, key->at, x, NULL);
     return v;
 }
 

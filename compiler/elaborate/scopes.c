@@ -11,6 +11,20 @@ enum { MOST_LISTED = 12 };
 
 /* ---------------------------------------------------------------- families */
 
+static uint64_t
+family_hash(uint32_t id, bool is_part, const char *name)
+{
+    return bg_hash_mix((uint64_t)id << 1 | is_part, map_ptr_key(name));
+}
+
+static uint64_t
+hash_of_family(const void *ctx, uint32_t k)
+{
+    const family *f = &((const elab *)ctx)->family.at[k];
+
+    return family_hash(f->scope, f->is_part, f->name);
+}
+
 uint32_t
 own_family(const elab *el, const scope *in, const char *name, bool is_part)
 {
@@ -20,13 +34,11 @@ own_family(const elab *el, const scope *in, const char *name, bool is_part)
     if (at < el->family.n && el->family.at[at].name == name && el->family.at[at].scope == in->id &&
         el->family.at[at].is_part == is_part)
         return at;
-    key = bg_hash_mix(key, map_ptr_key(name));
-    while ((at = map_get(&el->families, key)) != MAP_NONE) {
+    for (size_t i = family_hash(in->id, is_part, name); (at = index_set_at(&el->families, i)) != MAP_NONE; i++) {
         const family *f = &el->family.at[at];
 
         if (f->name == name && f->scope == in->id && f->is_part == is_part)
             return *last = at;
-        key++;
     }
     return NONE;
 }
@@ -79,8 +91,8 @@ import_clash(elab *el, const scope *in, const char *name, span where)
     if (second == NONE)
         return false;
     diag_error(el->s, "import-clash", where, "two imports declare \"%s\"", name);
-    diag_note(el->s, el->family.at[first].at, "one is here");
-    diag_note(el->s, el->family.at[second].at, "another is here");
+    diag_note(el->s, family_at(el, &el->family.at[first]), "one is here");
+    diag_note(el->s, family_at(el, &el->family.at[second]), "another is here");
     return true;
 }
 
@@ -135,17 +147,13 @@ family_item(const elab *el, const family *f, const int32_t *at, uint32_t *entry)
 static span
 span_of(const elab *el, bool is_part, uint32_t index)
 {
-    return is_part ? el->part.at[index].at : el->value.at[index].at;
+    return is_part ? part_at(&el->part.at[index]) : el->value.at[index].at;
 }
 
 static void
 enter_family(elab *el, const scope *in, const family *f)
 {
-    uint64_t key = bg_hash_mix((uint64_t)in->id << 1 | f->is_part, map_ptr_key(f->name));
-
-    while (map_get(&el->families, key) != MAP_NONE)
-        key++;
-    map_set(&el->families, key, (uint32_t)el->family.n);
+    index_set_add(&el->families, family_hash(in->id, f->is_part, f->name), (uint32_t)el->family.n, hash_of_family, el);
     vec_push(&el->family, *f);
 }
 
@@ -194,14 +202,8 @@ enter_name(elab *el, const scope *in, bool is_part, const char *name, span where
 {
     uint32_t at = own_family(el, in, name, is_part), before, entry;
     family_array a = { 0 };
-    family f = { .name = name,
-                 .scope = in->id,
-                 .is_part = is_part,
-                 .block = block,
-                 .rank = rank,
-                 .first = index,
-                 .at = where,
-                 .n = 0 };
+    family
+        f = { .name = name, .scope = in->id, .is_part = is_part, .block = block, .rank = rank, .first = index, .n = 0 };
 
     if (at != NONE) {
         const family *old = &el->family.at[at];
@@ -216,7 +218,7 @@ enter_name(elab *el, const scope *in, bool is_part, const char *name, span where
             map_set(&el->refused, scope_key(in, name), 1);
             return false;
         }
-        said_twice(el, where, name, old->at);
+        said_twice(el, where, name, family_at(el, old));
         map_set(&el->refused, scope_key(in, name), 1);
         if (old->rank != rank && old->rank && rank)
             diag_help(el->s, "One has %d index%s, the other %d.", old->rank, old->rank > 1 ? "es" : "", rank);
@@ -227,6 +229,7 @@ enter_name(elab *el, const scope *in, bool is_part, const char *name, span where
         a.high[k] = idx[k];
     }
     if (rank) {
+        a.at = where;
         f.array = (uint32_t)el->array.n;
         vec_push(&el->array, a);
     }

@@ -36,7 +36,7 @@ port_names(elab *el, const scope *in, const scope *inside)
 static struct ends
 component_ends(elab *el, const scope *in, const part *p, span at, bool middle)
 {
-    const scope *inside = p->inside;
+    const scope *inside = part_inside(p);
 
     if (!inside)
         return no_ends;
@@ -58,42 +58,44 @@ component_ends(elab *el, const scope *in, const part *p, span at, bool middle)
 static struct ends
 node_ends(elab *el, scope *in, const ast_node *written, bool middle)
 {
+    ast_part room;
+    ast_ref ref = ast_node_ref(written, &room);
     path_end x;
     uint32_t at, entry;
     const part *p;
 
-    if (el->incomplete && own_family(el, in, written->ref.part[0].name, true) == NONE)
+    if (el->incomplete && own_family(el, in, ast_node_name(written), true) == NONE)
         return no_ends;
-    x = follow(el, in, in, &written->ref, false,
+    x = follow(el, in, in, &ref, false,
                FOLLOW_GONE | (written->own->type ? FOLLOW_QUIET : 0)); /* a bond goes with its ends */
     if (x.kind == PLACE_NONE)
         return no_ends;
     if (written->own->type && (!x.one || family_item(el, &el->family.at[x.family], x.low, &entry) == NONE))
         return no_ends; /* its declaration failed */
-    at = single_item(el, &x, written->ref.at, &entry);
+    at = single_item(el, &x, ref.at, &entry);
     if (at == NONE)
         return no_ends;
     p = &el->part.at[at];
-    if (written->own->type && (p->node != written || (p->in != in && written->ref.part[0].nindex)))
+    if (written->own->type && (p->node != written || (p->in != in && ast_node_nindex(written))))
         return no_ends;
-    if (x.used < written->ref.nparts - p->field) {
-        diag_error(el->s, "name-unknown", written->ref.part[x.used].at, "\"%s\" has no ports", p->name);
+    if (x.used < ref.nparts - p->field) {
+        diag_error(el->s, "name-unknown", ref.part[x.used].at, "\"%s\" has no ports", p->name);
         return no_ends;
     }
     if (p->kind == PART_BOND) {
-        diag_error(el->s, "bond-end", written->ref.at, "\"%s\" is a bond; bonds join junctions and elements", p->name);
-        diag_note(el->s, p->at, "named here");
+        diag_error(el->s, "bond-end", ref.at, "\"%s\" is a bond; bonds join junctions and elements", p->name);
+        diag_note(el->s, part_at(p), "named here");
         return no_ends;
     }
     if (p->kind == PART_INSTANCE)
-        return component_ends(el, in, p, written->ref.at, middle);
+        return component_ends(el, in, p, ref.at, middle);
     if (x.used > 1 && !p->port) {
-        diag_error(el->s, "bond-inside", written->ref.at,
-                   "\"%s\" is inside a component; bonds from outside join its ports", p->name);
-        diag_note(el->s, p->at, "declared here");
+        diag_error(el->s, "bond-inside", ref.at, "\"%s\" is inside a component; bonds from outside join its ports",
+                   p->name);
+        diag_note(el->s, part_at(p), "declared here");
         return no_ends;
     }
-    return (struct ends){ at, at, x.used < written->ref.nparts ? &written->ref.part[x.used] : NULL };
+    return (struct ends){ at, at, x.used < ref.nparts ? &ref.part[x.used] : NULL };
 }
 
 static void
@@ -143,7 +145,7 @@ make_links(elab *el, const chain_made *c)
         vec_push(&el->link, l);
         from = to;
         if (to.port && k + 1 < s->chain.nnodes) {
-            diag_error(el->s, "bond-port", s->chain.node[k].at,
+            diag_error(el->s, "bond-port", ast_node_at(&s->chain.node[k]),
                        "a chain cannot go through a port of \"%s\": it ends there", el->part.at[to.in].name);
             from = no_ends;
         }
@@ -205,20 +207,20 @@ make_parts(elab *el)
             p->index = (uint32_t)f->junction.n;
             vec_push(&f->junction, ((flat_junction){ .type = p->junction,
                                                      .name = p->name,
-                                                     .at = p->at,
+                                                     .at = part_at(p),
                                                      .stmt = p->stmt,
                                                      .node = p->node,
                                                      .parent = p->in->origin,
                                                      .port = p->port,
                                                      .thinned = p->thinned }));
             f->junction.at[p->index].domain = read_domain(el, p->node);
-            f->junction.at[p->index].common = flat_add_var(f, VAR_COMMON, p->index, NULL, p->at);
+            f->junction.at[p->index].common = flat_add_var(f, VAR_COMMON, p->index, NULL, SPAN_NONE);
         } else if (p->kind == PART_ELEMENT) {
             p->index = (uint32_t)f->element.n;
             vec_push(&f->element, ((flat_element){ .type = p->element,
                                                    .modulated = p->modulated,
                                                    .name = p->name,
-                                                   .at = p->at,
+                                                   .at = part_at(p),
                                                    .stmt = p->stmt,
                                                    .node = p->node,
                                                    .parent = p->in->origin,
@@ -264,7 +266,7 @@ settle_link(elab *el, link *l)
         vec_push(
             &f->junction,
             ((flat_junction){ .type = 1, .implicit = true, .name = name, .at = l->at, .parent = from->in->origin }));
-        f->junction.at[j].common = flat_add_var(f, VAR_COMMON, j, NULL, l->at);
+        f->junction.at[j].common = flat_add_var(f, VAR_COMMON, j, NULL, SPAN_NONE);
         l->junction_from = l->junction_to = j;
     } else if (from->kind == PART_ELEMENT) {
         l->junction_from = l->junction_to;
@@ -292,7 +294,7 @@ make_bond(elab *el, link *l)
     to = &f->junction.at[b.to];
     if (from->type == to->type) {
         efforts = from->type == 1;
-        b.own = flat_add_var(f, VAR_BOND, (uint32_t)f->bond.n, NULL, l->at);
+        b.own = flat_add_var(f, VAR_BOND, (uint32_t)f->bond.n, NULL, SPAN_NONE);
         l->e = efforts ? b.own : from->common;
         l->f = efforts ? from->common : b.own;
     } else {
@@ -311,7 +313,7 @@ make_port(elab *el, uint32_t e, uint32_t p, uint32_t l)
     uint32_t j = k->junction_from, id = (uint32_t)f->port.n;
     bool flow_shared = f->junction.at[j].type == 1;
     var_id common = f->junction.at[j].common;
-    var_id own = flat_add_var(f, VAR_PORT, id, NULL, x->at);
+    var_id own = flat_add_var(f, VAR_PORT, id, NULL, SPAN_NONE);
     flat_port port = { .element = e,
                        .junction = j,
                        .sign = k->to == p ? 1 : -1,
@@ -322,7 +324,7 @@ make_port(elab *el, uint32_t e, uint32_t p, uint32_t l)
     port.e = flow_shared ? own : common;
     port.f = flow_shared ? common : own;
     if (x->type == EL_C || x->type == EL_I)
-        port.stored = flat_add_var(f, VAR_STORED, id, NULL, x->at);
+        port.stored = flat_add_var(f, VAR_STORED, id, NULL, SPAN_NONE);
     vec_push(&f->port, port);
     x->nports++;
     if (k->e == VAR_NONE) {
@@ -345,7 +347,7 @@ links_sound(const elab *el, const part *p)
 static bool
 declared_twice(const elab *el, const part *p)
 {
-    return p->node && map_get(&el->refused, scope_key(p->in, p->node->ref.part[0].name)) != MAP_NONE;
+    return p->node && map_get(&el->refused, scope_key(p->in, ast_node_name(p->node))) != MAP_NONE;
 }
 
 static void
@@ -377,7 +379,7 @@ make_one_port(elab *el, uint32_t p, flat_element *x)
     if (q->rests && (f->junction.at[el->link.at[q->link[0]].junction_from].type == 1) != (q->rest == Q_FLOW)) {
         const char *shared = q->rest == Q_FLOW ? "effort" : "flow", *added = q->rest == Q_FLOW ? "flow" : "effort";
 
-        diag_error(el->s, "without-variable", el->taken.at[q->rest_by],
+        diag_error(el->s, "without-variable", part_rests_at(el, q),
                    "\"%s\" is bonded to a %d-junction, which shares the %s and adds up the %s", q->name,
                    q->rest == Q_FLOW ? 0 : 1, shared, added);
         diag_help(el->s, "Write %s.%s to hold the junction at zero, %s to take the element out.", q->name,

@@ -147,15 +147,16 @@ say_unset(elab *el, const value *v)
     if (map_get(&el->unset_said, key) != MAP_NONE)
         return;
     map_set(&el->unset_said, key, 1);
-    diag_error(el->s, "input-unset", made->at, "\"%s\" leaves its input \"%s\" without a value", made->name, name);
+    diag_error(el->s, "input-unset", part_at(made), "\"%s\" leaves its input \"%s\" without a value", made->name, name);
     diag_note(el->s, v->at, "\"%s\" is declared here, without a default", name);
     for (const scope *s = text_of_scope(made->in); s->outer; s = text_of_scope(s->outer))
-        diag_note(el->s, el->part.at[s->instance].at, "it stands in \"%s\", made here", el->part.at[s->instance].name);
+        diag_note(el->s, part_at(&el->part.at[s->instance]), "it stands in \"%s\", made here",
+                  el->part.at[s->instance].name);
     if (v->stmt->value.nsize && text_of_scope(v->in) != v->in)
         diag_help(el->s, "Give it in the experiment: let %s = ...;", v->name);
     else
         diag_help(el->s, "Give it in parentheses, %s:%s(%s = ...), or in the experiment: let %s = ...;",
-                  made->node->own->type, made->node->ref.part[0].name, name, v->name);
+                  made->node->own->type, ast_node_name(made->node), name, v->name);
 }
 
 /* Set from outside, or without a value. */

@@ -51,8 +51,8 @@ take(void *ctx, uint32_t index, uint32_t entry)
     if (p->gone)
         return true;
     p->gone = true;
-    p->gone_by = taken_by(t->el, t->at);
-    t->instances |= p->inside != NULL;
+    map_set(&t->el->taken_by, part_key(index), taken_by(t->el, t->at));
+    t->instances |= part_inside(p) != NULL;
     return true;
 }
 
@@ -80,14 +80,14 @@ take_variable(void *ctx, uint32_t index, uint32_t entry)
     if (p->rests && p->rest != t->rest) {
         diag_error(el->s, "without-variable", t->at,
                    "both the effort and the flow of \"%s\" are taken out; without %s takes it out", p->name, p->name);
-        diag_note(el->s, el->taken.at[p->rest_by], "the other one is here");
+        diag_note(el->s, part_rests_at(el, p), "the other one is here");
         return false;
     }
     t->any = true;
     t->new |= !p->rests;
     p->rests = true;
     p->rest = t->rest;
-    p->rest_by = taken_by(el, t->at);
+    map_set(&el->taken_by, rest_key(index), taken_by(el, t->at));
     return true;
 }
 
@@ -136,7 +136,7 @@ take_insides(elab *el)
         while (s->loop)
             s = s->parent;
         p->gone = true;
-        p->gone_by = el->part.at[s->instance].gone_by;
+        map_set(&el->taken_by, part_key(k), map_get(&el->taken_by, part_key(s->instance)));
     }
     for (size_t k = 0; k < el->value.n; k++)
         if (scope_gone(el, el->value.at[k].in))
@@ -249,7 +249,7 @@ clean_up(elab *el)
     for (uint32_t p = 0; p < el->part.n; p++)
         if (c.part[p].gone && !el->part.at[p].gone) {
             el->part.at[p].gone = true;
-            el->part.at[p].gone_by = by;
+            map_set(&el->taken_by, part_key(p), by);
         }
     for (size_t k = 0; k < el->link.n; k++) {
         link *l = &el->link.at[k];

@@ -86,6 +86,25 @@ var_at(const flat_model *f, var_id v)
     }
 }
 
+void
+flat_note_read(flat_model *f, bool junction, uint32_t index, span at)
+{
+    if (junction)
+        f->junction.at[index].read = true;
+    else
+        f->element.at[index].read = true;
+    map_set(&f->read_of, (uint64_t)index << 1 | junction, (uint32_t)f->read_at.n);
+    vec_push(&f->read_at, at);
+}
+
+span
+flat_read_at(const flat_model *f, bool junction, uint32_t index)
+{
+    uint32_t k = map_get(&f->read_of, (uint64_t)index << 1 | junction);
+
+    return k == MAP_NONE ? SPAN_NONE : f->read_at.at[k];
+}
+
 /* ---------------------------------------------------------------- names */
 
 struct flat_names {
@@ -164,6 +183,8 @@ flat_free(flat_model *f)
     vec_free(&f->var);
     vec_free(&f->said);
     vec_free(&f->literal);
+    map_free(&f->read_of);
+    vec_free(&f->read_at);
     if (f->name_of) {
         map_free(&f->name_of->of);
         vec_free(&f->name_of->text);
@@ -220,10 +241,10 @@ fill_incidence(flat_model *f)
 #define MEET(j, ...) \
     (f->incidence.at[f->junction.at[j].inc0 + f->junction.at[j].ninc++] = (flat_incidence){ __VA_ARGS__ })
     for (size_t p = 0; p < f->port.n; p++)
-        MEET(f->port.at[p].junction, false, (uint32_t)p, (int8_t)-f->port.at[p].sign);
+        MEET(f->port.at[p].junction, false, -f->port.at[p].sign, (uint32_t)p);
     for (size_t b = 0; b < f->bond.n; b++) {
-        MEET(f->bond.at[b].from, true, (uint32_t)b, -1);
-        MEET(f->bond.at[b].to, true, (uint32_t)b, 1);
+        MEET(f->bond.at[b].from, true, -1, (uint32_t)b);
+        MEET(f->bond.at[b].to, true, 1, (uint32_t)b);
     }
 #undef MEET
 }

@@ -86,7 +86,6 @@ typedef struct flat_element {
     uint32_t law0, nlaws;
     uint32_t parent; /* what made it: origin, UINT32_MAX: the model itself */
     span at;         /* TYPE:name */
-    span read_at;    /* the first expression that reads it */
 } flat_element;
 
 /* port or junction, the other UINT32_MAX. unit: of the value as given, NULL if that is a bare number; written: as the
@@ -119,18 +118,17 @@ typedef struct flat_bond {
 
 typedef struct flat_junction {
     uint8_t type; /* 0 or 1 */
-    bool implicit;
+    bool implicit : 1;
+    bool port : 1; /* of a component */
+    bool read : 1; /* as of elements */
+    bool thinned : 1;
     uint32_t domain; /* of its bonds: 1 + index in flat.domain, 0 where none is said */
     const char *name;
-    var_id common;
-    span at;
     const ast_stmt *stmt;
     const ast_node *node;
-    uint32_t parent; /* as of elements */
-    bool port;       /* of a component */
-    bool read;
-    span read_at; /* as of elements */
-    bool thinned;
+    span at;
+    var_id common;
+    uint32_t parent;     /* as of elements */
     uint32_t inc0, ninc; /* its incidences: flat.incidence[inc0 .. inc0+ninc) */
 } flat_junction;
 
@@ -148,9 +146,9 @@ typedef struct flat_domain {
 
 /* What meets a junction: a port or one end of a bond. sign: in the junction's balance (+1 arrives, -1 leaves). */
 typedef struct flat_incidence {
-    bool is_bond;
-    uint32_t index;
-    int8_t sign;
+    bool is_bond : 1;
+    signed int sign : 2;
+    uint32_t index : 29;
 } flat_incidence;
 
 /* What makes parts of a text more than once: an instance of a component, or one round of a loop. Linked outward, shared
@@ -280,6 +278,8 @@ typedef struct flat_model {
     VEC(flat_said) said;
     VEC(flat_literal) literal;
     struct flat_names *name_of; /* those that were put together */
+    map read_of;                /* element or junction (flat_note_read) -> where the first expression reads it */
+    VEC(span) read_at;
     VEC(var_id) slot;
     VEC(flat_element) element;
     VEC(flat_law) law;
@@ -384,6 +384,9 @@ var_value(const flat_model *f, var_id v) /* of a VAR_LITERAL */
 {
     return f->literal.at[f->var.at[v].said].value;
 }
+/* An element or junction is read by an expression for the first time; where that was. */
+void flat_note_read(flat_model *f, bool junction, uint32_t index, span at);
+span flat_read_at(const flat_model *f, bool junction, uint32_t index);
 /* Fills incidence, inc0, ninc and the breadth-first positions of variables (from the first declared element on). */
 void flat_connect(flat_model *f);
 static inline const flat_domain *

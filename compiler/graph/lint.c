@@ -81,8 +81,9 @@ check_port(struct lint *l, uint32_t at)
     if (instance == UINT32_MAX || !f->origin.at[instance].node ||
         map_get(&l->joined, port_key(j, instance)) != MAP_NONE)
         return;
-    if (is_new(l, f->origin.at[instance].node->ref.at)) {
-        diag_warn(l->s, "port-unjoined", f->origin.at[instance].node->ref.at, "no bond joins port \"%s\"", j->name);
+    if (is_new(l, ast_node_ref_at(f->origin.at[instance].node))) {
+        diag_warn(l->s, "port-unjoined", ast_node_ref_at(f->origin.at[instance].node), "no bond joins port \"%s\"",
+                  j->name);
         diag_note(l->s, j->at, "it is declared here");
     }
 }

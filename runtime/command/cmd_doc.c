@@ -162,7 +162,7 @@ print_ports(const compilation *c, const ast_model *m, json *j)
     for (int i = 0; i < m->nstmt; i++)
         for (int k = 0; m->stmt[i]->kind == AST_STMT_PORT && k < m->stmt[i]->port.n; k++) {
             const ast_node *n = &m->stmt[i]->port.junction[k];
-            char *name = text_at(c, n->ref.at);
+            char *name = text_at(c, ast_node_ref_at(n));
 
             if (j) {
                 json_open(j, '{');

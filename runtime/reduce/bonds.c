@@ -31,15 +31,15 @@ gather_names(struct finder *d, const ast_stmt *s)
     switch (s->kind) {
     case AST_STMT_CHAIN:
         for (int k = 0; k < s->chain.nnodes; k++)
-            if (s->chain.node[k].ref.nparts)
-                take_name(d, s->chain.node[k].ref.part[0].name);
+            if (s->chain.node[k].nparts)
+                take_name(d, ast_node_name(&s->chain.node[k]));
         if (s->chain.bond)
             take_name(d, s->chain.bond->name);
         break;
     case AST_STMT_PORT:
         for (int k = 0; k < s->port.n; k++)
-            if (s->port.junction[k].ref.nparts)
-                take_name(d, s->port.junction[k].ref.part[0].name);
+            if (s->port.junction[k].nparts)
+                take_name(d, ast_node_name(&s->port.junction[k]));
         break;
     case AST_STMT_FOR:
         for (int k = 0; k < s->loop.n; k++)

@@ -256,11 +256,11 @@ bounded_find_elements(struct search *d, candidates *out)
 
         bool rests = is_zero(d, e);
 
-        if (in[i] || (is_source(e) && !rests && !adds(f, e)) || is_two_port(e) || !e->node || !e->node->ref.nparts ||
+        if (in[i] || (is_source(e) && !rests && !adds(f, e)) || is_two_port(e) || !e->node || !e->node->nparts ||
             map_get(&d->kept_names, bg_hash_bytes(e->name, strlen(e->name), 0)) != MAP_NONE)
             continue;
         x.name = e->name;
-        x.line = trial_line(d, rewrite_place(f, e->parent, e->node->at));
+        x.line = trial_line(d, rewrite_place(f, e->parent, ast_node_at(e->node)));
         x.predicted = known ? at[i].activity : (double)i;
         x.nreadings = readings_of(f, e, known ? &at[i] : NULL, d->out->arena, x.reading);
         if (rests && !adds(f, e) && !bonds.n)

@@ -30,7 +30,7 @@ components_find(const compilation *c, component_list *out)
             at[o] = (uint32_t)out->n;
             vec_push(out, ((component){ .name = names_intern_z(c->names, y->name),
                                         .origin = o,
-                                        .at = y->node ? y->node->at : SPAN_NONE }));
+                                        .at = y->node ? ast_node_at(y->node) : SPAN_NONE }));
         }
         in = &out->at[at[o]];
         in->nelements++;

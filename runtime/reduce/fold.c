@@ -86,8 +86,8 @@ gather_named(struct finder *d, const ast_stmt *s, bool nested)
         for (int k = 0; k < s->chain.nnodes; k++) {
             const ast_node *n = &s->chain.node[k];
 
-            if (nested && n->ref.nparts)
-                take_name(d, n->ref.part[0].name);
+            if (nested && n->nparts)
+                take_name(d, ast_node_name(n));
             for (int i = 0; i < n->own->more->nwithout; i++)
                 if (n->own->more->without[i].nparts)
                     take_name(d, n->own->more->without[i].part[0].name);
@@ -140,19 +140,19 @@ gather(struct finder *d)
             const ast_node *n = &s->chain.node[k];
             uint32_t at = (uint32_t)d->place.n, before;
 
-            if (n->ref.nparts != 1 || n->ref.part[0].nindex) {
-                if (n->ref.nparts)
-                    take_name(d, n->ref.part[0].name);
+            if (n->nparts != 1 || ast_node_nindex(n)) {
+                if (n->nparts)
+                    take_name(d, ast_node_name(n));
                 continue;
             }
             vec_push(&d->place, ((struct place){ i, k }));
             vec_push(&d->next, NOBODY);
-            before = map_get(&d->last, map_ptr_key(n->ref.part[0].name));
+            before = map_get(&d->last, map_ptr_key(ast_node_name(n)));
             if (before == MAP_NONE)
-                map_set(&d->first, map_ptr_key(n->ref.part[0].name), at);
+                map_set(&d->first, map_ptr_key(ast_node_name(n)), at);
             else
                 d->next.at[before] = at;
-            map_set(&d->last, map_ptr_key(n->ref.part[0].name), at);
+            map_set(&d->last, map_ptr_key(ast_node_name(n)), at);
         }
     }
     for (uint32_t i = 0; i < d->c->flat->element.n; i++)
@@ -217,12 +217,12 @@ join_chains(struct finder *d, struct place a, struct place b, fold *x)
     if (a.stmt == b.stmt || sa->chain.bond || sb->chain.bond)
         return false;
     if (sa->chain.nnodes == 2) {
-        text = line_text(d, sa->chain.node[0].at);
-        edit_to(x, jb->at, text);
+        text = line_text(d, ast_node_at(&sa->chain.node[0]));
+        edit_to(x, ast_node_at(jb), text);
         x->lost[x->nlost++] = sa->at;
     } else {
-        text = line_text(d, (span){ sb->at.file, sb->chain.node[1].at.begin, sb->at.end });
-        edit_to(x, (span){ sa->at.file, ja->at.begin, sa->at.end }, text);
+        text = line_text(d, (span){ sb->at.file, sb->chain.node[1].begin, sb->at.end });
+        edit_to(x, (span){ sa->at.file, ja->begin, sa->at.end }, text);
         x->lost[x->nlost++] = sb->at;
     }
     changes(x, a.stmt);
@@ -270,7 +270,7 @@ find_junction(struct finder *d, uint32_t i)
     if (arrows != 2 || in.stmt == NOBODY || out.stmt == NOBODY)
         return;
     if (in.stmt == out.stmt && in.node == out.node) {
-        edit_to(&x, between(node_of(d, in)->at, stmt_of(d, in)->chain.node[in.node + 1].at), "");
+        edit_to(&x, between(ast_node_at(node_of(d, in)), ast_node_at(&stmt_of(d, in)->chain.node[in.node + 1])), "");
         changes(&x, in.stmt);
         x.within = true;
     } else if (!join_chains(d, in, out, &x)) {
@@ -290,8 +290,8 @@ static const flat_element *
 plain_element(const struct finder *d, const ast_node *n)
 {
     const flat_model *f = d->c->flat;
-    uint32_t e = n->own->type && n->ref.nparts == 1 && !n->ref.part[0].nindex
-                     ? map_get(&d->element_of, map_ptr_key(n->ref.part[0].name))
+    uint32_t e = n->own->type && n->nparts == 1 && !ast_node_nindex(n)
+                     ? map_get(&d->element_of, map_ptr_key(ast_node_name(n)))
                      : MAP_NONE;
     const flat_element *x = e == MAP_NONE ? NULL : &f->element.at[e];
 
@@ -374,7 +374,7 @@ fold_nodes(struct finder *d, uint32_t stmt, const ast_node *first, const ast_nod
 
     if (!text)
         return;
-    edit_to(&x, span_join(first->at, second->at), text);
+    edit_to(&x, span_join(ast_node_at(first), ast_node_at(second)), text);
     changes(&x, stmt);
     vec_push(d->out, x);
 }

@@ -177,14 +177,14 @@ split_clamps(const flat_model *f, const rewrite_change *change, size_t n, arena 
         count++;
         if (e != MAP_NONE) {
             const ast_node *written = f->element.at[e].node;
-            span head = written->own->more->domain ? written->own->more->domain_at : written->ref.at;
+            span head = written->own->more->domain ? written->own->more->domain_at : ast_node_ref_at(written);
             rewrite_piece *piece = arena_new_array(a, rewrite_piece, 2);
 
             piece[0] = (rewrite_piece){ ast_type_at(written),
                                         f->junction.at[f->port.at[f->element.at[e].port0].junction].type ? "Sf"
                                                                                                          : "Se" };
-            piece[1] = (rewrite_piece){ { head.file, head.end, written->at.end }, " = 0" };
-            x->at = written->at;
+            piece[1] = (rewrite_piece){ { head.file, head.end, written->end }, " = 0" };
+            x->at = ast_node_at(written);
             x->piece = piece;
             x->npieces = 2;
         }
@@ -237,7 +237,7 @@ rewrite_place(const flat_model *f, uint32_t origin, span at)
 {
     for (; origin != UINT32_MAX; origin = f->origin.at[origin].parent)
         if (f->origin.at[origin].model)
-            at = f->origin.at[origin].node->at;
+            at = ast_node_at(f->origin.at[origin].node);
     return at;
 }
 

@@ -98,8 +98,8 @@ new_home(const struct plan *p, const struct rows *r, uint32_t o)
     for (uint32_t k = r->first[part]; k < r->first[part + 1]; k++) {
         uint32_t i = r->at[k];
 
-        if (i == o || !in_bond(p, i) || node_at(p, i)->own->type || node_at(p, i)->ref.nparts != 1 ||
-            node_at(p, i)->ref.part[0].nindex)
+        if (i == o || !in_bond(p, i) || node_at(p, i)->own->type || node_at(p, i)->nparts != 1 ||
+            ast_node_nindex(node_at(p, i)))
             continue;
         if (i > o)
             return i;
@@ -129,13 +129,14 @@ stays_alone(struct plan *p, const struct rows *r, uint32_t o)
         return false;
     if (ast_has_block(n) || p->part.at[p->occurrence.at[o].part].turned || (home = new_home(p, r, o)) == NOBODY)
         return true;
-    if (n->at.end > n->ref.at.end && source_behind(p, home))
+    if (n->end > ast_node_ref_at(n).end && source_behind(p, home))
         return true; /* both would stand behind the name */
     /* `1:` goes before the name's new place, ` in heat` behind it */
-    edits_insert(&p->out->edits, node_at(p, home)->at.begin, p->text + n->at.begin, n->ref.at.begin - n->at.begin);
-    if (n->at.end > n->ref.at.end)
-        edits_insert(&p->out->edits, node_at(p, home)->at.end, p->text + n->ref.at.end, n->at.end - n->ref.at.end);
-    rewrite_note(p, REWRITE_MOVE, n->ref.part[0].name, node_at(p, home)->at); /* the line that changes */
+    edits_insert(&p->out->edits, node_at(p, home)->begin, p->text + n->begin, ast_node_ref_at(n).begin - n->begin);
+    if (n->end > ast_node_ref_at(n).end)
+        edits_insert(&p->out->edits, node_at(p, home)->end, p->text + ast_node_ref_at(n).end,
+                     n->end - ast_node_ref_at(n).end);
+    rewrite_note(p, REWRITE_MOVE, ast_node_name(n), ast_node_at(node_at(p, home))); /* the line that changes */
     return false;
 }
 
@@ -157,7 +158,7 @@ indentation(const struct plan *p, size_t at, size_t *begin)
 static void
 put_piece(struct plan *p, const ast_stmt *s, uint32_t o, uint32_t to, bool any, size_t *at)
 {
-    span piece = span_join(node_at(p, o)->at, node_at(p, to - 1)->at);
+    span piece = span_join(ast_node_at(node_at(p, o)), ast_node_at(node_at(p, to - 1)));
     strbuf gap = { 0 };
 
     if (any) {
@@ -213,7 +214,7 @@ edit_chain(struct plan *p, const struct rows *r, uint32_t stmt)
             mentioned = mentioned == NOBODY ? o : mentioned;
         }
     if (touched && !declared)
-        rewrite_note(p, REWRITE_BOND, node_at(p, mentioned)->ref.part[0].name, node_at(p, mentioned)->at);
+        rewrite_note(p, REWRITE_BOND, ast_node_name(node_at(p, mentioned)), ast_node_at(node_at(p, mentioned)));
     if (!(note_cuts(p, first, end) || touched))
         return;
     for (uint32_t o = first; o < end;) {
@@ -251,7 +252,7 @@ edit_chain(struct plan *p, const struct rows *r, uint32_t stmt)
         return;
     }
     tail = s->chain.bond && !(ends_in_source && source_behind(p, end - 2)) ? s->chain.bond->at.end
-                                                                           : node_at(p, end - 1)->at.end;
+                                                                           : node_at(p, end - 1)->end;
     if (tail <= at)
         return;
     if (tail == s->at.end)
@@ -292,7 +293,7 @@ edit_changes(struct plan *p)
             const char *text = c->piece[k].text;
 
             /* the block that went ended the statement */
-            if (c->kind == REWRITE_CLAMP && ast_has_block(n) && at.end == n->at.end && p->text[at.end - 1] == '}')
+            if (c->kind == REWRITE_CLAMP && ast_has_block(n) && at.end == n->end && p->text[at.end - 1] == '}')
                 text = " = 0;";
             edits_replace(&p->out->edits, at.begin, at.end, text, strlen(text));
         }
@@ -367,7 +368,7 @@ rewrite_make_edits(struct plan *p)
         const struct part *x = &p->part.at[i];
 
         if (x->turned && !x->gone)
-            edits_replace(&p->out->edits, x->node->at.begin, x->node->at.end, x->turned, strlen(x->turned));
+            edits_replace(&p->out->edits, x->node->begin, x->node->end, x->turned, strlen(x->turned));
         if (!x->gone)
             continue;
         rewrite_note(p,

@@ -52,17 +52,17 @@ rewrite_declare(struct plan *p, const ast_stmt *s, bool nested)
     switch (s->kind) {
     case AST_STMT_CHAIN:
         for (int i = 0; i < s->chain.nnodes; i++)
-            if (s->chain.node[i].own->type && s->chain.node[i].ref.nparts)
-                declare_part(p, s->chain.node[i].ref.part[0].name, kind_of(&s->chain.node[i]), &s->chain.node[i],
-                             s->chain.node[i].at, nested);
+            if (s->chain.node[i].own->type && s->chain.node[i].nparts)
+                declare_part(p, ast_node_name(&s->chain.node[i]), kind_of(&s->chain.node[i]), &s->chain.node[i],
+                             ast_node_at(&s->chain.node[i]), nested);
         if (s->chain.bond)
             declare_part(p, s->chain.bond->name, PART_BOND, NULL, s->chain.bond->name_at, true);
         break;
     case AST_STMT_PORT:
         for (int i = 0; i < s->port.n; i++)
-            if (s->port.junction[i].own->type && s->port.junction[i].ref.nparts)
-                declare_part(p, s->port.junction[i].ref.part[0].name, PART_JUNCTION, &s->port.junction[i],
-                             s->port.junction[i].at, true);
+            if (s->port.junction[i].own->type && s->port.junction[i].nparts)
+                declare_part(p, ast_node_name(&s->port.junction[i]), PART_JUNCTION, &s->port.junction[i],
+                             ast_node_at(&s->port.junction[i]), true);
         break;
     case AST_STMT_VALUE:
         if (map_get(&p->value_of, map_ptr_key(s->value.name)) == MAP_NONE) {
@@ -119,7 +119,7 @@ rewrite_gather_bonds(struct plan *p)
         for (int k = 0; k < s->chain.nnodes; k++) {
             const ast_node *n = &s->chain.node[k];
             struct occurrence o = { (uint32_t)i, (uint32_t)k,
-                                    n->ref.nparts ? rewrite_find_part(p, n->ref.part[0].name) : NOBODY, 0 };
+                                    n->nparts ? rewrite_find_part(p, ast_node_name(n)) : NOBODY, 0 };
 
             vec_push(&p->occurrence, o);
             if (k && before != NOBODY && o.part != NOBODY) {

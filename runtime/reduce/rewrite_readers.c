@@ -72,11 +72,11 @@ read_name(struct plan *p, uint32_t reader, const ast_ref *ref, bool as_part)
 static void
 read_node(struct plan *p, const ast_node *n, bool nested)
 {
-    uint32_t part = n->ref.nparts ? rewrite_find_part(p, n->ref.part[0].name) : NOBODY;
+    uint32_t part = n->nparts ? rewrite_find_part(p, ast_node_name(n)) : NOBODY;
     uint32_t reader = nested || part == NOBODY ? rewrite_world(p) : part;
 
     if (nested && part != NOBODY) {
-        add_reading(p, reader, part, n->at);
+        add_reading(p, reader, part, ast_node_at(n));
         p->part.at[part].fixed = true;
     }
     read_expr(p, reader, n->own->linear, NULL);

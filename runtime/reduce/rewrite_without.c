@@ -34,8 +34,8 @@ gather_bonded(const ast_stmt *s, map *bonded)
     switch (s->kind) {
     case AST_STMT_CHAIN:
         for (int k = 0; k < s->chain.nnodes; k++)
-            if (s->chain.node[k].ref.nparts)
-                map_set(bonded, map_ptr_key(s->chain.node[k].ref.part[0].name), 1);
+            if (s->chain.node[k].nparts)
+                map_set(bonded, map_ptr_key(ast_node_name(&s->chain.node[k])), 1);
         break;
     case AST_STMT_FOR:
         for (int k = 0; k < s->loop.n; k++)
@@ -290,7 +290,7 @@ make_items(struct taking *t)
 
     for (uint32_t o = 0; o < f->origin.n; o++)
         if (t->asked[o] != NOBODY)
-            without_note(t, REWRITE_ELEMENT, f->origin.at[o].name, f->origin.at[o].node->at);
+            without_note(t, REWRITE_ELEMENT, f->origin.at[o].name, ast_node_at(f->origin.at[o].node));
     for (uint32_t e = 0; e < f->element.n; e++) {
         const flat_element *x = &f->element.at[e];
 
@@ -328,7 +328,7 @@ make_edits(struct taking *t)
         if (t->inside[f->junction.n + e] != NOBODY)
             top = true;
         else if (whole[e] && t->wanted[e] != NOBODY)
-            map_set(&dropped, map_ptr_key(f->element.at[e].node->ref.part[0].name), 1);
+            map_set(&dropped, map_ptr_key(ast_node_name(f->element.at[e].node)), 1);
         else if (t->wanted[e] != NOBODY || t->clamped[e])
             top = true; /* a list of the model may be asked for */
     }

@@ -159,7 +159,7 @@ without_block_named(struct taking *t)
             free(base);
         }
         if (x->read && !t->clamped[e]) /* its effort and flow stay; whether more is read, the compiler says */
-            block(t, e, x->read_at, "it is read");
+            block(t, e, flat_read_at(t->f, false, e), "it is read");
         else if (at != MAP_NONE)
             block(t, e, t->mention.at[at], "another experiment names it");
     }
@@ -234,7 +234,7 @@ without_keep_needed(struct taking *t)
         if (!t->junction_gone[j] || !x->read || t->by_text[j] || t->inside[j] != NOBODY ||
             (e = holder(t, j, &seen)) == NOBODY)
             continue;
-        block(t, e, x->read_at, "a junction that only it holds is read");
+        block(t, e, flat_read_at(f, true, j), "a junction that only it holds is read");
         any = true;
     }
     for (uint32_t k = 0; k < f->element.n; k++) {
@@ -246,7 +246,7 @@ without_keep_needed(struct taking *t)
         e = holder(t, f->port.at[x->port0].junction, &seen);
         if (e == NOBODY)
             continue;
-        block(t, e, x->read ? x->read_at : x->at,
+        block(t, e, x->read ? flat_read_at(f, false, k) : x->at,
               x->read ? "a two-port that only it holds is read" : "a two-port that only it holds is kept");
         any = true;
     }

@@ -77,7 +77,9 @@ static bool
 earlier_stay(const struct taking *t, const flat_element *e, const ast_stmt *loop)
 {
     const ast_node *other = &e->stmt->chain.node[e->stmt->chain.node == e->node];
-    const ast_part *own = &e->node->ref.part[0];
+    ast_part own_room, other_room;
+    const ast_part *own = ast_node_ref(e->node, &own_room).part;
+    ast_ref on = ast_node_ref(other, &other_room);
     const ast_model *m = t->f->ast;
 
     for (int k = 0; k < m->nstmt; k++)
@@ -95,7 +97,7 @@ earlier_stay(const struct taking *t, const flat_element *e, const ast_stmt *loop
             from = p->brackets->index[0].from->number.value;
             to = p->brackets->index[0].to ? p->brackets->index[0].to->number.value : from;
             for (double round = from; round <= to; round++)
-                if (!junction_stays(t, loop, &other->ref, round))
+                if (!junction_stays(t, loop, &on, round))
                     return false;
         }
     return true;

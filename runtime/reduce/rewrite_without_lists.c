@@ -87,7 +87,7 @@ add_old_entry(struct taking *t, const char *name, uint32_t group)
             return;
     }
     if (is_variable(name, n)) {
-        char *element = g->node ? bg_format("%s.%.*s", g->node->ref.part[0].name, (int)n - 2, name)
+        char *element = g->node ? bg_format("%s.%.*s", ast_node_name(g->node), (int)n - 2, name)
                                 : bg_format("%.*s", (int)n - 2, name);
         uint32_t e = map_get(&t->element_of, map_ptr_key(names_intern_z(t->f->names, element)));
 
@@ -293,7 +293,7 @@ without_write_lists(struct taking *t)
         } else if (x->node) {
             char *text = bg_format(" without %s", list.at);
 
-            edits_insert(&t->r->edits, x->node->at.end, text, strlen(text));
+            edits_insert(&t->r->edits, x->node->end, text, strlen(text));
             free(text);
         } else {
             insert_statement(t, x, list.at);

@@ -254,9 +254,9 @@ find_node(struct finder *f, const ast_node *n)
 {
     size_t first = f->out->term.n;
 
-    if (!n->own->type || n->ref.nparts != 1)
+    if (!n->own->type || n->nparts != 1)
         return;
-    f->owner = n->ref.part[0].name;
+    f->owner = ast_node_name(n);
     f->of_value = false;
     f->node = NULL; /* in `= expr` e f q p are no names of the law */
     find(f, n->own->linear, NOWHERE);

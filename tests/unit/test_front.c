@@ -149,6 +149,15 @@ test_memory(void **state)
             assert_int_equal(p[k], 0);
         memset(p, 0xff, i * 7);
     }
+    for (int last = 0; last < 2; last++) { /* what was allocated last is given again, as zeros; what was not stays */
+        unsigned char *p = arena_alloc(a, 24), *behind = last ? NULL : arena_alloc(a, 8);
+
+        memset(p, 0xff, 24);
+        arena_take_back(a, p, 24);
+        assert_int_equal(p[0], last ? 0 : 0xff);
+        assert_true((arena_alloc(a, 24) == p) == last);
+        assert_true(behind != p);
+    }
     assert_string_equal(arena_format(a, "%d-%s", 7, "x"), "7-x");
     assert_string_equal(arena_strndup(a, "abcdef", 3), "abc");
     for (int i = 0; i < 1000; i++)
@@ -166,6 +175,38 @@ test_memory(void **state)
     free(s);
     arena_free(a);
     arena_free(NULL);
+}
+
+/* All numbers with one last digit meet at one place. */
+static uint64_t
+last_digit(const void *ctx, uint32_t k)
+{
+    return ((const uint32_t *)ctx)[k] % 10;
+}
+
+static void
+test_index_set(void **state)
+{
+    enum { N = 500 };
+    uint32_t record[N], k;
+    index_set s = { 0 };
+
+    (void)state;
+    assert_int_equal(index_set_at(&s, 3), MAP_NONE);
+    for (uint32_t i = 0; i < N; i++) {
+        record[i] = 7 * i;
+        index_set_add(&s, last_digit(record, i), i, last_digit, record);
+    }
+    for (uint32_t i = 0; i < N; i++) {
+        size_t at = last_digit(record, i);
+
+        while ((k = index_set_at(&s, at)) != MAP_NONE && record[k] != 7 * i)
+            at++;
+        assert_int_equal(k, i);
+    }
+    for (size_t at = 3; (k = index_set_at(&s, at)) != MAP_NONE; at++)
+        assert_int_not_equal(record[k], 13);
+    index_set_free(&s);
 }
 
 static void
@@ -440,9 +481,9 @@ test_spans(void **state)
     assert_span(&x, c->at, "a[1] -> C:s = 1/(k) { q(0) = 1; } as b;");
     assert_span(&x, c->chain.bond->at, "as b");
     assert_span(&x, ast_arrow_at(c->chain.node, 1), "->");
-    assert_span(&x, c->chain.node[0].at, "a[1]");
-    assert_span(&x, c->chain.node[0].ref.part[0].brackets->at, "[1]");
-    assert_span(&x, c->chain.node[1].at, "C:s = 1/(k) { q(0) = 1; }");
+    assert_span(&x, ast_node_at(&c->chain.node[0]), "a[1]");
+    assert_span(&x, c->chain.node[0].part[0].brackets->at, "[1]");
+    assert_span(&x, ast_node_at(&c->chain.node[1]), "C:s = 1/(k) { q(0) = 1; }");
     assert_span(&x, c->chain.node[1].own->linear->at, "1/(k)");
     assert_span(&x, c->chain.node[1].own->block->at, "{ q(0) = 1; }");
     assert_span(&x, c->chain.node[1].own->block->item[0].at, "q(0) = 1;");
@@ -768,27 +809,17 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_maps_and_names),
-        cmocka_unit_test(test_nearest_name),
-        cmocka_unit_test(test_printing),
-        cmocka_unit_test(test_long_lines_and_many_errors),
-        cmocka_unit_test(test_brackets),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_scan_text),
-        cmocka_unit_test(test_precedence),
-        cmocka_unit_test(test_chains),
-        cmocka_unit_test(test_statements),
-        cmocka_unit_test(test_declarations),
-        cmocka_unit_test(test_spans),
-        cmocka_unit_test(test_lexical_errors),
-        cmocka_unit_test(test_syntax_errors),
-        cmocka_unit_test(test_other_formats),
-        cmocka_unit_test(test_recovery),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_garbage),
-        cmocka_unit_test(test_layout),
-        cmocka_unit_test(test_shared_models),
+        cmocka_unit_test(test_memory),         cmocka_unit_test(test_index_set),
+        cmocka_unit_test(test_maps_and_names), cmocka_unit_test(test_nearest_name),
+        cmocka_unit_test(test_printing),       cmocka_unit_test(test_long_lines_and_many_errors),
+        cmocka_unit_test(test_brackets),       cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_scan_text),      cmocka_unit_test(test_precedence),
+        cmocka_unit_test(test_chains),         cmocka_unit_test(test_statements),
+        cmocka_unit_test(test_declarations),   cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_lexical_errors), cmocka_unit_test(test_syntax_errors),
+        cmocka_unit_test(test_other_formats),  cmocka_unit_test(test_recovery),
+        cmocka_unit_test(test_limits),         cmocka_unit_test(test_garbage),
+        cmocka_unit_test(test_layout),         cmocka_unit_test(test_shared_models),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
