@@ -24,10 +24,11 @@ struct text {
     bool lent; /* text and lines are another's */
 };
 
-/* A thread's last message: its notes and helps go with it */
+/* A thread that says something. Notes and helps go with its last message */
 struct speaker {
     pthread_t thread;
-    size_t said; /* SIZE_MAX: it was not kept */
+    size_t said;  /* SIZE_MAX: it was not kept */
+    size_t muted; /* so often */
 };
 
 struct sources {
@@ -37,7 +38,7 @@ struct sources {
     arena *messages;
     map said;       /* hash of what was said, so that nothing is said twice */
     size_t nerrors; /* all, kept or not */
-    bool muted;
+    bool silent;
     size_t nkept;
     size_t nhidden; /* errors beyond SOURCES_MAX_ERRORS */
     VEC(struct speaker) speaker;
@@ -296,26 +297,27 @@ message_text(sources *s, const char *fmt, va_list ap)
     return arena_format(s->messages, "%.*s...%s", (int)head, text, text + tail);
 }
 
-static size_t *
-last_said(sources *s)
+static struct speaker *
+speaker_of(sources *s)
 {
     pthread_t self = pthread_self();
 
     for (size_t i = 0; i < s->speaker.n; i++)
         if (pthread_equal(s->speaker.at[i].thread, self))
-            return &s->speaker.at[i].said;
-    vec_push(&s->speaker, ((struct speaker){ self, SIZE_MAX }));
-    return &s->speaker.at[s->speaker.n - 1].said;
+            return &s->speaker.at[i];
+    vec_push(&s->speaker, ((struct speaker){ .thread = self, .said = SIZE_MAX }));
+    return &s->speaker.at[s->speaker.n - 1];
 }
 
 static void
 say_locked(sources *s, enum severity severity, const char *code, span at, const char *fmt, va_list ap)
 {
+    struct speaker *speaker = speaker_of(s);
     char *message;
     uint64_t key;
 
-    *last_said(s) = SIZE_MAX;
-    if (s->muted)
+    speaker->said = SIZE_MAX;
+    if (s->silent || speaker->muted)
         return;
     if (severity == SEV_ERROR) {
         s->nerrors++;
@@ -334,7 +336,7 @@ say_locked(sources *s, enum severity severity, const char *code, span at, const 
     if (map_get(&s->said, key) != MAP_NONE)
         return;
     map_set(&s->said, key, 0);
-    *last_said(s) = s->diag.n;
+    speaker->said = s->diag.n;
     s->nkept += severity == SEV_ERROR;
     vec_push(&s->diag, ((diagnostic){ .severity = severity, .code = code, .at = at, .message = message }));
 }
@@ -353,7 +355,7 @@ say_more(sources *s, bool help, span at, const char *fmt, va_list ap)
     size_t said;
 
     pthread_mutex_lock(&s->lock);
-    if ((said = *last_said(s)) < s->diag.n) {
+    if ((said = speaker_of(s)->said) < s->diag.n) {
         diagnostic *d = &s->diag.at[said];
 
         if (!(d->nchild & (d->nchild + 1))) /* 0, 1, 3, 7 ... entries fill their room */
@@ -410,8 +412,23 @@ diag_help(sources *s, const char *fmt, ...)
 void
 diag_mute(sources *s, bool muted)
 {
-    s->muted = muted;
+    struct speaker *speaker;
+
+    pthread_mutex_lock(&s->lock);
+    speaker = speaker_of(s);
+    if (muted)
+        speaker->muted++;
+    else if (speaker->muted)
+        speaker->muted--;
+    pthread_mutex_unlock(&s->lock);
 }
+
+void
+diag_silence(sources *s)
+{
+    s->silent = true;
+}
+
 size_t
 diag_errors(const sources *s)
 {

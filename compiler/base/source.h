@@ -77,8 +77,11 @@ void diag_warn(sources *s, const char *code, span at, const char *fmt, ...) BG_P
 void diag_info(sources *s, const char *code, span at, const char *fmt, ...) BG_PRINTF(4, 5); /* a note of its own */
 void diag_note(sources *s, span at, const char *fmt, ...) BG_PRINTF(3, 4);
 void diag_help(sources *s, const char *fmt, ...) BG_PRINTF(2, 3);
-/* Nothing is kept or counted while muted: a trial that fails is nobody's mistake. */
+/* Nothing that this thread says is kept or counted until it is heard again as often as it was muted: a trial that fails
+ * is nobody's mistake. */
 void diag_mute(sources *s, bool muted);
+/* The same for whoever speaks, from now on: texts that are nothing but trials. */
+void diag_silence(sources *s);
 size_t diag_errors(const sources *s); /* how many errors so far */
 size_t diag_warnings(const sources *s);
 /* Takes those warnings out again of whose code drop says so. */

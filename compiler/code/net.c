@@ -121,7 +121,6 @@ nets_reset(nets *s)
 {
     for (size_t k = 0; k < s->n; k++)
         forget_net(&s->net[k]);
-    s->rest.n = 0;
     net_forget(s);
 }
 
@@ -134,6 +133,7 @@ nets_forget(nets *s)
 
         q->tau = INFINITY;
         q->bound = q->searched = q->stays = false;
+        q->rest.n = 0;
         memset(q->size, 0, q->q->nwatch * sizeof *q->size);
         memset(q->rows, 0, (size_t)ORDERS * q->q->n * sizeof *q->rows);
         memset(q->ahead, 0, q->q->nwatch * sizeof *q->ahead);
@@ -160,6 +160,7 @@ nets_free(nets *s)
         free(s->net[k].tangent);
         free(s->net[k].ahead);
         free(s->net[k].settled);
+        vec_free(&s->net[k].rest);
     }
     free(s->net);
     free(s->watched);
@@ -174,7 +175,6 @@ nets_free(nets *s)
     free(s->pivot);
     free(s->solved_x);
     free(s->solved_modes);
-    vec_free(&s->rest);
     free(s->z);
     free(s->terms);
     free(s->noise);
@@ -718,12 +718,37 @@ quiet_rates(const nets *s, double *dx)
     }
 }
 
+bool
+net_settled(const nets *s, const struct net *k)
+{
+    bool same = k->searched;
+
+    for (uint32_t i = 0; i < k->q->nmodes && same; i++)
+        same = s->modes[s->form->mode[k->q->mode0 + i]] == k->settled[i];
+    return same;
+}
+
+/* States that rest in the present modes, set to zero in these. */
+static void
+rest(const nets *s, double *of_states)
+{
+    for (size_t k = 0; k < s->n; k++) {
+        const struct net *q = &s->net[k];
+        bool settled = net_settled(s, q);
+        const struct known *w = settled || !q->now || !q->now->rest_known ? NULL : q->now;
+
+        for (size_t i = 0; settled && i < q->rest.n; i++)
+            of_states[q->rest.at[i]] = 0;
+        for (size_t i = 0; w && i < w->rest.n; i++)
+            of_states[w->rest.at[i]] = 0;
+    }
+}
+
 void
 nets_rest(const nets *s, double *dx)
 {
     quiet_rates(s, dx);
-    for (size_t i = 0; i < s->rest.n; i++)
-        dx[s->rest.at[i]] = 0;
+    rest(s, dx);
 }
 
 int
@@ -773,8 +798,7 @@ project(nets *s, double t, double *x)
         if (most <= ON_CONSTRAINT)
             break;
     }
-    for (size_t i = 0; i < s->rest.n; i++)
-        x[s->rest.at[i]] = 0;
+    rest(s, x);
     return 0;
 }
 

@@ -40,18 +40,19 @@ struct net {
     bool varies; /* the coefficients depend on more than parameters and modes: one combination is kept, made anew each
                     time */
     VEC(struct known *) known;
-    uint32_t last;     /* of known: most recently used */
-    double tau;        /* s; shortest time that the coefficients have, INFINITY: none */
-    double *size;      /* [nwatch] greatest difference so far */
-    double *ahead;     /* [nwatch] differences at the last look ahead */
-    struct known *now; /* of the last solve */
-    double *settled;   /* [nmodes] modes since the last search */
-    bool bound;        /* they have constraints */
-    bool searched;     /* once at least */
-    bool stays;        /* of a search: nothing has changed for it */
-    double *guess;     /* [n] of curved nets: the last solution, at which their conditions are made linear */
-    double *tangent;   /* [3n*n + 3nw*n] coefficients there: of conditions, of differences */
-    double *rows;      /* [3n] greatest magnitude of each condition so far, its unknowns at zero */
+    uint32_t last;      /* of known: most recently used */
+    double tau;         /* s; shortest time that the coefficients have, INFINITY: none */
+    double *size;       /* [nwatch] greatest difference so far */
+    double *ahead;      /* [nwatch] differences at the last look ahead */
+    struct known *now;  /* of the last solve */
+    double *settled;    /* [nmodes] modes since the last search, */
+    VEC(uint32_t) rest; /* and the states at rest in them */
+    bool bound;         /* they have constraints */
+    bool searched;      /* once at least */
+    bool stays;         /* of a search: nothing has changed for it */
+    double *guess;      /* [n] of curved nets: the last solution, at which their conditions are made linear */
+    double *tangent;    /* [3n*n + 3nw*n] coefficients there: of conditions, of differences */
+    double *rows;       /* [3n] greatest magnitude of each condition so far, its unknowns at zero */
 };
 
 struct nets {
@@ -79,7 +80,6 @@ struct nets {
     /* the last solution */
     double solved_t, *solved_x, *solved_modes;
     bool solved;
-    VEC(uint32_t) rest; /* states at rest now */
     /* scratch */
     double *z, *c, *noise, *terms; /* terms: [nx] zeros between two uses */
     double *stepped;               /* [nheld] of the last step of an iteration */
@@ -97,6 +97,7 @@ int net_rows_free(nets *s, double t, const double *x);
 void net_held_sizes(nets *s); /* the held unknowns are a solution */
 /* What may be rounding in each unknown of a net, solved by r from raw. */
 void net_noise(nets *s, const struct net *k, const staircase *r, const double *raw, double *to);
+bool net_settled(const nets *s, const struct net *k); /* are its modes those of its last search? */
 void net_forget(nets *s);
 void net_sizes(nets *s, const double *x); /* x has been seen */
 double net_size(const nets *s, size_t i); /* usual magnitude of state i */

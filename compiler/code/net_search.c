@@ -695,13 +695,8 @@ settle_drift(nets *s, double t, double *x)
 static struct known *
 unchanged(nets *s, struct net *k, double t, const double *x)
 {
-    struct known *w = NULL;
-    bool same = k->searched && !k->varies;
+    struct known *w = !k->varies && net_settled(s, k) ? net_known(s, k, t, x) : NULL;
 
-    for (uint32_t i = 0; i < k->q->nmodes && same; i++)
-        same = s->modes[s->form->mode[k->q->mode0 + i]] == k->settled[i];
-    if (same)
-        w = net_known(s, k, t, x);
     return w && w->rest_known ? w : NULL;
 }
 
@@ -767,7 +762,6 @@ nets_search(nets *s, double t, double *x, double ahead, double farther, const bo
 
     *r = (nets_report){ .state = SIZE_MAX, .at = SPAN_NONE };
     net_sizes(s, x);
-    s->rest.n = 0;
     if (!settle_drift(s, t, x))
         return NETS_FAILED;
     find_staying(s, t, x, ahead, farther);
@@ -791,8 +785,9 @@ nets_search(nets *s, double t, double *x, double ahead, double farther, const bo
         s->net[i].bound = w && w->now->constraint.n > 0;
         for (uint32_t m = 0; m < s->net[i].q->nmodes; m++)
             s->net[i].settled[m] = s->modes[s->form->mode[s->net[i].q->mode0 + m]];
+        s->net[i].rest.n = 0;
         for (size_t k = 0; w && k < w->rest.n; k++)
-            vec_push(&s->rest, w->rest.at[k]);
+            vec_push(&s->net[i].rest, w->rest.at[k]);
     }
     r->jumped = jumped;
     net_forget(s);

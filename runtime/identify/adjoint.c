@@ -33,6 +33,7 @@ struct tape {
     paced paced;              /* lambda and gradient of all outputs, on the way back */
     const struct record *at;  /* the step at hand */
     double *gathered, *scale; /* scale: [nx] of the states */
+    double *size;             /* [outputs] of them, though they be zero at the end */
     size_t nx, nmodes, each;  /* each: numbers a step */
     VEC(struct record) record;
     VEC(double) states;
@@ -105,7 +106,6 @@ keep_states(struct tape *w, double t0, double t1, sim_dense *dense, void *of, do
     for (size_t i = 0; i < PLACES; i++)
         if (!dense(of, i + 1 == PLACES ? t1 : t0 + place[i] * (t1 - t0), to + i * w->nx))
             return false;
-    sim_scales(of, w->scale);
     return true;
 }
 
@@ -151,6 +151,8 @@ on_piece(void *ctx, double t0, double t1, sim_dense *dense, void *of)
     if (w->o->solver == SIM_VARIATIONAL ? !tangent_gather(w->tangent, t0, t1, dense, of, w->states.at + at)
                                         : !keep_states(w, t0, t1, dense, of, w->states.at + at))
         return no_value(w, t0, "the model cannot be evaluated");
+    sim_scales(of, w->scale);
+    crossings_scales(w->crossings, w->scale);
     vec_push(&w->record, ((struct record){ t0, t1, at, keep_modes(w, model_modes(w->a->model)), SIZE_MAX }));
     return true;
 }
@@ -183,7 +185,7 @@ on_jump(void *ctx, double t, const double *before, const double *modes_before, c
 
 /* From t0 back to t1 within the step at hand; v: lambda [outputs][states], gradient [outputs][parameters]. */
 static bool
-map_back(void *ctx, double t0, double t1, double *v)
+map_back(void *ctx, double t0, double t1, double *v, double *rounding)
 {
     struct tape *w = ctx;
     const adjoint *a = w->a;
@@ -196,9 +198,13 @@ map_back(void *ctx, double t0, double t1, double *v)
     }
     if (!tangent_step(w->tangent, t1, t0, x))
         return false;
-    for (size_t i = 0; i < a->noutputs; i++)
-        if (!tangent_back(w->tangent, v + i * w->nx, v + a->noutputs * w->nx + i * a->n))
+    for (size_t i = 0; i < a->noutputs; i++) {
+        size_t lambda = i * w->nx, gradient = a->noutputs * w->nx + i * a->n;
+
+        if (!tangent_back(w->tangent, v + lambda, v + gradient, rounding ? rounding + lambda : NULL,
+                          rounding ? rounding + gradient : NULL))
             return false;
+    }
     return true;
 }
 
@@ -211,7 +217,7 @@ least_of(void *ctx, const double *seen, double *floor)
     double *gradient = floor + a->noutputs * w->nx;
 
     for (size_t i = 0; i < a->noutputs; i++) {
-        double most = paced_least(w->nx, w->scale, a->value[i], true, seen + i * w->nx, floor + i * w->nx);
+        double most = paced_least(w->nx, w->scale, w->size[i], true, seen + i * w->nx, floor + i * w->nx);
 
         for (size_t q = 0; q < a->n; q++) {
             double size = fabs(model_parameter_value(a->model, a->by[q]));
@@ -254,7 +260,7 @@ go_back(struct tape *w, double *lambda)
             fine = back_over_event(w, &w->event.at[r->event], v);
         } else {
             set_modes(w, r->modes);
-            fine = w->o->solver == SIM_VARIATIONAL ? map_back(w, r->t1, r->t0, v)
+            fine = w->o->solver == SIM_VARIATIONAL ? map_back(w, r->t1, r->t0, v, NULL)
                                                    : paced_step(&w->paced, r->t1, r->t0, v);
         }
         fine = fine || no_value(w, r->t0, w->paced.why ? w->paced.why : SLOPE);
@@ -296,16 +302,22 @@ at_end(struct tape *w, double t, const double *x, double *lambda)
 {
     adjoint *a = w->a;
     size_t ny = model_noutputs(a->model);
-    double *y = bg_calloc(ny + 1, sizeof *y), *weight = bg_calloc(ny + 1, sizeof *weight);
+    double *y = bg_calloc(ny + 1, sizeof *y), *weight = bg_calloc(ny + 1, sizeof *weight),
+           *terms = bg_calloc(w->nx + 1, sizeof *terms);
     bool fine = model_outputs(a->model, t, x, y) == 0 && tangent_point(w->tangent, t, x);
 
     for (size_t i = 0; i < a->noutputs && fine; i++) {
         a->value[i] = y[a->output[i]];
         weight[a->output[i]] = 1;
-        fine = tangent_outputs_back(w->tangent, weight, lambda + i * w->nx, a->gradient + i * a->n);
+        memset(terms, 0, w->nx * sizeof *terms);
+        fine = tangent_outputs_back(w->tangent, weight, lambda + i * w->nx, terms, a->gradient + i * a->n);
         weight[a->output[i]] = 0;
+        w->size[i] = fabs(a->value[i]);
+        for (size_t k = 0; k < w->nx; k++)
+            w->size[i] = fmax(w->size[i], terms[k] * paced_known(w->scale[k]));
     }
     free(y);
+    free(terms);
     free(weight);
     return fine || no_value(w, t, SLOPE);
 }
@@ -330,6 +342,7 @@ adjoint_run(adjoint *a, const sim_options *o)
     w.crossings = crossings_new(a->model, a->by, a->n, o->stop - o->start);
     w.resting = bg_calloc(w.nx + 1, sizeof *w.resting);
     w.scale = bg_calloc(w.nx + 1, sizeof *w.scale);
+    w.size = bg_calloc(a->noutputs + 1, sizeof *w.size);
     fine = w.tangent && model_need(a->model, PART_OUTPUTS);
     if (fine) {
         w.each = (o->solver == SIM_VARIATIONAL ? tangent_states(w.tangent) : PLACES) * w.nx;
@@ -355,6 +368,7 @@ adjoint_run(adjoint *a, const sim_options *o)
     crossings_free(w.crossings);
     free(w.resting);
     free(w.scale);
+    free(w.size);
     free(w.gathered);
     free(lambda);
     return fine;

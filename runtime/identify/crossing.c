@@ -1,6 +1,7 @@
 /* crossing.c - see crossing.h */
 #include "crossing.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -13,8 +14,11 @@ static const double TIME_MOVE = 1e-2, NEAR = 1e-4, AT_BORDER = 1e-9;
 static const double RUN_SHARE = 1e-3;
 /* Rates that differ by less than this part are the same. */
 static const double SAME = 1e-12;
-/* States that ideal switches have stopped: what they do to others is linear there. */
+/* A state that is less than this part of its usual size is at zero, and what is left of it no measure. */
 static const double AT_ZERO = 1e-9;
+/* A condition that would take a run this many times as long to change by its own size only touches its border: where it
+ * turns is anywhere nearby, and no slope tells. */
+static const double TOUCHES = 1e6;
 /* Memories that read other memories, at most so deep. */
 enum { MOST_DEPTH = 8 };
 
@@ -24,7 +28,7 @@ struct crossings {
     size_t n, nx, nmodes, nwhens, nreinits, lost;
     double length;
     VEC(firing) fired;
-    double *moved, *g[2], *reinit[2], *kick[2], *given, *ahead;
+    double *scale, *size, *moved, *g[2], *reinit[2], *kick[2], *given, *ahead;
 };
 
 double
@@ -44,6 +48,8 @@ crossings_new(bg_model *m, const var_id *by, size_t n, double length)
     w->nwhens = model_nwhens(m);
     w->nreinits = model_nreinits(m);
     w->moved = bg_calloc(w->nx + 1, sizeof(double));
+    w->scale = bg_calloc(w->nx + 1, sizeof(double));
+    w->size = bg_calloc(w->nmodes + 1, sizeof(double));
     w->ahead = bg_calloc(w->nx + 1, sizeof(double));
     w->given = bg_calloc(w->nreinits + 1, sizeof(double));
     for (int i = 0; i < 2; i++) {
@@ -70,6 +76,8 @@ crossings_free(crossings *w)
         firing_free(&w->fired.at[i]);
     vec_free(&w->fired);
     free(w->moved);
+    free(w->scale);
+    free(w->size);
     free(w->ahead);
     free(w->given);
     for (int i = 0; i < 2; i++) {
@@ -98,6 +106,13 @@ size_t
 crossings_lost(const crossings *w)
 {
     return w->lost;
+}
+
+void
+crossings_scales(crossings *w, const double *scale)
+{
+    if (w->nx)
+        memcpy(w->scale, scale, w->nx * sizeof *scale);
 }
 
 static double *
@@ -158,7 +173,10 @@ find_trigger(crossings *w, crossing *c, bool jumped)
         struct model_mode mode = model_mode(w->m, k);
         bool same = c->modes[k] == c->modes_after[k];
 
-        if (mode.kind == MODE_GIVEN || (same && !jumped) || dg == 0 || !isfinite(dg))
+        if (isfinite(g))
+            w->size[k] = fmax(w->size[k], fabs(g));
+        if (mode.kind == MODE_GIVEN || (same && !jumped) || !isfinite(dg) ||
+            !(fabs(dg) * w->length * TOUCHES > w->size[k]))
             continue;
         after = from_border(&mode, g) / fabs(dg);
         if (after < (same ? fmin(least, AT_BORDER * w->length) : least)) {
@@ -257,18 +275,36 @@ moved_values(crossings *w, double t, const double *x, const double *direction, s
     return status == 0;
 }
 
+/* How large state i is where it is x, changing by `change` nearby. What ideal switches do to it is linear: there it is
+ * of its usual size, though it be at zero. */
+static double
+state_size(const crossings *w, size_t i, double x, double change, bool linear)
+{
+    double size = fmax(fabs(x), fabs(change)), usual = w->scale[i];
+
+    if (linear || size <= AT_ZERO * usual)
+        size = fmax(size, usual);
+    return size > DBL_MIN ? size : 1;
+}
+
+/* By how much the states are moved along a direction, in parts of it. */
+static double
+direction_step(const crossings *w, const double *x, const double *direction, bool linear)
+{
+    double part = 0;
+
+    for (size_t i = 0; i < w->nx; i++)
+        if (direction[i] != 0)
+            part = fmax(part, fabs(direction[i]) / state_size(w, i, x[i], 0, linear));
+    return part > 0 ? MOVE / part : MOVE;
+}
+
 /* Both sides; *e: by how much, in parts of the direction. */
 static bool
 both_sides(crossings *w, double t, const double *x, const double *direction, size_t q, double *e, double dt,
            bool reinits)
 {
-    double size = 0, part = 0;
-
-    for (size_t i = 0; i < w->nx && direction; i++) {
-        size = fmax(size, fabs(x[i]));
-        part = fmax(part, fabs(direction[i]));
-    }
-    *e = q != SIZE_MAX ? parameter_step(w->m, w->by[q]) : part > 0 ? MOVE * (size > 0 ? size : 1) / part : MOVE;
+    *e = q != SIZE_MAX ? parameter_step(w->m, w->by[q]) : direction ? direction_step(w, x, direction, false) : MOVE;
     if (!direction && q == SIZE_MAX)
         *e = MOVE * w->length; /* time alone */
     return moved_values(w, t, x, direction, q, *e, dt, reinits, reinits ? w->reinit[0] : w->g[0]) &&
@@ -353,13 +389,8 @@ kicked(crossings *w, const crossing *c, const double *direction, size_t q, doubl
 static bool
 kick_ahead(crossings *w, const crossing *c, size_t q, double dt)
 {
-    double size = 0, part = 0, e;
+    double e = q != SIZE_MAX ? parameter_step(w->m, w->by[q]) : direction_step(w, c->kicked, w->ahead, true);
 
-    for (size_t i = 0; i < w->nx; i++) {
-        size = fmax(size, fabs(c->kicked[i]));
-        part = fmax(part, fabs(w->ahead[i]));
-    }
-    e = q != SIZE_MAX ? parameter_step(w->m, w->by[q]) : part > 0 ? MOVE * (size > AT_ZERO ? size : 1) / part : MOVE;
     set_modes(w, c->modes_after);
     if (!kicked(w, c, w->ahead, q, e, dt, w->kick[0]) || !kicked(w, c, w->ahead, q, -e, dt, w->kick[1]))
         return false;
@@ -408,11 +439,9 @@ crossing_forward(crossings *w, const crossing *c, size_t q, size_t jump, double 
 
 /* By how much state i is moved, at a crossing. */
 static double
-state_step(const crossings *w, const crossing *c, const double *x, size_t i)
+state_step(const crossings *w, const crossing *c, const double *x, size_t i, bool linear)
 {
-    double size = fabs(x[i]) + RUN_SHARE * w->length * fabs(c->rate[0][i]);
-
-    return MOVE * (size > 0 ? size : 1);
+    return MOVE * state_size(w, i, x[i], RUN_SHARE * w->length * c->rate[0][i], linear);
 }
 
 /* lambda through what a firing set: w->given holds lambda of what each reinit gives. */
@@ -438,7 +467,7 @@ back_through(crossings *w, const crossing *c, const firing *f, bool memories, do
 
         if (k < w->nx) {
             w->ahead[k] = 1;
-            e = state_step(w, c, f->x, k);
+            e = state_step(w, c, f->x, k, false);
             if (!moved_values(w, c->t, f->x, w->ahead, SIZE_MAX, e, 0, true, w->reinit[0]) ||
                 !moved_values(w, c->t, f->x, w->ahead, SIZE_MAX, -e, 0, true, w->reinit[1]))
                 return false;
@@ -465,7 +494,7 @@ kick_back(crossings *w, const crossing *c, double *lambda, double *by_time, doub
     for (size_t k = 0; k < w->nx + w->n + 1 && fine; k++) { /* states, parameters, time */
         size_t q = k >= w->nx && k < w->nx + w->n ? k - w->nx : SIZE_MAX;
         bool time = k == w->nx + w->n;
-        double e = k < w->nx ? state_step(w, c, c->kicked, k)
+        double e = k < w->nx ? state_step(w, c, c->kicked, k, true)
                    : time    ? MOVE * w->length
                              : parameter_step(w->m, w->by[q]),
                by = 0;
@@ -498,7 +527,7 @@ back_through_time(crossings *w, const crossing *c, double by_time, double *lambd
     for (size_t k = 0; k < w->nx + w->n; k++) {
         if (k < w->nx) {
             w->ahead[k] = 1;
-            e = state_step(w, c, c->x, k);
+            e = state_step(w, c, c->x, k, false);
             if (!moved_values(w, c->t, c->x, w->ahead, SIZE_MAX, e, 0, false, w->g[0]) ||
                 !moved_values(w, c->t, c->x, w->ahead, SIZE_MAX, -e, 0, false, w->g[1]))
                 return false;

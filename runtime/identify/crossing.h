@@ -39,6 +39,8 @@ typedef struct crossings crossings;
 /* by: n parameters; length: of the run, s. All must outlive it. */
 crossings *crossings_new(bg_model *m, const var_id *by, size_t n, double length);
 void crossings_free(crossings *w);
+/* How large the states are, as far as is known by now (sim_scales): what differences of states at zero are taken by. */
+void crossings_scales(crossings *w, const double *scale);
 /* As a follower (simulate.h) is told them. False: something has no value there. Takes what fired since the last. */
 void crossings_fire(crossings *w, size_t when, bool first, const double *x);
 bool crossings_jump(crossings *w, double t, const double *x, const double *modes, const double *after, crossing *c);

@@ -22,7 +22,8 @@ struct follower {
     paced paced;       /* s, but of the variational integrator, whose steps are the model */
     size_t nx, ny, nq; /* nq: columns */
     double *s;         /* [nq][nx] */
-    double *of_column; /* [nq] the value of what each is by; 0 of a jump */
+    double *of_column; /* [nq] the size of what each is by, as far as its value tells it */
+    size_t *state_of;  /* [nq] the state whose initial value or jump it is, SIZE_MAX: none */
     double *scale;     /* [nx] of the states */
     double *x, *y, *gathered;
     sim_dense *dense; /* of the piece at hand */
@@ -39,7 +40,7 @@ parameter_of(const struct follower *w, size_t column)
     return column < w->f->n ? column : SIZE_MAX;
 }
 
-static bool map_step(void *ctx, double t0, double t1, double *s);
+static bool map_step(void *ctx, double t0, double t1, double *s, double *rounding);
 static void least_of(void *ctx, const double *seen, double *floor);
 
 static void
@@ -60,6 +61,11 @@ open_follower(struct follower *w)
         w->parameter[q] = parameter_of(w, q);
     w->scale = bg_calloc(w->nx + 1, sizeof(double));
     w->of_column = bg_calloc(w->nq + 1, sizeof(double));
+    w->state_of = bg_calloc(w->nq + 1, sizeof *w->state_of);
+    for (size_t q = 0; q < w->nq; q++)
+        w->state_of[q] = q < f->n                 ? SIZE_MAX
+                         : q < f->n + f->ninitial ? f->initial[q - f->n]
+                                                  : f->jump[q - f->n - f->ninitial];
     for (size_t q = 0; q < f->n; q++)
         w->of_column[q] = model_parameter_value(w->m, f->by[q]);
     w->paced = (paced){ .n = w->nq * w->nx, .map = map_step, .least = least_of, .ctx = w };
@@ -82,6 +88,7 @@ close_follower(struct follower *w)
     free(w->s);
     free(w->scale);
     free(w->of_column);
+    free(w->state_of);
     free(w->x);
     free(w->y);
     free(w->gathered);
@@ -107,12 +114,13 @@ no_value(struct follower *w, double t, const char *what)
 
 /* One step of all columns. */
 static bool
-map_step(void *ctx, double t0, double t1, double *s)
+map_step(void *ctx, double t0, double t1, double *s, double *rounding)
 {
     struct follower *w = ctx;
 
     return tangent_gather(w->tangent, t0, t1, w->dense, w->of, w->gathered) &&
-           tangent_step(w->tangent, t0, t1, w->gathered) && tangent_forward(w->tangent, w->parameter, w->nq, s);
+           tangent_step(w->tangent, t0, t1, w->gathered) &&
+           tangent_forward(w->tangent, w->parameter, w->nq, s, rounding);
 }
 
 static void
@@ -121,8 +129,15 @@ least_of(void *ctx, const double *seen, double *floor)
     struct follower *w = ctx;
 
     sim_scales(w->of, w->scale);
-    for (size_t q = 0; q < w->nq; q++)
+    for (size_t q = 0; q < w->nq; q++) {
+        if (w->state_of[q] != SIZE_MAX)
+            w->of_column[q] = fmax(w->of_column[q], w->scale[w->state_of[q]]);
         paced_least(w->nx, w->scale, w->of_column[q], false, seen + q * w->nx, floor + q * w->nx);
+        /* of what has rested so far by what rests with it nothing else is known */
+        for (size_t i = 0; i < w->nx && w->state_of[q] != SIZE_MAX && w->of_column[q] == 0; i++)
+            if (w->scale[i] == 0)
+                floor[q * w->nx + i] = fmax(floor[q * w->nx + i], paced_share(1));
+    }
 }
 
 /* s from t0 to t1, on which the dense output is good. */
@@ -133,7 +148,9 @@ step(struct follower *w, double t0, double t1, sim_dense *dense, void *of)
         return true;
     w->dense = dense;
     w->of = of;
-    if (w->o->solver == SIM_VARIATIONAL ? map_step(w, t0, t1, w->s) : paced_step(&w->paced, t0, t1, w->s))
+    sim_scales(of, w->scale);
+    crossings_scales(w->crossings, w->scale);
+    if (w->o->solver == SIM_VARIATIONAL ? map_step(w, t0, t1, w->s, NULL) : paced_step(&w->paced, t0, t1, w->s))
         return true;
     return no_value(w, t0, w->paced.why ? w->paced.why : SLOPE);
 }
@@ -198,7 +215,7 @@ static bool
 cross(struct follower *w, const crossing *c)
 {
     for (size_t q = 0; q < w->nq; q++) {
-        size_t jump = q >= w->f->n + w->f->ninitial ? w->f->jump[q - w->f->n - w->f->ninitial] : SIZE_MAX;
+        size_t jump = q >= w->f->n + w->f->ninitial ? w->state_of[q] : SIZE_MAX;
 
         if (!crossing_forward(w->crossings, c, parameter_of(w, q), jump, w->s + q * w->nx))
             return false;

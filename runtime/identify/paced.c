@@ -11,6 +11,10 @@
 enum { ORDER = 5, UNSEEN_MOST = 10, TRIES = 6, CLOCK_EVERY = 64 };
 #define SAFE 0.9
 #define ROUGHLY 10
+/* Differences below this part of the greatest number that a shorter step makes smaller by less than this power of its
+ * length are rounding: truncation falls with the sixth, with the third at least where a mode is fast. */
+#define SMALL 1e-12
+enum { FALLS = 2 };
 #define SHARE 1e-3 /* as of states, scales.h */
 #define LEAST_SCALE 1e-18
 #define UNKNOWN_SCALE 1e-9 /* of what has rested so far: less would ask of rounding to be followed */
@@ -33,6 +37,7 @@ paced_open(paced *p, const sim_options *o)
     p->seen = bg_calloc(p->n + 1, sizeof *p->seen);
     p->floor = bg_calloc(p->n + 1, sizeof *p->floor);
     p->noise = bg_calloc(p->n + 1, sizeof *p->noise);
+    p->rounding = bg_calloc(p->n + 1, sizeof *p->rounding);
     p->whole = bg_calloc(p->n + 1, sizeof *p->whole);
     p->from = bg_calloc(p->n + 1, sizeof *p->from);
     p->rtol = fmax(o->rtol > 0 ? o->rtol : SIM_RTOL, ROUNDING / 10);
@@ -47,6 +52,7 @@ paced_close(paced *p)
     free(p->seen);
     free(p->floor);
     free(p->noise);
+    free(p->rounding);
     free(p->whole);
     free(p->from);
 }
@@ -79,7 +85,7 @@ off_by(const paced *p, const double *v, size_t i)
 static double
 may_be_off(const paced *p, size_t i)
 {
-    return p->rtol * fmax(p->seen[i], p->floor[i]);
+    return p->rtol * fmax(p->seen[i], p->floor[i]) + p->rounding[i];
 }
 
 /* What the halves v are off by, in units of the tolerance. */
@@ -95,8 +101,10 @@ estimate(paced *p, const double *v)
     for (size_t i = 0; i < p->n; i++) {
         double off = off_by(p, v, i), may = may_be_off(p, i) + p->noise[i] * all;
 
-        if (off > 0)
-            worst = fmax(worst, may > 0 ? off / may : INFINITY);
+        if (off > 0 && !(off / may <= worst)) {
+            worst = may > 0 ? off / may : INFINITY;
+            p->worst = i;
+        }
     }
     return worst;
 }
@@ -112,6 +120,18 @@ let_be(paced *p, const double *v)
             p->noise[i] = ROUGHLY * off_by(p, v, i) / all;
 }
 
+/* What was worst of a step so long that failed: is it rounding, by what a shorter one, h, makes of it? */
+static bool
+is_rounding(paced *p, const double *v, size_t worst, double off, double longer, double h)
+{
+    double all = greatest(p);
+
+    if (!(off < SMALL * all) || off_by(p, v, worst) < off * pow(h / longer, FALLS))
+        return false;
+    p->noise[worst] = fmax(p->noise[worst], ROUGHLY * off / all);
+    return true;
+}
+
 /* How long a step may be of whose halves, each h long, two are off by so much. */
 static double
 length_of(double error, double h, double least, double most)
@@ -122,13 +142,13 @@ length_of(double error, double h, double least, double most)
 /* ---------------------------------------------------------------- steps */
 
 static bool
-advance(paced *p, double t0, double t1, double *v)
+advance(paced *p, double t0, double t1, double *v, double *rounding)
 {
     if (++p->steps > p->most)
         p->why = "they take more steps than a run may have";
     else if (p->steps % CLOCK_EVERY == 0 && isfinite(p->until) && clock_now() > p->until)
         p->why = "they take longer than a run may";
-    return !p->why && p->map(p->ctx, t0, t1, v);
+    return !p->why && p->map(p->ctx, t0, t1, v, rounding);
 }
 
 /* One step, whole and halved; v: by halves. */
@@ -139,7 +159,9 @@ halves(paced *p, double t0, double t1, double *v, double *error)
 
     memcpy(p->whole, v, p->n * sizeof *v);
     memcpy(p->from, v, p->n * sizeof *v);
-    if (!advance(p, t0, t1, p->whole) || !advance(p, t0, middle, v) || !advance(p, middle, t1, v))
+    memset(p->rounding, 0, p->n * sizeof *p->rounding);
+    if (!advance(p, t0, t1, p->whole, p->rounding) || !advance(p, t0, middle, v, NULL) ||
+        !advance(p, middle, t1, v, NULL))
         return false;
     *error = estimate(p, v);
     return true;
@@ -149,7 +171,8 @@ bool
 paced_step(paced *p, double t0, double t1, double *v)
 {
     double t = t0, shortest = 16 * DBL_EPSILON * fmax(fabs(t0), fabs(t1)), error;
-    size_t tries = 0;
+    double longer = 0, off = 0; /* the last step that failed: its length, what was worst off by */
+    size_t tries = 0, worst = 0;
 
     if (p->n == 0)
         return true;
@@ -158,7 +181,7 @@ paced_step(paced *p, double t0, double t1, double *v)
                h = parts > 1 ? left / parts : left, next = parts > 1 ? t + copysign(h, t1 - t) : t1;
 
         if (p->unseen) {
-            if (!advance(p, t, next, v))
+            if (!advance(p, t, next, v, NULL))
                 return false;
             p->unseen--;
             t = next;
@@ -166,11 +189,14 @@ paced_step(paced *p, double t0, double t1, double *v)
         }
         if (!halves(p, t, next, v, &error))
             return false;
-        if (error > 1 && ++tries > TRIES) {
+        if ((tries > 0 && is_rounding(p, v, worst, off, longer, h)) || (error > 1 && ++tries > TRIES)) {
             let_be(p, v);
-            error = 1;
+            error = fmin(error, 1);
         }
         if (error > 1 && h > shortest) {
+            worst = p->worst;
+            off = off_by(p, v, worst);
+            longer = h;
             memcpy(v, p->from, p->n * sizeof *v);
             p->pace = length_of(error, h / 2, 0.02, 0.5);
             continue;
@@ -189,8 +215,8 @@ paced_share(double size)
     return SHARE * size;
 }
 
-static double
-known_or_not(double scale)
+double
+paced_known(double scale)
 {
     return scale > LEAST_SCALE ? scale : UNKNOWN_SCALE;
 }
@@ -206,6 +232,6 @@ paced_least(size_t n, const double *scale, double something, bool dual, const do
         if (scale[i] > LEAST_SCALE)
             most = fmax(most, dual ? seen[i] * scale[i] : seen[i] / scale[i]);
     for (size_t i = 0; i < n; i++)
-        floor[i] = SHARE * (dual ? most / known_or_not(scale[i]) : most * known_or_not(scale[i]));
+        floor[i] = SHARE * (dual ? most / paced_known(scale[i]) : most * paced_known(scale[i]));
     return most;
 }

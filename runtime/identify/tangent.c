@@ -1,6 +1,7 @@
 /* tangent.c - see tangent.h */
 #include "tangent.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -43,10 +44,11 @@ struct tangent {
     size_t places, size; /* at which partial derivatives are taken; of the step's matrix */
     double h;
     double *value[3];
+    double *terms_of[3];   /* likewise: sizes of what each is a sum of; NULL: it is none */
     int64_t *column, *row; /* of the step's matrix */
     VEC(struct entry) entry;
     VEC(int64_t) rows;
-    double *matrix, *right;
+    double *matrix, *right, *terms;
     factor *step;
     int64_t *inner_column, *inner_row;
     uint32_t *inner_from;
@@ -193,11 +195,12 @@ join_held(tangent *g, size_t nq, size_t ny)
     g->pattern.nonzeros = at;
 }
 
-/* Partial derivatives at a point, in the order of the pattern. */
+/* Partial derivatives at a point, in the order of the pattern, as those of `place`. */
 static bool
-take_partials(tangent *g, double t, const double *x, double *value)
+take_partials(tangent *g, double t, const double *x, size_t place)
 {
     struct held *h = &g->held;
+    double *value = g->value[place], *terms = g->terms_of[place];
 
     if (model_partials_at(g->m, g->partials, t, x, h->n ? h->value : value) != 0)
         return false;
@@ -210,13 +213,20 @@ take_partials(tangent *g, double t, const double *x, double *value)
         h->unit[r] = 0;
     }
     memset(value, 0, g->pattern.nonzeros * sizeof *value);
+    memset(terms, 0, g->pattern.nonzeros * sizeof *terms);
     for (size_t k = 0; k < h->given.nonzeros; k++) {
         size_t r = (size_t)h->given.row[k];
 
-        for (size_t i = 0; i < h->n && r >= h->first; i++)
-            value[h->to[k] + i] += h->combined[i + h->n * (r - h->first)] * h->value[k];
-        if (r < h->first)
+        for (size_t i = 0; i < h->n && r >= h->first; i++) {
+            double term = h->combined[i + h->n * (r - h->first)] * h->value[k];
+
+            value[h->to[k] + i] += term;
+            terms[h->to[k] + i] += fabs(term);
+        }
+        if (r < h->first) {
             value[h->to[k]] = h->value[k];
+            terms[h->to[k]] = fabs(h->value[k]);
+        }
     }
     return true;
 }
@@ -241,8 +251,10 @@ tangent_new(bg_model *m, const var_id *by, size_t n, bool equal_steps)
     g->nz = g->n - g->nx;
     g->places = equal_steps ? 2 : 3;
     g->size = equal_steps ? g->nx + 2 * g->nz : 3 * g->n;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         g->value[i] = bg_calloc(g->pattern.nonzeros + 1, sizeof(double));
+        g->terms_of[i] = g->held.n ? bg_calloc(g->pattern.nonzeros + 1, sizeof(double)) : NULL;
+    }
     g->column = bg_calloc(g->size + 1, sizeof *g->column);
     (equal_steps ? open_equal : open_radau)(g);
     g->row = bg_calloc(g->entry.n + 1, sizeof *g->row);
@@ -251,6 +263,7 @@ tangent_new(bg_model *m, const var_id *by, size_t n, bool equal_steps)
     vec_free(&g->rows);
     g->matrix = bg_calloc(g->entry.n + 1, sizeof *g->matrix);
     g->right = bg_calloc(SIDE_BY_SIDE * g->size + 1, sizeof *g->right);
+    g->terms = bg_calloc(g->size + 1, sizeof *g->terms);
     g->step = factor_new(g->size, g->column, g->row, 0);
     open_inner(g);
     return g;
@@ -261,8 +274,10 @@ tangent_free(tangent *g)
 {
     if (!g)
         return;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         free(g->value[i]);
+        free(g->terms_of[i]);
+    }
     free(g->held.column);
     free(g->held.row);
     free(g->held.to);
@@ -277,6 +292,7 @@ tangent_free(tangent *g)
     free(g->row);
     free(g->matrix);
     free(g->right);
+    free(g->terms);
     free(g->inner_column);
     free(g->inner_row);
     free(g->inner_from);
@@ -331,7 +347,7 @@ tangent_step(tangent *g, double t0, double t1, const double *x)
     for (size_t i = 0; i < g->places; i++) {
         double t = g->equal ? (i ? t1 : t0) : i == 2 ? t1 : t0 + stage[i] * h;
 
-        if (!take_partials(g, t, g->equal ? x : x + i * g->nx, g->value[i]))
+        if (!take_partials(g, t, g->equal ? x : x + i * g->nx, i))
             return false;
     }
     for (size_t k = 0; k < g->entry.n; k++) {
@@ -343,16 +359,18 @@ tangent_step(tangent *g, double t0, double t1, const double *x)
     return factor_numeric(g->step, g->matrix, &singular);
 }
 
-/* What entry k of a parameter's column, at place j, adds to row r of a step's right side: each is given to `take`. */
+/* What entry k of a parameter's column, at place j, adds to row r of a step's right side: each is given to `take`. of:
+ * the partial derivatives, or the sizes of their terms. */
 static void
-column_of(const tangent *g, size_t q, double *right, void (*take)(double *to, double by, double *sum), double *sum)
+column_of(const tangent *g, double *const *of, size_t q, double *right,
+          void (*take)(double *to, double by, double *sum), double *sum)
 {
     size_t n = g->n, nx = g->nx;
 
     for (size_t j = 0; j < g->places; j++)
         for (int64_t k = g->pattern.column[n + q]; k < g->pattern.column[n + q + 1]; k++) {
             size_t r = (size_t)g->pattern.row[k];
-            double v = g->value[j][k];
+            double v = of[j][k];
 
             if (r >= n)
                 continue;
@@ -379,9 +397,52 @@ gather(double *from, double by, double *sum)
     *sum += *from * by;
 }
 
+static void
+gather_size(double *from, double by, double *sum)
+{
+    *sum += fabs(*from * by);
+}
+
+static void
+put_size(double *to, double by, double *sum)
+{
+    (void)sum;
+    *to += fabs(by);
+}
+
+static double *const *
+sizes(const tangent *g)
+{
+    return g->held.n ? g->terms_of : g->value;
+}
+
+/* A solution x of the step's equations, with parameter q (SIZE_MAX: none) in their right sides, becomes right sides
+ * that are off by the rounding of all terms of each equation, to either side by chance: solved for, they tell what
+ * rounding may have left in x. */
+static void
+off_by_rounding(tangent *g, bool transposed, size_t q, double *x)
+{
+    double *const *of = sizes(g), none = 0;
+
+    memset(g->terms, 0, g->size * sizeof *g->terms);
+    if (q != SIZE_MAX)
+        column_of(g, of, q, g->terms, put_size, &none);
+    for (size_t c = 0; c < g->size; c++)
+        for (int64_t k = g->column[c]; k < g->column[c + 1]; k++) {
+            const struct entry *e = &g->entry.at[k];
+            size_t r = (size_t)g->row[k];
+            double v = fabs(of[e->place][e->from]) + (e->both ? fabs(of[1][e->from]) : 0);
+
+            v = e->variable ? v : e->diagonal + fabs(g->h * e->part) * v;
+            g->terms[transposed ? c : r] += fabs(v * x[transposed ? r : c]);
+        }
+    for (size_t i = 0; i < g->size; i++)
+        x[i] = bg_hash_mix(i + 1, 1) & 1 ? DBL_EPSILON * g->terms[i] : -DBL_EPSILON * g->terms[i];
+}
+
 /* At most SIDE_BY_SIDE columns. */
 static bool
-forward_some(tangent *g, const size_t *q, size_t count, double *s)
+forward_some(tangent *g, const size_t *q, size_t count, double *s, double *rounding)
 {
     size_t nx = g->nx;
     double none = 0;
@@ -393,7 +454,7 @@ forward_some(tangent *g, const size_t *q, size_t count, double *s)
         for (size_t i = 0; i < (g->equal ? 1 : 3); i++)
             memcpy(right + i * g->n, s + k * nx, nx * sizeof *s);
         if (q[k] != SIZE_MAX)
-            column_of(g, q[k], right, put, &none);
+            column_of(g, g->value, q[k], right, put, &none);
     }
     if (!factor_solve_several(g->step, count, g->right))
         return false;
@@ -403,21 +464,53 @@ forward_some(tangent *g, const size_t *q, size_t count, double *s)
         for (size_t i = 0; i < nx; i++)
             s[k * nx + i] = g->equal ? 2 * right[i] - s[k * nx + i] : right[2 * g->n + i];
     }
+    if (!rounding)
+        return true;
+    for (size_t k = 0; k < count; k++)
+        off_by_rounding(g, false, q[k], g->right + k * g->size);
+    if (!factor_solve_several(g->step, count, g->right))
+        return false;
+    for (size_t k = 0; k < count; k++)
+        for (size_t i = 0; i < nx; i++)
+            rounding[k * nx + i] += fabs(g->right[k * g->size + (g->equal ? i : 2 * g->n + i)]);
     return true;
 }
 
 bool
-tangent_forward(tangent *g, const size_t *q, size_t count, double *s)
+tangent_forward(tangent *g, const size_t *q, size_t count, double *s, double *rounding)
 {
     bool fine = true;
 
     for (size_t k = 0; k < count && fine; k += SIDE_BY_SIDE)
-        fine = forward_some(g, q + k, count - k < SIDE_BY_SIDE ? count - k : SIDE_BY_SIDE, s + k * g->nx);
+        fine = forward_some(g, q + k, count - k < SIDE_BY_SIDE ? count - k : SIDE_BY_SIDE, s + k * g->nx,
+                            rounding ? rounding + k * g->nx : NULL);
     return fine;
 }
 
+/* What rounding may have left of a step back, whose solution is in g->right. */
+static bool
+back_rounding(tangent *g, double *lambda, double *gradient)
+{
+    double *off = g->right + g->size;
+
+    memcpy(off, g->right, g->size * sizeof *off);
+    off_by_rounding(g, true, SIZE_MAX, off);
+    if (!factor_solve_transposed(g->step, off))
+        return false;
+    for (size_t i = 0; i < g->nx; i++)
+        lambda[i] += g->equal ? fabs(off[i]) : fabs(off[i] + off[g->n + i] + off[2 * g->n + i]);
+    for (size_t q = 0; q < g->nq; q++) {
+        double size = 0, sum = 0;
+
+        column_of(g, sizes(g), q, g->right, gather_size, &size);
+        column_of(g, g->value, q, off, gather, &sum);
+        gradient[q] += DBL_EPSILON * size + fabs(sum);
+    }
+    return true;
+}
+
 bool
-tangent_back(tangent *g, double *lambda, double *gradient)
+tangent_back(tangent *g, double *lambda, double *gradient, double *lambda_rounding, double *gradient_rounding)
 {
     size_t nx = g->nx;
 
@@ -429,8 +522,8 @@ tangent_back(tangent *g, double *lambda, double *gradient)
     for (size_t i = 0; i < nx; i++)
         lambda[i] = g->equal ? g->right[i] - lambda[i] : g->right[i] + g->right[g->n + i] + g->right[2 * g->n + i];
     for (size_t q = 0; q < g->nq; q++)
-        column_of(g, q, g->right, gather, &gradient[q]);
-    return true;
+        column_of(g, g->value, q, g->right, gather, &gradient[q]);
+    return !lambda_rounding || back_rounding(g, lambda_rounding, gradient_rounding);
 }
 
 /* ---------------------------------------------------------------- outputs at a point */
@@ -440,7 +533,7 @@ tangent_point(tangent *g, double t, const double *x)
 {
     size_t singular;
 
-    if (!take_partials(g, t, x, g->value[0]))
+    if (!take_partials(g, t, x, 0))
         return false;
     for (size_t c = 0; c < g->nz; c++)
         for (int64_t k = g->inner_column[c]; k < g->inner_column[c + 1]; k++)
@@ -491,33 +584,38 @@ tangent_rates(tangent *g, size_t q, const double *s, double *ds)
     return rows_by(g, q, s, 0, g->nx, ds);
 }
 
-/* Column c of outputs and of variables' equations, by their weights. */
+/* Column c of outputs and of variables' equations, by their weights; the sizes of its terms added to *terms. */
 static double
-weighed_column(const tangent *g, size_t c, const double *weight, const double *z)
+weighed_column(const tangent *g, size_t c, const double *weight, const double *z, double *terms)
 {
-    double sum = 0;
+    double sum = 0, size = 0;
 
     for (int64_t k = g->pattern.column[c]; k < g->pattern.column[c + 1]; k++) {
         size_t r = (size_t)g->pattern.row[k];
 
-        if (r >= g->first_output)
-            sum += g->value[0][k] * weight[r - g->first_output];
-        else if (z && r >= g->nx && r < g->n)
-            sum -= g->value[0][k] * z[r - g->nx];
+        double term = r >= g->first_output          ? g->value[0][k] * weight[r - g->first_output]
+                      : z && r >= g->nx && r < g->n ? -g->value[0][k] * z[r - g->nx]
+                                                    : 0;
+
+        sum += term;
+        size += fabs(term);
     }
+    *terms += size;
     return sum;
 }
 
 bool
-tangent_outputs_back(tangent *g, const double *weight, double *lambda, double *gradient)
+tangent_outputs_back(tangent *g, const double *weight, double *lambda, double *terms, double *gradient)
 {
+    double none = 0;
+
     for (size_t c = 0; c < g->nz; c++)
-        g->z[c] = weighed_column(g, g->nx + c, weight, NULL);
+        g->z[c] = weighed_column(g, g->nx + c, weight, NULL, &none);
     if (g->nz && !factor_solve_transposed(g->inner, g->z))
         return false;
     for (size_t c = 0; c < g->nx; c++)
-        lambda[c] += weighed_column(g, c, weight, g->z);
+        lambda[c] += weighed_column(g, c, weight, g->z, &terms[c]);
     for (size_t q = 0; q < g->nq; q++)
-        gradient[q] += weighed_column(g, g->n + q, weight, g->z);
+        gradient[q] += weighed_column(g, g->n + q, weight, g->z, &none);
     return true;
 }

@@ -27,18 +27,20 @@ size_t tangent_states(const tangent *g);
 bool tangent_gather(const tangent *g, double t0, double t1, sim_dense *dense, void *of, double *x);
 /* The map from t0 to t1, modes as they are. */
 bool tangent_step(tangent *g, double t0, double t1, const double *x);
-/* s at t1 from s at t0, in place, of `count` columns [count][nx]; q[i]: the parameter, SIZE_MAX: none. */
-bool tangent_forward(tangent *g, const size_t *q, size_t count, double *s);
-/* lambda at t0 from that at t1, in place; adds to the gradient. */
-bool tangent_back(tangent *g, double *lambda, double *gradient);
+/* s at t1 from s at t0, in place, of `count` columns [count][nx]; q[i]: the parameter, SIZE_MAX: none. rounding, if not
+ * NULL: what the rounding of the step may leave in s is added to it. */
+bool tangent_forward(tangent *g, const size_t *q, size_t count, double *s, double *rounding);
+/* lambda at t0 from that at t1, in place; adds to the gradient. The roundings likewise. */
+bool tangent_back(tangent *g, double *lambda, double *gradient, double *lambda_rounding, double *gradient_rounding);
 
 /* The outputs at a point. dy: [outputs]. */
 bool tangent_point(tangent *g, double t, const double *x);
 bool tangent_outputs(tangent *g, size_t q, const double *s, double *dy);
 /* The rates there, likewise. ds: [nstates]. */
 bool tangent_rates(tangent *g, size_t q, const double *s, double *ds);
-/* Derivatives of the sum of weight[outputs] times outputs: added to lambda and to the gradient. */
-bool tangent_outputs_back(tangent *g, const double *weight, double *lambda, double *gradient);
+/* Derivatives of the sum of weight[outputs] times outputs: added to lambda and to the gradient; what the terms of those
+ * by the states add up to, before they cancel, to terms [nstates]. */
+bool tangent_outputs_back(tangent *g, const double *weight, double *lambda, double *terms, double *gradient);
 
 /* The partial derivatives at the last point (partials.h). */
 struct model_pattern tangent_pattern(const tangent *g);

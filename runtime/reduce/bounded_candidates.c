@@ -222,6 +222,15 @@ predict_errors(struct search *d, candidates *list)
     return known;
 }
 
+static bool
+all_foreseen(const candidates *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (list->at[i].unforeseen)
+            return false;
+    return true;
+}
+
 bool
 bounded_find_elements(struct search *d, candidates *out)
 {
@@ -230,11 +239,11 @@ bounded_find_elements(struct search *d, candidates *out)
     bg_model **m = bg_calloc(d->o->nexperiments, sizeof *m);
     candidates zero = { 0 };
     bond_candidates bonds = { 0 };
-    bool known, *in = bg_calloc(f->element.n + 1, sizeof *in);
+    bool known, predicts, *in = bg_calloc(f->element.n + 1, sizeof *in);
 
     for (size_t i = 0; i < d->o->nexperiments; i++)
         m[i] = d->now.c[i].model;
-    known = predict_factors(m, d->o->nexperiments, d->o->adjust, d->o->ctx, at);
+    known = predict_factors(m, d->o->nexperiments, foretell_workers(d), d->o->adjust, d->o->ctx, at);
 
     if (d->o->components)
         find_components(d, known ? at : NULL, in, out);
@@ -270,7 +279,11 @@ bounded_find_elements(struct search *d, candidates *out)
     free(m);
     free(at);
     free(in);
-    return out->n > ALONE_MOST && predict_errors(d, out);
+    predicts = out->n > ALONE_MOST && predict_errors(d, out);
+    if (out->n > ALONE_MOST && !known && !(predicts && all_foreseen(out)))
+        note_not_tried(d, "parts in the order of their powers, which are not all finite along the run: as they are "
+                          "declared");
+    return predicts;
 }
 
 void

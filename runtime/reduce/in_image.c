@@ -35,7 +35,7 @@ make(struct search *d, struct candidate *const *taken)
                               .removable = true };
 
         m->unfit = !compile_another(&m->c[i], &d->base->c[i], STAGE_MODEL, &o) || !is_fit(&m->c[i]);
-        diag_mute(m->c[i].sources, true);
+        diag_silence(m->c[i].sources);
         for (uint32_t k = 0; i == 0 && !m->unfit && k < m->c[0].flat->element.n; k++) {
             const char *name = m->c[0].flat->element.at[k].name;
 

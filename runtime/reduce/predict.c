@@ -4,6 +4,7 @@
 
 #include "predict.h"
 #include "compiled.h"
+#include "side_by_side.h"
 
 /* ---------------------------------------------------------------- factors */
 
@@ -72,32 +73,64 @@ port_channels(void *ctx, double t, const double *x, const double *power, double 
     return model_port_values(ctx, t, x, value);
 }
 
-/* Adds a run's integrals of the squares of each port's effort and flow, and of each element's |P|. */
+/* The runs of several experiments. */
+struct recorded {
+    bg_model *const *model;
+    void (*adjust)(void *ctx, bg_model *m, sim_options *o);
+    void *ctx;
+};
+
+/* A run's integrals of the squares of each port's effort and flow, and of each element's |P|, behind them. */
 static bool
-gather(bg_model *m, void (*adjust)(void *ctx, bg_model *m, sim_options *o), void *ctx, double *e, double *flow,
-       double *absolute)
+record_one(void *of, size_t i, void *result)
 {
+    const struct recorded *x = of;
+    bg_model *m = x->model[i];
     const flat_model *f = model_flat(m);
     activity_extra extra = { 2 * f->port.n, port_channels, m, NULL };
     sim_options so = { 0 };
     sim_result r = { 0 };
+    double *out = result;
     bool fine = sim_options_from_experiment(m, &so);
 
     if (fine) {
-        if (adjust)
-            adjust(ctx, m, &so);
+        if (x->adjust)
+            x->adjust(x->ctx, m, &so);
         so.activity = true;
         so.extra = &extra;
         fine = simulate(m, &so, &r);
     }
-    for (uint32_t p = 0; p < f->port.n && fine; p++) {
-        e[p] += r.square[f->element.n + 2 * p];
-        flow[p] += r.square[f->element.n + 2 * p + 1];
+    if (fine) {
+        memcpy(out, r.square + f->element.n, 2 * f->port.n * sizeof *out);
+        memcpy(out + 2 * f->port.n, r.activity, f->element.n * sizeof *out);
     }
-    for (uint32_t i = 0; i < f->element.n && fine; i++)
-        absolute[i] += r.activity[i];
     sim_result_free(&r);
     sim_options_free(&so);
+    return fine;
+}
+
+/* Their sums over n runs, side by side: of each port e and flow, of each element. */
+static bool
+record(const struct recorded *x, size_t n, size_t workers, double *e, double *flow, double *absolute)
+{
+    const flat_model *f = model_flat(x->model[0]);
+    size_t each = 2 * f->port.n + f->element.n;
+    double *all = bg_calloc(n * each + 1, sizeof *all);
+    bool fine = true;
+
+    side_by_side(n, each * sizeof *all, workers, record_one, (void *)(uintptr_t)x, all);
+    for (size_t i = 0; i < n; i++) {
+        const double *of = all + i * each;
+
+        for (uint32_t p = 0; p < f->port.n; p++) {
+            e[p] += of[2 * p];
+            flow[p] += of[2 * p + 1];
+        }
+        for (uint32_t k = 0; k < f->element.n; k++)
+            absolute[k] += of[2 * f->port.n + k];
+        fine = fine && (each == 0 || !isnan(of[each - 1])); /* where it did not run it is all no number */
+    }
+    free(all);
     return fine;
 }
 
@@ -153,8 +186,8 @@ find_least(const flat_model *f, const struct top *sum, struct least *least)
 }
 
 bool
-predict_factors(bg_model *const *m, size_t n, void (*adjust)(void *ctx, bg_model *m, sim_options *o), void *ctx,
-                factor *out)
+predict_factors(bg_model *const *m, size_t n, size_t workers, void (*adjust)(void *ctx, bg_model *m, sim_options *o),
+                void *ctx, factor *out)
 {
     const flat_model *f = model_flat(m[0]);
     double *e = bg_calloc(f->port.n + 1, sizeof *e), *flow = bg_calloc(f->port.n + 1, sizeof *flow);
@@ -162,10 +195,8 @@ predict_factors(bg_model *const *m, size_t n, void (*adjust)(void *ctx, bg_model
            *common = bg_calloc(f->junction.n + 1, sizeof *common);
     struct top *sum = bg_calloc(f->junction.n + 1, sizeof *sum);
     struct least *least = bg_calloc(f->junction.n + 1, sizeof *least);
-    bool fine = true;
+    bool fine = record(&(struct recorded){ m, adjust, ctx }, n, workers, e, flow, absolute);
 
-    for (size_t i = 0; i < n && fine; i++)
-        fine = gather(m[i], adjust, ctx, e, flow, absolute);
     for (uint32_t i = 0; i < f->element.n; i++)
         out[i] = (factor){ absolute[i], f->element.at[i].nports > 1 ? 0 : INFINITY,
                            f->element.at[i].nports > 1 ? 0 : INFINITY };

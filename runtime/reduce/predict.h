@@ -40,9 +40,10 @@ typedef struct factor {
 } factor;
 
 /* By element, from the sum over n experiments of one model, which are run again: their compiled models, and what fills
- * their runs' options beyond the experiment's (NULL: nothing). False where the runs do not tell, as efforts and flows
+ * their runs' options beyond the experiment's (NULL: nothing). workers: so many runs at a time, 0: as many as there are
+ * cores; what comes of it is the same. False where the runs do not tell, as efforts and flows
  * are not finite all along. */
-bool predict_factors(bg_model *const *m, size_t n, void (*adjust)(void *ctx, bg_model *m, sim_options *o), void *ctx,
-                     factor *out);
+bool predict_factors(bg_model *const *m, size_t n, size_t workers,
+                     void (*adjust)(void *ctx, bg_model *m, sim_options *o), void *ctx, factor *out);
 
 #endif

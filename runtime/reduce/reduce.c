@@ -122,7 +122,7 @@ find_factors(const struct reducer *d, const struct version *v)
 {
     factor *at = bg_calloc(v->c->flat->element.n + 1, sizeof *at);
 
-    if (predict_factors(&v->c->model, 1, d->o->adjust, d->o->ctx, at))
+    if (predict_factors(&v->c->model, 1, 1, d->o->adjust, d->o->ctx, at))
         return at;
     free(at);
     return NULL;

@@ -123,6 +123,16 @@ start_follows(const bg_model *m, const double *x0)
     return false;
 }
 
+/* lost: switchings whose time has no slope. */
+static void
+not_run(const struct tally *t, const compilation *c, size_t lost)
+{
+    printf("graph %llu: not compared: %s\n", (unsigned long long)t->seed,
+           lost                      ? "a condition only touches"
+           : diag_errors(c->sources) ? diag_first_error(c->sources)
+                                     : "it stops early");
+}
+
 static void
 check_text(struct tally *t, const strbuf *text)
 {
@@ -134,6 +144,7 @@ check_text(struct tally *t, const strbuf *text)
 
     t->graphs++;
     if (!compile_text(&c, "random.bg", text->at, text->n, STAGE_MODEL, &(compile_options){ 0 })) {
+        not_run(t, &c, 0);
         compile_free(&c);
         return;
     }
@@ -160,10 +171,15 @@ check_text(struct tally *t, const strbuf *text)
                       .initial = calloc(ny * nx + 1, sizeof(double)),
                       .jump = calloc(ny * nx + 1, sizeof(double)) };
         double *x0 = calloc(nx + 1, sizeof *x0);
+        bool fine;
 
         for (uint32_t i = 0; i < ny; i++)
             output[i] = i;
-        if (model_initial(c.model, 0, x0) && forward_run(&f, &o) && f.done == 1 && f.lost == 0 && adjoint_run(&a, &o)) {
+        fine = model_initial(c.model, 0, x0) && forward_run(&f, &o) && f.done == 1 && f.lost == 0 &&
+               adjoint_run(&a, &o);
+        if (!fine)
+            not_run(t, &c, f.lost);
+        if (fine) {
             t->runs++;
             t->columns += columns;
             t->greatest = 0;

@@ -337,14 +337,49 @@ equal_blocks_are_a_loop(void **state)
     assert_true(chunks[1] < 30 && entries[1] < 30);
 }
 
+static void *
+speak(void *of)
+{
+    diag_warn(of, "said", SPAN_NONE, "by another thread");
+    return NULL;
+}
+
+/* A thread that tries something in silence mutes nobody else; in silence begun twice, until it has ended twice. */
+static void
+muted_alone(void **state)
+{
+    sources *s = sources_new();
+    pthread_t other;
+
+    (void)state;
+    diag_mute(s, true);
+    diag_mute(s, true);
+    diag_warn(s, "said", SPAN_NONE, "in a trial");
+    assert_int_equal(pthread_create(&other, NULL, speak, s), 0);
+    pthread_join(other, NULL);
+    assert_int_equal(diag_count(s), 1);
+    diag_mute(s, false);
+    diag_warn(s, "said", SPAN_NONE, "in a trial still");
+    assert_int_equal(diag_count(s), 1);
+    diag_mute(s, false);
+    diag_warn(s, "said", SPAN_NONE, "behind it");
+    assert_int_equal(diag_count(s), 2);
+    diag_silence(s);
+    assert_int_equal(pthread_create(&other, NULL, speak, s), 0);
+    pthread_join(other, NULL);
+    diag_warn(s, "said", SPAN_NONE, "to nobody");
+    assert_int_equal(diag_count(s), 2);
+    sources_free(s);
+}
+
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(instances_in_threads),
-                                        cmocka_unit_test(code_exchanged_while_it_runs),
-                                        cmocka_unit_test(parameters_are_taken_over),
-                                        cmocka_unit_test(elements_taken_out),
-                                        cmocka_unit_test(equal_blocks_are_a_loop) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(instances_in_threads),      cmocka_unit_test(code_exchanged_while_it_runs),
+        cmocka_unit_test(parameters_are_taken_over), cmocka_unit_test(elements_taken_out),
+        cmocka_unit_test(equal_blocks_are_a_loop),   cmocka_unit_test(muted_alone)
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
