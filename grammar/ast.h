@@ -179,8 +179,10 @@ static inline ast_ref
 ast_node_ref(const ast_node *n, ast_part *room)
 {
     if (n->plain) {
-        *room = (ast_part){ .name = n->name,
-                            .at = { n->file, n->name_begin, n->name_begin + (uint32_t)strlen(n->name) } };
+        /* a reference is nothing but its name, whose text need not be looked at */
+        uint32_t end = n->own->type ? n->name_begin + (uint32_t)strlen(n->name) : n->end;
+
+        *room = (ast_part){ .name = n->name, .at = { n->file, n->name_begin, end } };
         return (ast_ref){ room, 1, room->at };
     }
     return n->nparts ? (ast_ref){ n->part, (int)n->nparts, span_join(n->part[0].at, n->part[n->nparts - 1].at) }

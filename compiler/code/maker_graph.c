@@ -454,11 +454,12 @@ image_parameters_make(const maker *k)
 
     p->names = arena_new();
     for (uint32_t v = (uint32_t)f->var.n; v-- > 0;) { /* of two of a name the first is found first */
-        const char *name = var_name(f, v);
+        const char *name;
         uint64_t hash;
 
         if (f->var.at[v].kind != VAR_PARAM)
             continue;
+        name = var_name(f, v);
         hash = bg_hash_bytes(name, strlen(name), 0);
         vec_push(&p->list, ((struct image_parameter){ arena_strdup(p->names, name), v, map_get(&p->index, hash) }));
         map_set(&p->index, hash, (uint32_t)p->list.n - 1);
