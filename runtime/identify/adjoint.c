@@ -169,16 +169,17 @@ static bool
 on_jump(void *ctx, double t, const double *before, const double *modes_before, const double *after)
 {
     struct tape *w = ctx;
-    crossing c;
+    crossing *c;
+    size_t n;
+    bool fine;
 
     if (w->nx == 0)
         return true;
-    if (!crossings_jump(w->crossings, t, before, modes_before, after, &c)) {
-        crossing_free(&c);
-        return no_value(w, t, "a condition has none");
-    }
-    keep_event(w, c);
-    return true;
+    fine = crossings_jump(w->crossings, t, before, modes_before, after, &c, &n);
+    for (size_t i = 0; i < n; i++)
+        keep_event(w, c[i]);
+    free(c);
+    return fine || no_value(w, t, "a condition has none");
 }
 
 /* ---------------------------------------------------------------- back */

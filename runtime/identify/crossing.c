@@ -153,36 +153,53 @@ from_border(const struct model_mode *mode, double g)
     return away;
 }
 
+/* The conditions a little before and behind c, into w->g, with modes and rates as before it. False: they have none. */
+static bool
+look_around(crossings *w, const crossing *c, double *d)
+{
+    *d = TIME_MOVE * MOVE * w->length;
+    for (int side = 0; side < 2; side++) {
+        double e = side ? -*d : *d;
+
+        for (size_t i = 0; i < w->nx; i++)
+            w->moved[i] = c->x[i] + e * c->rate[0][i];
+        if (model_conditions(w->m, c->t + e, w->moved, w->g[side]) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* After a look around: how far in time the condition k is from its border there, and its slope. False: it only touches,
+ * or nothing is known. */
+static bool
+crosses(const crossings *w, size_t k, double d, double *away, double *slope)
+{
+    double g = (w->g[0][k] + w->g[1][k]) / 2, dg = (w->g[0][k] - w->g[1][k]) / (2 * d);
+    struct model_mode mode = model_mode(w->m, k);
+
+    if (isfinite(g))
+        w->size[k] = fmax(w->size[k], fabs(g));
+    *slope = dg;
+    *away = from_border(&mode, g) / fabs(dg);
+    return mode.kind != MODE_GIVEN && isfinite(dg) && fabs(dg) * w->length * TOUCHES > w->size[k];
+}
+
 /* Which condition made the switching: of those that changed the one that is nearest to its border in time. One that
  * made the states jump may have changed back at once; it is at its border. */
 static void
 find_trigger(crossings *w, crossing *c, bool jumped)
 {
-    double d = TIME_MOVE * MOVE * w->length, least = NEAR * w->length;
+    double d, least = NEAR * w->length, away, slope;
 
-    for (int side = 0; side < 2; side++) {
-        double e = side ? -d : d;
-
-        for (size_t i = 0; i < w->nx; i++)
-            w->moved[i] = c->x[i] + e * c->rate[0][i];
-        if (model_conditions(w->m, c->t + e, w->moved, w->g[side]) != 0)
-            return;
-    }
-    for (size_t k = 0; k < w->nmodes; k++) {
-        double g = (w->g[0][k] + w->g[1][k]) / 2, dg = (w->g[0][k] - w->g[1][k]) / (2 * d), after;
-        struct model_mode mode = model_mode(w->m, k);
+    for (size_t k = look_around(w, c, &d) ? 0 : w->nmodes; k < w->nmodes; k++) {
         bool same = c->modes[k] == c->modes_after[k];
 
-        if (isfinite(g))
-            w->size[k] = fmax(w->size[k], fabs(g));
-        if (mode.kind == MODE_GIVEN || (same && !jumped) || !isfinite(dg) ||
-            !(fabs(dg) * w->length * TOUCHES > w->size[k]))
+        if (!crosses(w, k, d, &away, &slope) || (same && !jumped))
             continue;
-        after = from_border(&mode, g) / fabs(dg);
-        if (after < (same ? fmin(least, AT_BORDER * w->length) : least)) {
-            least = after;
+        if (away < (same ? fmin(least, AT_BORDER * w->length) : least)) {
+            least = away;
             c->trigger = k;
-            c->slope = dg;
+            c->slope = slope;
         }
     }
 }
@@ -197,38 +214,182 @@ switched(const crossings *w, const crossing *c)
     return false;
 }
 
-bool
-crossings_jump(crossings *w, double t, const double *x, const double *modes, const double *after, crossing *c)
+/* Rates on both sides of c, and whether when it happens matters at all. Leaves the modes as before it. */
+static bool
+take_rates(crossings *w, crossing *c, const double *after, bool *jumped)
 {
-    bool fine, jumped = false;
+    bool fine;
 
-    *c = (crossing){ .t = t,
-                     .x = copy_of(x, w->nx),
-                     .modes = copy_of(modes, w->nmodes),
-                     .modes_after = copy_of(model_modes(w->m), w->nmodes),
-                     .rate = { bg_calloc(w->nx + 1, sizeof(double)), bg_calloc(w->nx + 1, sizeof(double)) },
-                     .kicked = model_has_nets(w->m) ? copy_of(w->fired.n ? after : x, w->nx) : NULL,
-                     .trigger = SIZE_MAX,
-                     .sample = SIZE_MAX };
+    *jumped = false;
+    set_modes(w, c->modes_after);
+    fine = model_rhs(w->m, c->t, after, c->rate[1]) == 0;
+    set_modes(w, c->modes);
+    fine = fine && model_rhs(w->m, c->t, c->x, c->rate[0]) == 0;
+    for (size_t i = 0; i < w->nx; i++)
+        *jumped |= c->x[i] != after[i];
+    c->smooth = c->fired.n == 0 && !*jumped;
+    for (size_t i = 0; i < w->nx && c->smooth; i++)
+        c->smooth = fabs(c->rate[1][i] - c->rate[0][i]) <= SAME * fmax(fabs(c->rate[0][i]), fabs(c->rate[1][i]));
+    return fine;
+}
+
+static crossing
+crossing_at(const crossings *w, double t, const double *x, const double *modes, const double *modes_after)
+{
+    return (crossing){ .t = t,
+                       .x = copy_of(x, w->nx),
+                       .modes = copy_of(modes, w->nmodes),
+                       .modes_after = copy_of(modes_after, w->nmodes),
+                       .rate = { bg_calloc(w->nx + 1, sizeof(double)), bg_calloc(w->nx + 1, sizeof(double)) },
+                       .trigger = SIZE_MAX,
+                       .sample = SIZE_MAX };
+}
+
+/* ---------------------------------------------------------------- several at one instant */
+
+/* Conditions that reach their borders at one instant by chance each have a time of their own. */
+struct apart {
+    VEC(size_t) trigger; /* in the order of what they do: what fires last */
+    VEC(size_t) owner;   /* of each firing: its place in trigger */
+};
+
+/* Does the condition k by itself make the firing? */
+static bool
+starts(crossings *w, const crossing *c, const firing *f, size_t k)
+{
+    bool yes;
+
+    if (f->modes[k] == c->modes[k])
+        return false;
+    set_modes(w, c->modes);
+    model_modes(w->m)[k] = f->modes[k];
+    yes = model_reinits(w->m, c->t, f->x, w->reinit[0]) == 0 && w->reinit[0][f->when] != 0;
+    set_modes(w, c->modes);
+    return yes;
+}
+
+/* Into what does c come apart? False: it is one, or what acts together cannot be told apart. */
+static bool
+find_apart(crossings *w, const crossing *c, struct apart *a)
+{
+    VEC(size_t) at_border = { 0 };
+    double d, away, slope;
+    bool apart = c->sample == SIZE_MAX && !c->kicked && look_around(w, c, &d);
+
+    for (size_t k = 0; k < w->nmodes && apart; k++) {
+        bool turned = c->modes[k] != c->modes_after[k];
+        enum mode_kind kind = model_mode(w->m, k).kind;
+
+        for (size_t j = 0; j < c->fired.n && !turned; j++)
+            turned = c->fired.at[j].modes[k] != c->modes[k];
+        if (!turned || !crosses(w, k, d, &away, &slope) || away > AT_BORDER * w->length)
+            continue;
+        vec_push(&at_border, k);
+        apart = kind != MODE_SIGN && kind != MODE_STICK;
+    }
+    apart = apart && at_border.n > 1;
+    for (int fires = 0; fires < 2 && apart; fires++) {
+        if (!fires)
+            for (size_t i = 0; i < at_border.n; i++) {
+                bool any = false;
+
+                for (size_t j = 0; j < c->fired.n && !any; j++)
+                    any = starts(w, c, &c->fired.at[j], at_border.at[i]);
+                if (!any)
+                    vec_push(&a->trigger, at_border.at[i]);
+            }
+        for (size_t j = 0; j < c->fired.n && fires && apart; j++) {
+            size_t k = SIZE_MAX, last = a->owner.n ? a->owner.at[a->owner.n - 1] : SIZE_MAX;
+
+            for (size_t i = 0; i < at_border.n && k == SIZE_MAX; i++)
+                if (starts(w, c, &c->fired.at[j], at_border.at[i]))
+                    k = at_border.at[i];
+            /* one that an earlier one makes happens with it */
+            if (k == SIZE_MAX ? last == SIZE_MAX : last != SIZE_MAX && a->trigger.at[last] == k) {
+                apart = k != SIZE_MAX;
+                vec_push(&a->owner, last);
+                continue;
+            }
+            if (k != SIZE_MAX) {
+                for (size_t i = 0; i < a->trigger.n; i++)
+                    apart &= a->trigger.at[i] != k;
+                vec_push(&a->trigger, k);
+                last = a->trigger.n - 1;
+            }
+            vec_push(&a->owner, last);
+        }
+    }
+    vec_free(&at_border);
+    return apart && a->trigger.n > 1;
+}
+
+/* c as one crossing for each of its conditions, one after the other. */
+static bool
+take_apart(crossings *w, crossing *c, const struct apart *a, const double *after, crossing *part)
+{
+    const double *x = c->x, *modes = c->modes;
+    size_t j = 0;
+    bool fine = true, jumped;
+
+    for (size_t p = 0; p < a->trigger.n; p++) {
+        size_t first = j, k = a->trigger.at[p];
+        double d, away;
+
+        while (j < c->fired.n && a->owner.at[j] == p)
+            j++;
+        part[p] = crossing_at(w, c->t, x, modes, modes);
+        part[p].modes_after[k] = c->modes_after[k];
+        if (p + 1 == a->trigger.n && w->nmodes)
+            memcpy(part[p].modes_after, c->modes_after, w->nmodes * sizeof *modes);
+        for (size_t f = first; f < j; f++)
+            vec_push(&part[p].fired, c->fired.at[f]);
+        x = j == first ? x : j < c->fired.n ? c->fired.at[j].x : after;
+        modes = part[p].modes_after;
+        fine = fine && take_rates(w, &part[p], x, &jumped) && look_around(w, &part[p], &d);
+        if (fine && !part[p].smooth && crosses(w, k, d, &away, &part[p].slope))
+            part[p].trigger = k;
+        w->lost += fine && !part[p].smooth && part[p].trigger == SIZE_MAX;
+    }
+    c->fired.n = 0; /* theirs now */
+    return fine;
+}
+
+bool
+crossings_jump(crossings *w, double t, const double *x, const double *modes, const double *after, crossing **part,
+               size_t *n)
+{
+    crossing *c = *part = bg_calloc(1, sizeof *c);
+    struct apart a = { 0 };
+    bool fine, jumped;
+
+    *n = 1;
+    *c = crossing_at(w, t, x, modes, model_modes(w->m));
+    c->kicked = model_has_nets(w->m) ? copy_of(w->fired.n ? after : x, w->nx) : NULL;
     for (size_t i = 0; i < w->fired.n; i++) {
         vec_push(&c->fired, w->fired.at[i]);
         if (model_when(w->m, w->fired.at[i].when).kind == WHEN_SAMPLES)
             c->sample = w->fired.at[i].when;
     }
     w->fired.n = 0;
-    fine = model_rhs(w->m, t, after, c->rate[1]) == 0;
-    set_modes(w, modes);
-    fine = fine && model_rhs(w->m, t, x, c->rate[0]) == 0;
-    for (size_t i = 0; i < w->nx; i++)
-        jumped |= x[i] != after[i];
-    c->smooth = c->fired.n == 0 && !jumped;
-    for (size_t i = 0; i < w->nx && c->smooth; i++)
-        c->smooth = fabs(c->rate[1][i] - c->rate[0][i]) <= SAME * fmax(fabs(c->rate[0][i]), fabs(c->rate[1][i]));
-    if (fine && c->sample == SIZE_MAX && !c->smooth)
-        find_trigger(w, c, jumped);
-    w->lost += fine && !c->smooth && c->sample == SIZE_MAX && c->trigger == SIZE_MAX && switched(w, c);
-    c->smooth = c->smooth && !(c->kicked && switched(w, c));
-    set_modes(w, c->modes_after);
+    fine = take_rates(w, c, after, &jumped);
+    if (fine && !c->smooth && find_apart(w, c, &a)) {
+        crossing whole = *c;
+
+        *n = a.trigger.n;
+        *part = bg_calloc(*n, sizeof **part);
+        fine = take_apart(w, &whole, &a, after, *part);
+        set_modes(w, whole.modes_after);
+        crossing_free(&whole);
+        free(c);
+    } else {
+        if (fine && c->sample == SIZE_MAX && !c->smooth)
+            find_trigger(w, c, jumped);
+        w->lost += fine && !c->smooth && c->sample == SIZE_MAX && c->trigger == SIZE_MAX && switched(w, c);
+        c->smooth = c->smooth && !(c->kicked && switched(w, c));
+        set_modes(w, c->modes_after);
+    }
+    vec_free(&a.trigger);
+    vec_free(&a.owner);
     return fine;
 }
 
@@ -239,14 +400,9 @@ crossings_begin(crossings *w, double t, const double *x, crossing *c)
 
     if (!fired && !nets)
         return false;
-    *c = (crossing){ .t = t,
-                     .x = copy_of(fired ? w->fired.at[0].x : x, w->nx),
-                     .modes = copy_of(fired ? w->fired.at[0].modes : model_modes(w->m), w->nmodes),
-                     .modes_after = copy_of(model_modes(w->m), w->nmodes),
-                     .rate = { bg_calloc(w->nx + 1, sizeof(double)), bg_calloc(w->nx + 1, sizeof(double)) },
-                     .kicked = nets ? copy_of(x, w->nx) : NULL,
-                     .trigger = SIZE_MAX,
-                     .sample = SIZE_MAX };
+    *c = crossing_at(w, t, fired ? w->fired.at[0].x : x, fired ? w->fired.at[0].modes : model_modes(w->m),
+                     model_modes(w->m));
+    c->kicked = nets ? copy_of(x, w->nx) : NULL;
     for (size_t i = 0; i < w->fired.n; i++)
         vec_push(&c->fired, w->fired.at[i]);
     w->fired.n = 0;

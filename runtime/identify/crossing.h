@@ -41,9 +41,12 @@ crossings *crossings_new(bg_model *m, const var_id *by, size_t n, double length)
 void crossings_free(crossings *w);
 /* How large the states are, as far as is known by now (sim_scales): what differences of states at zero are taken by. */
 void crossings_scales(crossings *w, const double *scale);
-/* As a follower (simulate.h) is told them. False: something has no value there. Takes what fired since the last. */
+/* As a follower (simulate.h) is told them. False: something has no value there. Takes what fired since the last.
+ * part: n crossings, one after the other, for conditions that reach their borders at one instant have times of their
+ * own; each to be freed, and the array. */
 void crossings_fire(crossings *w, size_t when, bool first, const double *x);
-bool crossings_jump(crossings *w, double t, const double *x, const double *modes, const double *after, crossing *c);
+bool crossings_jump(crossings *w, double t, const double *x, const double *modes, const double *after, crossing **part,
+                    size_t *n);
 /* The same at the start of the run, at x, where time does not move: what fired, and what ideal switches that are closed
  * make of the states. False: neither. */
 bool crossings_begin(crossings *w, double t, const double *x, crossing *c);

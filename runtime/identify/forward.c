@@ -227,14 +227,19 @@ static bool
 on_jump(void *ctx, double t, const double *before, const double *modes_before, const double *after)
 {
     struct follower *w = ctx;
-    crossing c;
+    crossing *c;
+    size_t n;
     bool fine;
 
     if (w->nq == 0 || w->nx == 0)
         return true;
     paced_forget(&w->paced);
-    fine = crossings_jump(w->crossings, t, before, modes_before, after, &c) && cross(w, &c);
-    crossing_free(&c);
+    fine = crossings_jump(w->crossings, t, before, modes_before, after, &c, &n);
+    for (size_t i = 0; i < n; i++) {
+        fine = fine && cross(w, &c[i]);
+        crossing_free(&c[i]);
+    }
+    free(c);
     return fine || no_value(w, t, "a condition has none");
 }
 
