@@ -59,7 +59,8 @@ metric_ranks(enum metric m)
 enum decision { DECISION_STAYS, DECISION_GOES, DECISION_KEPT, DECISION_SOURCE };
 
 typedef struct metric_row {
-    uint32_t element; /* number in the flat model; for a component its first element; for a bond its place in the order of bond values (model.h) */
+    uint32_t element; /* number in the flat model; for a component its first element; for a bond its place in the order
+                         of bond values (model.h) */
     const char *name, *type;
     bool source, keep;
     double value;           /* SI */
@@ -73,7 +74,7 @@ typedef struct ranking {
     enum metric metric;
     double total;
     VEC(metric_row) row; /* falling; of equals, the first declared leads */
-    size_t nper; /* for several experiments: their rows, NULL if one has none; per.at[row*nper + experiment] */
+    size_t nper;         /* for several experiments: their rows, NULL if one has none; per.at[row*nper + experiment] */
     VEC(const metric_row *) per;
 } ranking;
 
