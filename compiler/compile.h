@@ -12,8 +12,8 @@
 #include "elaborate.h"
 #include "equations.h"
 
-/* What compilations have in common, one after the other: unit tables, machine code. It outlives them; one thread at a
- * time uses it. */
+/* What successive compilations share: unit tables, machine code. It outlives them and is used by one thread at a time.
+ */
 typedef struct compile_shared {
     unit_system *units;
     struct code_store *code;
@@ -38,8 +38,8 @@ typedef struct compilation {
     bool shared_units;         /* the units are compile_shared's */
     bool lent;                 /* names, units and tree are another's: compile_another */
     bool unreadable;           /* the file could not be read: errno tells why */
-    bool component; /* a model with ports, taken alone: its equations depend on what joins it, so that the stages end at
-                       the graph */
+    bool component; /* a model with ports, compiled alone: its equations depend on what is joined to it, so that
+                       compilation ends at the graph */
 } compilation;
 
 typedef struct compile_options {
@@ -63,22 +63,21 @@ typedef struct compile_options {
 
 enum compile_stage { STAGE_PARSE, STAGE_GRAPH, STAGE_CAUSALITY, STAGE_EQUATIONS, STAGE_MODEL };
 
-/* Takes a file through the stages up to the one named. False after errors: sources has them. o may be NULL. */
+/* Compiles a file up to and including the named stage. False after errors, which are in sources. o may be NULL. */
 bool compile_path(compilation *c, const char *path, enum compile_stage upto, const compile_options *o);
 /* Goes on with a compilation that was stopped behind its parse. */
 bool compile_go_on(compilation *c, enum compile_stage upto, const compile_options *o);
 bool compile_text(compilation *c, const char *path, const char *text, size_t n, enum compile_stage upto,
                   const compile_options *o);
-/* Another model or experiment of the file of `of`, which has an elaborated model: the text is not parsed again. c is
- * empty, has messages of its own, and goes before `of`. */
+/* Compiles another model or experiment of the file of `of`, which has an elaborated model, without parsing the text
+ * again. c is empty, gets messages of its own, and is freed before `of`. */
 bool compile_another(compilation *c, const compilation *of, enum compile_stage upto, const compile_options *o);
-/* The model stays, with units and texts for messages. What it was made from goes: tree, graph, strokes, equations,
- * templates (model_close). False with a diagnostic: nothing has changed. */
+/* Keeps the model, with units and texts for messages, and frees what it was made from: tree, graph, strokes,
+ * equations, templates (model_close). False with a diagnostic: nothing has changed. */
 bool compile_close(compilation *c);
 void compile_free(compilation *c);
 
-/* The k-th pass whose result can be printed, by the name that `--dump` has for it, and the stage that has it; NULL
- * behind the last. */
+/* The k-th pass whose result can be printed: its name for `--dump`, and its stage. NULL after the last. */
 const char *compile_dumped(size_t k, enum compile_stage *stage);
 /* Prints it. c was taken to that stage. */
 void compile_dump(const compilation *c, const char *name, FILE *out);

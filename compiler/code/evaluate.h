@@ -21,13 +21,13 @@ typedef struct block_memory {
                       nobody asks */
     double *modes; /* [nmodes] at the last accepted point */
     size_t nmodes;
-    bool left;       /* since it was last cleared, a solution was not one that leads on from the last accepted point:
-                        between them determinants changed their sign, with the modes as they are */
-    bool leapt;      /* likewise, one was far from there: the branch may have ended between them */
-    uint32_t failed; /* last block that failed, UINT32_MAX: none */
+    bool left;  /* since it was last cleared, a solution did not continue the one at the last accepted point: with the
+                   same modes, a determinant changed its sign in between */
+    bool leapt; /* likewise, a solution was far from that one: its branch may have ended in between */
+    uint32_t failed;     /* last block that failed, UINT32_MAX: none */
     uint32_t failed_row; /* its unknown that is not determined, or its worst residual */
     bool failed_singular;
-    /* Other code for a routine that runs long. NULL: it stays as it is. False after an error. */
+    /* Makes optimised code for a routine that runs long. NULL: the code stays as it is. False after an error. */
     bool (*optimise)(void *ctx, routine *r);
     void *ctx;
 } block_memory;
@@ -49,10 +49,10 @@ void evaluator_forget(evaluator *v);
 int evaluator_run(evaluator *v, double t, const double *x, const double *modes, double *out);
 /* Materialised variables after a run. */
 const double *evaluator_variables(const evaluator *v);
-/* Determinants of the blocks' matrices at the last run, by block of the equations; of blocks that are not in the
- * routine nothing is written. */
+/* Determinants of the blocks' matrices at the last run, by block of the equations. Entries of blocks that are not in
+ * the routine are left as they are. */
 void evaluator_determinants(const evaluator *v, double *by_block);
-/* Keeps solutions of the last run as starts, of blocks that no evaluator has accepted in this round. */
+/* Keeps the solutions of the last run as starts, for blocks that no evaluator has accepted in this round. */
 void evaluator_accept(evaluator *v);
 /* Has it blocks that no evaluator has accepted in this round? */
 bool evaluator_lacks(const evaluator *v);
@@ -60,14 +60,14 @@ bool evaluator_lacks(const evaluator *v);
 /* ---- block k of the routine by itself, all else as at the last run of the schedule (solutions.h). Afterwards its
  * unknowns are put back. ---- */
 void evaluator_residuals(evaluator *v, uint32_t k, const double *z, double *r);
-/* Newton's method from z0. False: it finds none, or one beside which there are others without end. */
+/* Newton's method from z0. False: it finds no solution, or one that is not isolated. */
 bool evaluator_solve_from(evaluator *v, uint32_t k, const double *z0, double *z);
 /* Newton's step at z, which is to be subtracted. False: the matrix is singular there. */
 bool evaluator_step(evaluator *v, uint32_t k, const double *z, double *step);
-/* One unknown: a zero between lo and hi, where the residual has the sign of `below` and the opposite one. */
+/* For one unknown: a zero between lo and hi, where the residual has the sign of `below` and the opposite sign. */
 bool evaluator_solve_between(evaluator *v, uint32_t k, double lo, double hi, double below, double *z);
-/* Sizes of the unknowns at which terms of them reach those that are there without them: least and greatest over the
- * residuals; INFINITY and 0 where there are none. */
+/* The size of the unknowns at which their terms in a residual reach the terms without unknowns: the least and the
+ * greatest over the residuals; INFINITY and 0 if there is none. */
 void evaluator_start_sizes(evaluator *v, uint32_t k, double *least, double *greatest);
 void evaluator_put_back(evaluator *v, uint32_t k, const double *z);
 

@@ -18,11 +18,12 @@ typedef struct maker maker;
 maker *maker_new(struct flat_model *f, struct causal *c, struct equations *e, bool long_run);
 void maker_free(maker *k);
 image *image_new(maker *k);
-/* Makes what is not there yet of all that runs, their measures and messages ask for; from then on the maker looks at
- * nothing that the model was compiled from, and makes nothing more. False with a diagnostic when a part has no code. */
+/* Makes all parts that runs, measures and messages may ask for and that do not exist yet. From then on the maker reads
+ * nothing of what the model was compiled from, and makes nothing more. False with a diagnostic if the code of a part
+ * fails. */
 bool image_close(image *m, maker *k);
 
-/* Parts, made unless they are there. */
+/* Parts, made on first use. */
 const void *image_have(image *m, maker *k, enum image_later what);
 #define IMAGE_PART(type, name, what) \
     static inline const type *name(image *m, maker *k) \
@@ -47,15 +48,15 @@ IMAGE_PART(interpret_program, image_numbers_of, LATER_NUMBERS)
 IMAGE_PART(jacobian_form, image_jacobian_of, LATER_JACOBIAN)
 IMAGE_PART(jacobian_form, image_net_partials_of, LATER_NET_PARTIALS)
 routine *image_part(image *m, maker *k, enum model_part part);
-/* By these parameters; of a closed image NULL where nobody asked for them before, with a diagnostic. */
+/* Derivatives by these parameters. NULL with a diagnostic if the image is closed and they were not asked for before. */
 const partials_form *image_partials(image *m, maker *k, const var_id *by, size_t n, size_t noutputs, bool held);
-/* For these variables, in their order; of a closed image there may be others among them. */
+/* For these variables, in their order; for a closed image others may be among them. */
 const condition_program *image_conditions(image *m, maker *k, const var_id *var, size_t n);
-/* The caller's. Of a closed image NULL, with a diagnostic. */
+/* Owned by the caller. NULL with a diagnostic if the image is closed. */
 curvature *image_curvature(const image *m, maker *k, const var_id *by, size_t n, bool held);
 
-/* Optimised code for a routine, which another instance may have asked for meanwhile; once it is closed it stays as it
- * is. False after an error. */
+/* Makes optimised code for a routine, unless another instance has asked for it meanwhile, or the maker is closed.
+ * False after an error. */
 bool maker_improve(maker *k, routine *r);
 
 /* What was made so far: counts, and the CPU time that it took */

@@ -15,11 +15,11 @@
 #include "shown.h"
 #include "source.h"
 
-/* An instance of a compiled model: parameters, modes, what evaluations write. What is compiled is in an image that
+/* An instance of a compiled model: parameters, modes and work arrays. The compiled code is in an image, which
  * instances share. */
 typedef struct bg_model bg_model;
 
-/* Evaluators are compiled when first needed: what nobody asks for costs nothing. */
+/* Evaluators are compiled on first use: what is never asked for costs nothing. */
 enum model_part {
     PART_RHS,
     PART_POWERS,
@@ -37,20 +37,20 @@ enum model_part {
     PART_COUNT
 };
 
-/* Another instance of the same image, with the parameters that m has; modes and blocks as at the start. It goes before
- * the one that model_new (compiled.h) gave. m is not in use meanwhile. */
+/* Makes another instance of the same image with the parameters of m, and with modes and blocks as at the start. Free
+ * it before the first instance, which model_new (compiled.h) returned. m must not be in use during the call. */
 bg_model *model_another(const bg_model *m);
-/* Modes, solutions of blocks, sizes seen: as in an instance that has not run. Parameters stay, and time where it is
- * held.
- */
+/* Resets modes, solutions of blocks and recorded sizes to those of an instance that has not run. Parameters are kept,
+ * and so is the time if it is held. */
 void model_forget(bg_model *m);
 void model_free(bg_model *m);
-/* Makes all that runs, their measures and messages may ask for. From then on nothing that the model was compiled from
- * is looked at but its texts (model_sources) and units: it may go, whatever instances there are. What needs it is
- * refused, with a message: derivatives by parameters that nobody asked for before, second derivatives. Code stays as
- * optimised as it is. No other instance is in use meanwhile. False with a diagnostic: some code could not be made. */
+/* Makes everything that runs, measures and messages may ask for. From then on only the texts (model_sources) and the
+ * units are needed of what the model was compiled from; the rest may be freed, whatever instances there are. Requests
+ * that need the rest are refused with a message: derivatives by parameters that were not asked for before, and second
+ * derivatives. Code is not optimised any further. No other instance may be in use during the call. False with a
+ * diagnostic: some code could not be made. */
 bool model_close(bg_model *m);
-/* Compiles a part ahead of its first use. False with a diagnostic when that fails. */
+/* Compiles a part before its first use. False with a diagnostic if that fails. */
 bool model_need(bg_model *m, enum model_part part);
 
 size_t model_nstates(const bg_model *m);
@@ -59,7 +59,7 @@ size_t model_noutputs(const bg_model *m);
 size_t model_nelements(const bg_model *m);
 const char *model_name(const bg_model *m);
 span model_place(const bg_model *m);     /* of its name */
-span model_run_place(const bg_model *m); /* of the experiment that is run; where there is none, of the model's name */
+span model_run_place(const bg_model *m); /* of the experiment that is run; without an experiment, of the model's name */
 sources *model_sources(const bg_model *m);
 const char *model_output_name(const bg_model *m, size_t i); /* of the text's outputs */
 
@@ -72,9 +72,10 @@ struct model_variable {
     enum var_kind kind;
     enum var_role role;
     bool state;
-    bool number;          /* a parameter that is given as a number: computed from no other */
+    bool number;          /* a parameter given as a number, not computed from others */
     enum defined_by by;   /* of a state the equation of its rate */
-    const char *equation; /* the element, junction, bond or variable whose it is; NULL: that of the text, or none */
+    const char *equation; /* the element, junction, bond or variable that owns it; NULL: declared by the text itself, or
+                             no owner */
     span equation_at;     /* where it stands */
 };
 size_t model_nvariables(const bg_model *m);
@@ -88,44 +89,47 @@ struct model_state {
     span at;
     const unit *unit;
     const unit *display;
-    const unit *shown;       /* the unit in which messages say it (written.h), NULL: SI */
+    const unit *shown;       /* the unit in which messages show it (written.h); NULL: SI */
     var_id var;              /* in the flat model */
     enum var_kind kind;      /* stored, common to a junction, or an integral of the text */
     uint32_t port, junction; /* whose it is; UINT32_MAX: none */
-    bool only_outputs;       /* an integral that no rate reads: takes no part in an equilibrium */
+    bool only_outputs;       /* an integral that no rate reads: it takes no part in an equilibrium */
     bool stated;             /* has a stated initial value */
     bool holds;              /* has no rate: events alone set it */
 };
 struct model_state model_state(const bg_model *m, size_t i);
-/* Initial states at t from the stated values (dependent storage and junctions included). False: diagnostics say why
- * (contradiction, no value where the law has none). Sets the modes too. */
+/* Computes the initial states at t from the stated values, including those of dependent storage and junctions, and
+ * sets the modes. False: diagnostics give the reason (a contradiction, or a law without a value there). */
 bool model_initial(bg_model *m, double t, double *x);
 
-/* Until it is let go, time stands still: everything is evaluated with the inputs of t, known modes as just after it. */
+/* Holds the time until it is released: everything is evaluated with the inputs of t, and with the modes that depend on
+ * time as just after t. */
 void model_hold(bg_model *m, double t);
 void model_let_go(bg_model *m);
 
 /* ---- evaluation, with the modes as they are ---- */
 int model_rhs(bg_model *m, double t, const double *x, double *dx);
 int model_powers(bg_model *m, double t, const double *x, double *power);
-/* The same in the order the code makes them, without a copy: that of element i is at model_power_places(m)[i] (NULL: at
+/* The same in the order of the code, without a copy: the power of element i is at model_power_places(m)[i] (NULL: at
  * i). */
 int model_powers_unordered(bg_model *m, double t, const double *x, double *power);
 const uint32_t *model_power_places(bg_model *m);
 int model_outputs(bg_model *m, double t, const double *x, double *y);
-/* Tells the blocks that (t, x) is an accepted point: their iterations start here until the next call. Not needed
- * without blocks. */
+/* Tells the blocks that (t, x) is an accepted point: their iterations start there until the next call. Not needed for
+ * a model without blocks. */
 void model_accept(bg_model *m, double t, const double *x);
 bool model_has_blocks(const bg_model *m); /* nonlinear ones */
-/* The states (fed[model_nstates]) that laws read whose slope is infinite somewhere, such as spow(e, 0.5) at 0: there
- * the Jacobian says that nothing moves, and has to be taken nearby. False: there are none. */
+/* Marks the states (fed[model_nstates]) read by laws that have an infinite slope somewhere, such as spow(e, 0.5) at 0.
+ * There the Jacobian says that nothing moves, and has to be taken at a point nearby. False: there are none. */
 bool model_root_states(bg_model *m, bool *fed);
 
-/* Do the rates read a function of what moves that may bend sharply, such as a junction's exponential? */
+/* Do the rates contain a function of states that may bend sharply, such as the exponential of a semiconductor
+ * junction? */
 bool model_bends(bg_model *m);
-/* Is there one, or a quotient, that may do all it does within little of the states (bounds.h)? The run is from start to
- * stop. Then: of a step from t[0] to t[1], states and rates at its ends, the part from its start in which none of them
- * goes unseen; 1: all of it. */
+/* Is there such a function, or a quotient, that may vary by all of its range within a small change of the states
+ * (bounds.h)? The run is from start to stop. The second call gives, for a step from t[0] to t[1] with the states and
+ * rates at its ends, the part of the step, from its start, in which none of these functions varies unnoticed; 1: the
+ * whole step. */
 bool model_bends_over(bg_model *m, double start, double stop);
 double model_clear(bg_model *m, const double t[2], const double *const x[2], const double *const f[2]);
 
@@ -134,16 +138,16 @@ double model_clear(bg_model *m, const double t[2], const double *const x[2], con
  * by it (a spring's force, a mass's velocity) ---- */
 size_t model_nbond_values(const bg_model *m);
 int model_bond_values(bg_model *m, double t, const double *x, double *value);
-/* Effort and flow of each port, in the order of ports: 2*ports values. */
+/* Effort and flow of each port, in the order of the ports: 2*ports values. */
 int model_port_values(bg_model *m, double t, const double *x, double *value);
-/* Energy at `stored` of a port of storage, 0 where the law is at rest at 0; NAN where its law reads more than its own
- * port and parameters. */
-double model_stored_energy(bg_model *m, uint32_t port, double stored, double conjugate);
-/* The energy that a port of storage takes up from one {stored, conjugate} to another; NAN where its law reads more than
+/* Energy of a storage port at `stored`, counted from 0 for a law that is at rest at 0; NAN if its law reads more than
  * its own port and parameters. */
+double model_stored_energy(bg_model *m, uint32_t port, double stored, double conjugate);
+/* The energy that a storage port takes up between two points {stored, conjugate}; NAN if its law reads more than its
+ * own port and parameters. */
 double model_energy_taken(bg_model *m, uint32_t port, const double from[2], const double to[2]);
-/* Second derivative of the stored energy by state i at x, 1/m of a mass, k of a spring; NAN where the state stores
- * none, or its law reads what is no state. */
+/* Second derivative of the stored energy by state i at x: 1/m of a mass, k of a spring. NAN if the state stores no
+ * energy, or its law reads something that is not a state. */
 double model_energy_curvature(bg_model *m, size_t i, const double *x);
 
 /* ---- modes: frozen conditions of if, abs, sign, min, max, and pieces of tables ---- */
@@ -153,22 +157,21 @@ struct model_mode {
     const char *text;
     const ex_table *table;
     size_t partner;       /* of MODE_SIGN its MODE_STICK, and the other way round */
-    int side;             /* not 0: g is side times the x of a sign, whose MODE_STICK is the partner */
-    bool corner;          /* only min, max and abs read it: nothing jumps where it turns */
-    bool known;           /* depends on time and parameters only, linearly in time: switches at known times */
+    int side;             /* not 0: g is side times the argument of a sign(), whose MODE_STICK is the partner */
+    bool corner;          /* only min, max and abs read it: nothing jumps when it switches */
+    bool known;           /* depends on parameters and linearly on time alone: it switches at known times */
     double slope, offset; /* of g over time where known: g = offset + slope*t */
 };
 struct model_mode model_mode(const bg_model *m, size_t k);
-double *model_modes(bg_model *m); /* the frozen values, to be set by the runtime between steps */
+double *model_modes(bg_model *m); /* the frozen values; the runtime sets them between steps */
 int model_conditions(bg_model *m, double t, const double *x, double *g);
-/* What rounding may leave of the k-th, where all that it reads cancels: by the greatest numbers in the same units.
- * Slow.
- */
+/* What rounding may leave of condition k where its terms cancel, from the greatest numbers in the same units. Slow. */
 double model_condition_noise(bg_model *m, size_t k, double t, const double *x);
-/* Were blocks solved there whose solution is not one that leads on from the last accepted point? It lies behind a fold.
- */
+/* Did a block at that point have a solution that does not continue the one at the last accepted point? Such a solution
+ * lies beyond a fold. */
 bool model_left_branch(const bg_model *m);
-/* Since model_follow_branch, did rates or conditions have one far from there, or that does not lead on? */
+/* Since model_follow_branch, did an evaluation of rates or conditions give a solution far from that one, or one that
+ * does not continue it? */
 bool model_leapt(const bg_model *m);
 void model_follow_branch(bg_model *m);
 
@@ -184,11 +187,11 @@ struct model_when {
 size_t model_nwhens(const bg_model *m);
 size_t model_nreinits(const bg_model *m);
 struct model_when model_when(const bg_model *m, size_t w);
-/* The variables that condition `when` reads, through other conditions too. */
+/* The variables that the condition of `when` reads, directly or through other conditions. */
 void model_when_reads(const bg_model *m, size_t when, const var_id **list, size_t *n);
 size_t model_reinit_state(const bg_model *m, size_t r);   /* the state it sets */
 bool model_reinit_remembers(const bg_model *m, size_t r); /* for `previous`: the text does not set it */
-/* Numbers that each sample of `when` draws: model_modes()[mode] is to be set before its reinits are asked for. */
+/* The random numbers that each sample of `when` draws: set model_modes()[mode] before asking for its reinits. */
 struct model_draw {
     size_t mode, when;
     bool normal;
@@ -212,9 +215,10 @@ struct model_delay {
 size_t model_ndelays(const bg_model *m);
 struct model_delay model_delay(const bg_model *m, size_t k);
 int model_delayed(bg_model *m, double t, const double *x, double *value); /* what is delayed, now */
-/* Before anything is evaluated at t, `at` puts into the modes what depends on t. NULL: nothing does. */
+/* Called before anything is evaluated at t: `at` puts into the modes what depends on t. NULL: nothing does. */
 void model_give(bg_model *m, void (*at)(void *ctx, double t, double *modes), void *ctx);
-/* From here on nothing does, until it is let: modes are what the caller left there, as those right before a jump. */
+/* Stops these calls until they are allowed again: the modes stay as the caller set them, for instance to those just
+ * before a jump. */
 void model_let_give(bg_model *m, bool may);
 
 /* ---- constraints: functions of the states that stay zero once they are (residual sources whose condition was
@@ -222,18 +226,19 @@ void model_let_give(bg_model *m, bool may);
 size_t model_nconstraints(const bg_model *m);
 int model_constraints(bg_model *m, double t, const double *x, double *c);
 span model_constraint_place(const bg_model *m, size_t k); /* of its source */
-/* Moves x onto them by the least change, each state weighed by the largest value it had. 0, or 1 where that does not
- * succeed. */
+/* Moves x onto the constraints by the least change, each state weighted by the largest value that it had. 0, or 1 on
+ * failure. */
 int model_project(bg_model *m, double t, double *x);
-/* Moves x as ideal switches do that close or open into the modes as they are: charges are shared, currents stop. */
+/* Moves x as ideal switches do that have just closed or opened into the present modes: charges are shared, currents
+ * stop. */
 int model_kick(bg_model *m, double t, double *x);
 bool model_projects(const bg_model *m); /* may there be something to project onto? */
 
 /* ---- nets: ideal switches and what is solved together with them. Their modes are found by a search ---- */
 enum nets_status { NETS_SAME, NETS_SWITCHED, NETS_NONE, NETS_REFUSED, NETS_FAILED };
-/* What a search did. jumped: x was changed by more than rounding. Where no combination of modes holds (NONE), and where
- * a state would have to jump that must not (REFUSED; by itself, or because a source would have to give an impulse): at
- * an ideal switch. */
+/* The result of a search. jumped: x was changed by more than rounding. NONE: no combination of modes is consistent.
+ * REFUSED: a state would have to jump that must not, by itself or because a source would have to give an impulse; the
+ * place is that of an ideal switch. */
 typedef struct nets_report {
     bool jumped;
     size_t state;
@@ -242,9 +247,9 @@ typedef struct nets_report {
 } nets_report;
 bool model_has_nets(const bg_model *m);
 bool model_net_mode(const bg_model *m, size_t k); /* is it set by the search? */
-/* Sets the modes of all nets for just behind t, and moves x where they ask for it (charge and momentum are conserved).
- * ahead: s, in which nothing else happens. farther: 1, or more where a contradiction was taken for rounding. start: x
- * are initial values, of which those not stated may be moved. */
+/* Sets the modes of all nets as just after t, and moves x where these require it (charge and momentum are conserved).
+ * ahead: a time in s within which nothing else happens. farther: 1, or more if a contradiction was taken for rounding.
+ * start: x are initial values, of which those that were not stated may be moved. */
 enum nets_status model_search(bg_model *m, double t, double *x, double ahead, double farther, bool start,
                               nets_report *r);
 
@@ -252,17 +257,17 @@ enum nets_status model_search(bg_model *m, double t, double *x, double ahead, do
 size_t model_nclocks(bg_model *m);
 int model_clocks(bg_model *m, double t, double *value);
 span model_clock_place(bg_model *m, size_t k);
-/* The run is from start to stop. Then the longest step within from..to in which nothing happens to clocks, those that
- * rates read or (all) all of them, that a straight line does not tell (bounds.h): INFINITY where nothing does, 0 where
- * that is not known over so long a time. *clock: which limits it, or SIZE_MAX. */
+/* The run is from start to stop. The second call gives the longest step within from..to in which no clock strays from
+ * a straight line (bounds.h); of the clocks that rates read, or (all) of every clock. INFINITY: nothing limits the
+ * step; 0: that is not known over so long a time. *clock: the one that limits the step, or SIZE_MAX. */
 void model_clocks_over(bg_model *m, double start, double stop);
 double model_clock_step(bg_model *m, double from, double to, bool all, size_t *clock);
-/* Where what rates read of time is greatest, and for how long. */
+/* The times at which what the rates read of time is greatest, and for how long. */
 size_t model_clock_peaks(bg_model *m, double *time, double *width, size_t most);
 
 /* ---- poles: what the rates and powers divide by and may be zero (poles.h), with the modes as they are ---- */
-/* var: whose definition divides, or NULL; text: the divisor. Without a text the determinant of equations that var, and
- * what may be others, is solved from. */
+/* var: the variable whose definition divides, or NULL; text: the divisor. Without a text: the determinant of the
+ * equations that var, and perhaps others, are solved from. */
 struct model_pole {
     span at;
     const char *var;
@@ -281,21 +286,20 @@ void model_solved(const bg_model *m, double *value);
 struct model_pole model_solved_pole(const bg_model *m, size_t k);
 
 /* ---- which solution a run sets out from, where nonlinear equations that are solved together have several ---- */
-struct model_choice; /* blocks in the order of evaluation at (t, x), whose solutions are looked for one after the other
-                      */
+struct model_choice; /* blocks in the order of evaluation at (t, x); their solutions are searched one after the other */
 struct model_solutions {
     size_t n, unknowns;
-    const double *other; /* [n * unknowns] besides the one that is found, with the modes as they are */
+    const double *other; /* [n * unknowns] besides the one that the evaluation finds, with the present modes */
 };
-/* True the first time, and once more when the model has been told to forget. */
+/* True the first time, and once more after the model was told to forget. */
 bool model_chooses(bg_model *m);
 struct model_choice *model_choice_new(bg_model *m, double t, const double *x);
 void model_choice_free(struct model_choice *c);
-/* The next block with other solutions. False: there is none. */
+/* Goes to the next block with several solutions. False: there is none. */
 bool model_choice_next(struct model_choice *c, struct model_solutions *s);
-/* From now on its solution is sought from z; NULL: from where it was. */
+/* From now on its solution is searched from z; NULL: from the previous start. */
 void model_choose(struct model_choice *c, const double *z);
-/* Powers of all elements, and its solution z, as they follow from the choice and the modes. False: there is none. */
+/* Powers of all elements and its solution z, with the present choice and modes. False: there is no solution. */
 bool model_chosen(struct model_choice *c, double *power, double *z);
 var_id model_choice_unknown(const struct model_choice *c, size_t i);
 
@@ -344,12 +348,11 @@ struct curvature *model_curvature_held(bg_model *m, const var_id *by, size_t n);
 bool model_curvature_at(bg_model *m, struct curvature *c, double t, const double *x);
 
 /* ---- parameters ---- */
-/* Sets a parameter that model_parameter found (SI), and what is computed from it: the cost is that of what reads these.
- */
+/* Sets a parameter that model_parameter found (SI) and what is computed from it, at the cost of what reads these. */
 void model_set(bg_model *m, var_id v, double value);
 /* The same by name. False if the name is not one. */
 bool model_set_parameter(bg_model *m, const char *name, double value);
-/* The parameter, constant or constant input of that name in the flat model, VAR_NONE: there is none. And its number. */
+/* The parameter, constant or constant input of that name in the flat model (VAR_NONE: there is none), and its value. */
 var_id model_parameter(const bg_model *m, const char *name);
 bool model_is_parameter(const bg_model *m, var_id v);
 double model_parameter_value(const bg_model *m, var_id v);
@@ -370,11 +373,11 @@ struct model_experiment model_experiment(const bg_model *m);
 void model_window(const bg_model *m, size_t k, double *from, double *to);
 
 /* ---- elements taken out, where the model was compiled for that (compile_options.removable) ---- */
-/* From now on the element is not there: it adds nothing to its junction; or (rests) the junction's common variable is
- * zero. Its state stays as it is. False: the equations would be others, and nothing is changed. */
+/* Takes the element out: it adds nothing to its junction; or (rests) the common variable of its junction is zero. Its
+ * state stays as it is. False: this would take other equations, and nothing is changed. */
 bool model_take_out(bg_model *m, size_t element, bool rests);
-/* What stands for that: the parameter that is the element's factor (VAR_NONE: there is none), what is zero without it,
- * and the place of its state (UINT32_MAX: it has none). */
+/* How that is done: the parameter that is the element's factor (VAR_NONE: there is none), what is zero without the
+ * element, and the place of its state (UINT32_MAX: it has none). */
 struct model_removal {
     var_id factor;
     bool rests;
@@ -383,18 +386,19 @@ struct model_removal {
 struct model_removal model_removal(const bg_model *m, size_t element);
 
 /* ---- when it fails ---- */
-/* Walks the equations at (t, x): the first that is not finite though what it reads is, or the block with the largest
- * scaled residual. Returns its place and a sentence in *text (free it): `"damper_s": division by zero in ...`.
- * SPAN_NONE if all is well. */
+/* Looks through the equations at (t, x) for the first value that is not finite although everything it reads is, or for
+ * the block with the largest scaled residual. Returns its place, and a sentence in *text (free it): `"damper_s":
+ * division by zero in ...`. SPAN_NONE if all is well. */
 span model_explain(bg_model *m, double t, const double *x, char **text);
 
-/* The same for output k that has no finite value at (t, x): the operation among all that it reads which has none first.
- * NULL: nothing is found. free() it. */
+/* The same for output k, which has no finite value at (t, x): the first operation among all it reads without a finite
+ * value. NULL: none is found. free() it. */
 char *model_explain_output(bg_model *m, size_t k, double t, const double *x);
 
 /* A sentence of counts for -v: classes, kernels, chunks, blocks, instructions, compile time. free() it. */
 char *model_statistics(const bg_model *m);
-/* CPU time that compiling took so far, s: parts are compiled when first used, and again when they run long. */
+/* CPU time spent on compiling so far, in s: parts are compiled on first use, and again, optimised, when they run long.
+ */
 double model_compile_seconds(const bg_model *m);
 
 #endif

@@ -15,7 +15,7 @@ struct model_element {
     enum element_type type : 8;
     bool linear;   /* its law is one coefficient */
     bool keep;     /* the experiment says so */
-    bool pseudo;   /* on bonds whose effort times flow is no power, or between such and others */
+    bool pseudo;   /* on bonds whose effort times flow is not a power, or between such bonds and others */
     bool switched; /* ideal switch */
     uint32_t port0, nports;
     uint32_t ratio0, nratios; /* of a two-port: its moduli (model_ratio) */
@@ -51,21 +51,20 @@ struct model_incidence {
     bool is_bond;
     uint32_t index;
 };
-/* An instance of a component, or (name NULL) a round of a loop. Those around it stand before it. */
+/* An instance of a component, or (name NULL) one round of a loop. Enclosing ones come first. */
 struct model_instance {
     const char *name, *type;
     uint32_t parent; /* UINT32_MAX: the model itself */
 };
-/* An output of the text, or a recorded expression behind those. quantity: what its domain calls an effort or flow; NULL
- * of others */
+/* An output of the text or, after these, a recorded expression. quantity: the domain's name of an effort or flow; NULL
+ * for others */
 struct model_output {
     const char *name, *quantity;
     const unit *unit, *display;
     span at;
 };
 
-/* What acts on the model from outside and was opened (flat.h): it can be moved by a parameter, and its rate by another.
- */
+/* An opened external input (flat.h): a parameter moves it, and another one its rate. */
 struct model_opening {
     const char *name, *rate_name;
     var_id by, rate;
@@ -101,8 +100,8 @@ double model_ratio(bg_model *m, uint32_t k, const double *value);
 const char *model_bond_label(arena *a, const struct model_bond *b);
 /* "3 bar": a value of state i, in the unit that the text says it in. */
 shown_text model_state_shown(const bg_model *m, size_t i, double si);
-/* Which variables are read, directly: by element e its laws read read[of_element[e] .. of_element[e+1]), by output k
- * and by a parameter's or signal's definition likewise. */
+/* Which variables are read directly: the laws of element e read read[of_element[e] .. of_element[e+1]); likewise
+ * output k, and the definition of a parameter or signal. */
 typedef struct model_reads {
     var_id *read;
     uint32_t *of_element, *of_output, *of_variable;

@@ -29,10 +29,11 @@ typedef struct nets nets;
 
 typedef struct nets_access {
     void *ctx;
-    /* Conditions of all rows (three each), then differences of all watches (three each), with the held unknowns as they
-     * are. */
+    /* Conditions of all rows (three each), then differences of all watches (three each), for the present values of the
+     * held unknowns. */
     int (*rows)(void *ctx, double t, const double *x, double *out);
-    /* Of rates, then of what rows gives, by states and held unknowns. NULL with a diagnostic where its code fails. */
+    /* Derivatives of the rates, then of what `rows` gives, by states and held unknowns. NULL with a diagnostic if its
+     * code fails. */
     jacobian *(*partials)(void *ctx);
 } nets_access;
 
@@ -44,26 +45,26 @@ void nets_forget(nets *s); /* what runs left behind */
 
 /* Held unknowns at (t, x) for the modes as they are. 0, 1 (no solution there) or -1. */
 int nets_solve(nets *s, double t, const double *x);
-/* What the conditions (three each) say of the held unknowns, by the last solution's modes: these are minus that, where
- * the conditions are the values with the unknowns at zero. False: there is no solution. */
+/* The operators of the last solution's modes: the held unknowns are minus their product with the conditions (three
+ * each), taken with the unknowns at zero. False: there is no solution. */
 bool nets_combine(nets *s, const double *rows, double *held);
-/* Rates of states that a condition holds at zero are zero exactly, as are those that the unknowns cancel but for
- * rounding. After rates with the held unknowns solved for. */
+/* Sets rates to exactly zero where a condition holds the state, or where the unknowns cancel all but rounding. Call
+ * after the rates were evaluated with the solved unknowns. */
 void nets_rest(const nets *s, double *dx);
-/* Differences of watched modes, by mode, that are rounding are zero. After an evaluation with the held unknowns solved
- * for. */
+/* Sets differences of watched modes that are only rounding to zero, by mode. Call after an evaluation with the solved
+ * unknowns. */
 void nets_quiet(nets *s, double *g);
-/* Moves x back onto the constraints that hold, from where an integrator left it. */
+/* Moves x back onto the present constraints after an integrator's step. */
 int nets_project(nets *s, double t, double *x);
-/* The same for the modes as they are, whether a search has seen them or not. */
+/* The same for the present modes, whether a search has met them or not. */
 int nets_kick(nets *s, double t, double *x);
 bool nets_watches(const nets *s, uint32_t mode); /* is it set by the search? */
-bool
-nets_vary(const nets *s); /* do coefficients of unknowns move with time or states? Known after the first solution */
+bool nets_vary(
+    const nets *s); /* whether coefficients of unknowns depend on time or states; known after the first solution */
 
-/* Sets the modes of all nets for just behind t, and moves x where they ask for it. ahead: a time in which nothing else
- * happens. farther: 1, or how much farther than usual to look, where a contradiction grows so slowly that it was taken
- * for rounding. stated (NULL but at the start): states whose jumps are judged; others may be moved. */
+/* Sets the modes of all nets as just after t, and moves x where they require it. ahead: a time within which nothing
+ * else happens. farther: 1, or how much farther than usual to look, if a contradiction grows so slowly that it was
+ * taken for rounding. stated (NULL except at the start): states whose jumps are judged; the others may be moved. */
 enum nets_status nets_search(nets *s, double t, double *x, double ahead, double farther, const bool *stated,
                              nets_report *r);
 

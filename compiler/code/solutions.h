@@ -9,8 +9,8 @@
 
 #include "evaluate.h"
 
-/* Solutions of block k (of the routine that v runs) besides that of the last run, all else as it was there: *others,
- * [returned * unknowns], the caller's to free. Those beside which there are others without end are left out. */
+/* Solutions of block k (of the routine that v runs) besides that of the last run, everything else unchanged: *others,
+ * [returned * unknowns], freed by the caller. Solutions that are not isolated are left out. */
 size_t solutions_of_block(evaluator *v, uint32_t k, double **others);
 
 #endif

@@ -14,9 +14,9 @@
 
 #include "linearize.h"
 
-/* Fills l->effect, l->holder and the E. by: the parameters; all: the linear model in the model's order, its first n
- * columns of B those of by. held: of a model with ideal switches (held_modes.h), else NULL; modes stay as they are, and
- * totals are found where no state is constrained. */
+/* Fills l->effect, l->holder and the E of elements. by: the parameters; all: the linear model in the model's order,
+ * whose B has the columns of `by` first. held: for a model with ideal switches (held_modes.h), else NULL; modes stay
+ * as they are, and totals are found if no state is constrained. */
 void effects_find(linearization *l, const var_id *by, size_t n, const state_space *all, const held_space *held);
 
 #endif

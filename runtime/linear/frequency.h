@@ -19,7 +19,7 @@
 
 enum { FREQUENCY_SAMPLES = 16384 };
 
-/* Bands are octaves, from 1/length on; at both ends those with less than a millionth of everything are left out. */
+/* Bands are octaves, starting at 1/length; bands at either end with less than a millionth of the total are left out. */
 typedef struct frequency_table {
     size_t nelements, nbands;
     double *from, *to; /* [nbands] Hz */
@@ -27,8 +27,8 @@ typedef struct frequency_table {
     char *why;         /* there is none: a sentence */
 } frequency_table;
 
-/* m: compiled with open ends and with ports (elaborate.h). l: linearized at the start of the run. r: its outputs at
- * FREQUENCY_SAMPLES + 1 points. False: out->why. frequency_table_free it in any case. */
+/* m: compiled with open inputs and with ports (elaborate.h). l: linearized at the start of the run. r: its outputs at
+ * FREQUENCY_SAMPLES + 1 points. False: see out->why. Call frequency_table_free in any case. */
 bool frequency_table_make(bg_model *m, const linearization *l, const sim_result *r, frequency_table *out);
 void frequency_table_free(frequency_table *t);
 

@@ -15,8 +15,8 @@
 /* The stable part of s in `out` (of order out->n). False: a mode that is not stable is transmitted, *why (free it) says
  * so. */
 bool stable_part(const state_space *s, state_space *out, char **why);
-/* X (n by n) with A X + X A^T + Q = 0, Q symmetric, A stable. False: A has opposite eigenvalues. transposed: with A^T
- * in the place of A. */
+/* Solves A X + X A^T + Q = 0 for X (n by n), Q symmetric, A stable. False: A has eigenvalues of opposite sign.
+ * transposed: with A^T instead of A. */
 bool lyapunov(size_t n, const double *A, const double *Q, bool transposed, double *X);
 /* The controllability and observability Gramians of a stable system, malloc'ed. */
 bool gramians(const state_space *s, double **P, double **Q);

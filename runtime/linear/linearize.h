@@ -40,8 +40,9 @@ typedef struct linearization {
     VEC(linear_input) input;
     state_space space;
     structure structure; /* structure.why: there is none */
-    bool as_equations;   /* the structure's dependent storage is as the equations have it: no E of single stores */
-    double mismatch;     /* of A and B from the structure, relative to each row; NAN without a structure */
+    bool as_equations;   /* dependent storage is taken as the equations have it: no E of single stores */
+    double mismatch; /* between A and B of the structure and those of the equations, relative to each row; NAN without a
+                        structure */
     modes modes;
     bool modes_known; /* false: they did not converge */
     bool switched;    /* ideal switches are in it: the matrices are those of the modes as they are; no structure where
@@ -63,7 +64,7 @@ enum {
     DENSE_MOST = 1500, /* states up to which all eigenvalues are found, by the QR algorithm */
     SPARSE_COUNT = 12
 }; /* eigenvalues that are found where there are more, unless told otherwise */
-/* Which eigenvalues: count 0: all where A may be dense, else SPARSE_COUNT. */
+/* Which eigenvalues to find. count 0: all if A may be dense, else SPARSE_COUNT. */
 typedef struct mode_request {
     size_t count;
     double complex near;
@@ -71,7 +72,7 @@ typedef struct mode_request {
 
 /* m: compiled with open inputs and sources, its modes those at (t, x). False: l->why. linearization_free it in any
  * case, before the model. */
-/* Is A the same wherever the states are? Looked at beside x too: a cubic spring has no curvature at rest. */
+/* Is A the same for all states? Points beside x are looked at, too: a cubic spring has no curvature at rest. */
 bool linear_everywhere(bg_model *m, double t, const double *x);
 bool linearize_at(bg_model *m, double t, const double *x, linearization *l);
 bool linearize_some(bg_model *m, double t, const double *x, mode_request which, linearization *l);

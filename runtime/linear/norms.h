@@ -23,8 +23,8 @@ bool hinf_norm(const state_space *s, double tolerance, struct norm_bounds *out);
  * frequencies. */
 enum passivity { PASSIVE, NOT_PASSIVE, PASSIVITY_UNKNOWN };
 #define PASSIVE_WITHIN 1e-4
-/* s: as many inputs as outputs, stable. omega: where it is not (NAN: no frequency, it is not stable then with a port
- * that reflects nothing). */
+/* s: stable, with as many inputs as outputs. omega: a frequency at which it is not passive (NAN: at none; then it is
+ * unstable when joined to a port that reflects nothing). */
 enum passivity passivity_of(const state_space *s, double *omega);
 
 #endif

@@ -38,12 +38,12 @@ typedef struct held_space {
     bool regular; /* r alone determines z */
 } held_space;
 void held_space_free(held_space *h);
-/* The same with ideal switches, whose modes are as they are: p is model_partials_held. What they determine is
- * eliminated, and stands in *h, held_space_free it in any case. */
+/* The same with ideal switches in their present modes: p is model_partials_held. What the switches determine is
+ * eliminated and returned in *h. Call held_space_free in any case. */
 enum space_result state_space_held(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x,
                                    state_space *s, held_space *h);
-/* The same without A (NULL), which is told by what is sparse of it: states and kept variables. sparse_jacobian_free it
- * in any case. */
+/* The same without A (NULL), which is given as a sparse matrix over states and kept variables instead. Call
+ * sparse_jacobian_free in any case. */
 enum space_result state_space_sparse(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x,
                                      state_space *s, sparse_jacobian *A);
 state_space state_space_new(size_t n, size_t nu, size_t ny); /* of zeros */

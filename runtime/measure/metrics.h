@@ -29,8 +29,8 @@ enum metric {
     METRIC_COUNT
 };
 #define METRIC(m) (1u << (m))
-/* The expansion is exact, from the integrals of all products of two powers, up to so many rows; of more, or on request,
- * from so many uniform samples. */
+/* Up to this many rows the expansion is exact, from the integrals of all products of two powers; for more rows, or on
+ * request, it is taken from this many uniform samples. */
 enum { KL_MOST_EXACT = 1500, KL_SAMPLES = 501 };
 
 const char *metric_name(enum metric m);
@@ -43,7 +43,7 @@ metric_expands(enum metric m)
 }
 /* False if it is not a metric of this program. */
 bool metric_find(const char *name, enum metric *m);
-/* Comes from the integrals alone, without anything but `activity` in the options of the run. */
+/* Whether the integrals alone suffice: the run needs no option but `activity`. */
 static inline bool
 metric_is_integral(enum metric m)
 {
@@ -59,8 +59,8 @@ metric_ranks(enum metric m)
 enum decision { DECISION_STAYS, DECISION_GOES, DECISION_KEPT, DECISION_SOURCE };
 
 typedef struct metric_row {
-    uint32_t element; /* of the flat model; of a component its first; of a bond its place in the order of bond values
-                         (model.h) */
+    uint32_t element; /* number in the flat model; for a component its first element; for a bond its place in the order
+                         of bond values (model.h) */
     const char *name, *type;
     bool source, keep;
     double value;           /* SI */
@@ -74,14 +74,14 @@ typedef struct ranking {
     enum metric metric;
     double total;
     VEC(metric_row) row; /* falling; of equals, the first declared leads */
-    size_t nper; /* of several experiments: their rows, NULL where one has none; per.at[row*nper + experiment] */
+    size_t nper;         /* for several experiments: their rows, NULL if one has none; per.at[row*nper + experiment] */
     VEC(const metric_row *) per;
 } ranking;
 
 /* Of elements, from a run that gathered activity; m: metric_is_integral. */
 void ranking_make(const bg_model *of, const sim_result *r, enum metric m, ranking *out);
-/* Of what is not a source, the smallest leading set whose share reaches the threshold stays; what an experiment keeps
- * stays anyway. */
+/* Of the rows that are not sources, the smallest leading set whose share reaches the threshold stays. What an
+ * experiment keeps stays in any case. */
 void ranking_decide(ranking *r, double threshold);
 /* Of several experiments: the value of a row is its greatest index over them. The rankings must outlive the result. */
 void ranking_combine(const ranking *one, size_t n, ranking *out);
@@ -95,7 +95,7 @@ typedef struct measure_options {
 } measure_options;
 typedef struct measure measure;
 
-/* Adds to the options of the run what has to be gathered; free it after the run. NULL after an error in the
+/* Adds what the metric needs to the options of the run; free it after the run. NULL after an error, which is in the
  * diagnostics. */
 measure *measure_new(bg_model *m, const measure_options *o, sim_options *run);
 void measure_free(measure *q);

@@ -19,7 +19,7 @@
 
 #include "simulate.h"
 
-/* Which weight moves by how much: 2*i is the factor of flat.weight[i], 2*i + 1 its offset. */
+/* Which weight changes by how much: 2*i is the factor of flat.weight[i], 2*i + 1 its offset. */
 typedef struct weight_move {
     uint32_t weight;
     double by;
@@ -34,9 +34,9 @@ typedef struct held_output {
     double tolerance;
 } held_output;
 
-/* m: compiled with operands to be weighed; r: its run, with states and modes on the grid. greatest[i]: raised to the
- * greatest |dy|/tolerance of change i. False: J cannot be evaluated anywhere, or be solved with somewhere; greatest is
- * of no use then. */
+/* m: compiled with weighable operands; r: its run, with states and modes on the grid. greatest[i]: raised to the
+ * greatest |dy|/tolerance of change i. False: J cannot be evaluated or solved with at some point; greatest is invalid
+ * then. */
 bool sensitivity(bg_model *m, const sim_result *r, bool equilibrium, const weight_change *change, size_t n,
                  const held_output *held, size_t nheld, double *greatest);
 

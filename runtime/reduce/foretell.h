@@ -1,16 +1,16 @@
-/* foretell.h - trials of a search side by side, before it comes to them
+/* foretell.h - trials of a search, run in parallel before the search reaches them
  *
- * A trial that does not depend on what comes of those before it can run beside them, on other cores. What a search
- * finds does not depend on it: an outcome is used where the search comes to that very trial, and of what is accepted in
- * the image (in_image.h) the outcome is all there is; another outcome that is no refusal is only a hint, and the trial
- * is made when its turn comes.
+ * A trial that does not depend on the outcome of those before it can run at the same time on another core. The result
+ * of a search does not depend on this: an outcome is used when the search reaches that very trial. For a part accepted
+ * in the image (in_image.h) the outcome is final; any other outcome that is not a refusal is a hint only, and the trial
+ * is repeated in its turn.
  */
 #ifndef BG_FORETELL_H
 #define BG_FORETELL_H
 
 #include "trial.h"
 
-/* What came of a trial; no version is kept. `simulations` count as the search's when it makes use of the outcome. */
+/* The outcome of a trial; no version is kept. `simulations` are counted when the search uses the outcome. */
 struct outcome {
     bool refused;
     bool ran, fine, unwritten, in_image;
@@ -27,11 +27,11 @@ bool outcome_decides(const struct outcome *y);
 /* Such an outcome as the search meets it. */
 struct verdict outcome_use(struct search *d, const struct outcome *y);
 
-/* What those after a trial of a list hold for: that it is refused; that it is accepted in the image; whatever comes of
- * it. */
+/* The assumption under which later trials of a list are valid: this one is refused; it is accepted in the image; or
+ * either. */
 enum supposed { SUPPOSED_NOTHING, SUPPOSED_REFUSED, SUPPOSED_ACCEPTED };
 
-/* One trial of a list: n candidates go beyond what is taken, each of them read this way. */
+/* One trial of a list: n candidates are taken out in addition, each with this reading. */
 struct ahead_trial {
     struct candidate *const *more;
     const int *reading;
@@ -39,9 +39,9 @@ struct ahead_trial {
     enum supposed supposed;
 };
 
-/* The outcomes of trials of `with` and each of the list. demand: as of try_set. What comes after a trial that did not
- * do what was supposed is of no use. first: the verdict on the first of the list, or NULL: it is an outcome as all of
- * them. Nothing of the search is changed. */
+/* The outcomes of trials of `with` together with each entry of the list. demand: as for try_set. Outcomes after a
+ * trial that did not end as assumed are useless. first: the verdict on the first entry, or NULL: it is an outcome like
+ * the others. Nothing of the search is changed. */
 void foretell(struct search *d, struct candidate *const *with, size_t nwith, const struct ahead_trial *list, size_t n,
               const struct demand *demand, struct verdict *first, struct outcome *out);
 /* How many can run at a time: with 1 nothing is to be had from it. */

@@ -1,26 +1,27 @@
-/* in_image.h - trials that compile nothing: what goes is a factor of 0 in the image of the text at hand
+/* in_image.h - trials that compile nothing: a part is taken out by a factor of 0 in the image of the present text
  *
- * An element that determines what its junction adds up is not there where it gives zero, and one that determines what
- * its junction's bonds share rests there. Both are a parameter of the equations that there are, so that an instance of
- * one image runs instead of a text that is written, read and compiled: one part less, or many.
+ * An element that imposes what its junction adds up has no effect when it imposes zero; one that imposes the variable
+ * its junction's bonds share brings the junction to rest. In both cases the factor is a parameter of the equations, so
+ * that an instance of one image runs instead of a text that is written, read and compiled. One or many parts can be
+ * taken out.
  *
- * What is refused so is refused as in unwritten.h. What is accepted so is written, compiled, run and checked some time
- * later, many parts at once (bounded.c), and nothing is accepted in the end but such a text.
+ * Candidates refused in this way are refused as in unwritten.h. Accepted ones are written, compiled, run and checked
+ * later, many at once (bounded.c); in the end only such a text is accepted.
  */
 #ifndef BG_IN_IMAGE_H
 #define BG_IN_IMAGE_H
 
 #include "trial.h"
 
-/* The verdict on the parts taken[0..n) of the round: those that the base lacks (d->base_taken) and further ones, all of
- * them plain (unwritten.h). False: the equations would be others, or the run does not decide it, as it is too near to
- * what may be. */
+/* The verdict on the parts taken[0..n) of the round: those already missing in the base (d->base_taken) and further
+ * ones, all of them plain (unwritten.h). False: other equations would be needed, or the run is too close to the
+ * tolerance to decide. */
 bool in_image_try(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand,
                   struct verdict *out);
-/* The base so compiled, by experiment, as long as nothing was accepted yet; NULL: it cannot be. */
+/* The base compiled in this way, by experiment, as long as nothing has been accepted; NULL: that is not possible. */
 compilation *in_image_base(struct search *d);
-/* Before the base goes, or is another; and where taken[0..n) are accepted of which some cannot be taken out so: the
- * next image is compiled without them. */
+/* Call before the base is freed or replaced, and when parts taken[0..n) are accepted that cannot be taken out in this
+ * way: the next image is compiled without them. */
 void in_image_forget(struct search *d, size_t n);
 
 #endif

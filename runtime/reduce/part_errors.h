@@ -20,13 +20,13 @@
 
 #include "sensitivity.h"
 
-/* Greatest |dy|/tolerance without the element, by reading. INFINITY: it is not known. */
+/* Greatest |dy|/tolerance without the element, by reading. INFINITY: unknown. */
 typedef struct part_error {
     double dropped, rests;
 } part_error;
 
-/* dy itself, so that what several parts do together can be told: of output i at time[k], where element e is dropped,
- * at[2*e*n + k*nheld + i], where its junction rests, at[(2*e + 1)*n + k*nheld + i]; NAN: it is not known. */
+/* dy itself, from which the effect of several parts together follows. Of output i at time[k]: at[2*e*n + k*nheld + i]
+ * if element e is dropped, at[(2*e + 1)*n + k*nheld + i] if its junction rests; NAN: unknown. */
 typedef struct part_moves {
     size_t ntimes, nheld, n; /* n: of both */
     double *time;
@@ -34,9 +34,9 @@ typedef struct part_moves {
 } part_moves;
 void part_moves_free(part_moves *m);
 
-/* m: compiled with removable elements. so: how it is run; its grid is set here. workers: so many processes have the
- * times T among them; what comes of it is the same. out: by element, raised to what this run says. moves: NULL, not
- * asked for. False: nothing is predicted, and out is of no use; moves is empty. */
+/* m: compiled with removable elements. so: run options, with the grid set here. workers: the number of processes that
+ * share the times T; the result does not depend on it. out: by element, raised to what this run predicts. moves: NULL,
+ * not wanted. False: nothing is predicted, out is invalid and moves is empty. */
 bool part_errors(bg_model *m, sim_options *so, const held_output *held, size_t nheld, size_t workers, part_error *out,
                  part_moves *moves);
 

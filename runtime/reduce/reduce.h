@@ -26,8 +26,8 @@ typedef struct reduce_options {
     size_t rounds;   /* at most; 0: one */
     bool components; /* whole components take the place of their elements; of activity and rms */
     const char *const *only;
-    size_t nonly;     /* these elements are tried, whatever the threshold says; none: the threshold decides */
-    double threshold; /* 0 .. 1: the share that stays; of METRIC_JUNCTION and METRIC_RELATIVE the ratio below which a
+    size_t nonly;     /* only these elements are tried, whatever the threshold; none: the threshold decides */
+    double threshold; /* 0 .. 1: the share that stays; for METRIC_JUNCTION and METRIC_RELATIVE the ratio below which a
                          bond is negligible */
     /* Fills the run's options beyond the experiment's: tolerances, method, progress. */
     void (*adjust)(void *ctx, bg_model *m, sim_options *o);
@@ -45,8 +45,8 @@ typedef struct reduce_kept {
     const char *why;
     int line, round;
 } reduce_kept;
-/* What the error-bounded search tried: candidates taken together. worst: greatest error over its tolerance; NAN where
- * nothing ran. */
+/* A trial of the error-bounded search: candidates taken out together. worst: the greatest error over its tolerance;
+ * NAN if nothing ran. */
 typedef struct reduce_trial {
     const char *names;
     int round;
@@ -65,14 +65,16 @@ typedef struct reduce_error {
     double within; /* NAN: not given */
 } reduce_error;
 
-/* Where a `stop when` ended the runs of an experiment, as given first: errors are of what both have. */
+/* Where a `stop when` ended the runs of an experiment, the given model's first: errors are of the time that both
+ * cover. */
 typedef struct reduce_end {
     const char *experiment;
     double at[2];
 } reduce_end;
 
-/* By eigenvalues: what the line of an output became (a factor of what it was, and so much of an input more), and how
- * far steps of the input and frequency responses are off; before: with gains at rest alone put right. */
+/* For reductions by eigenvalues: the new line of an output (a factor on the old one, and a part of an input added),
+ * and the errors of steps of that input and of the frequency response; before: with only the gains at rest corrected.
+ */
 typedef struct reduce_line {
     const char *output, *input;
     double factor, direct;
@@ -93,11 +95,11 @@ typedef struct reduction {
     VEC(reduce_line) line;
     size_t states_before, states_after, elements_before, elements_after;
     uint64_t steps_before, steps_after, evaluations_before, evaluations_after; /* of all runs of a text */
-    double kept_share; /* by a threshold: what those that stay have of the given model's measure, sources left out; NAN:
-                          does not apply */
+    double kept_share; /* by a threshold: the share of the given model's measure that the remaining elements have,
+                          without sources; NAN: does not apply */
     const char *model;
     size_t simulations;          /* that the error-bounded search took */
-    size_t sets;                 /* of parts that it tried together, beyond the order of their errors (exchange.h) */
+    size_t sets;                 /* sets of parts tried together, beyond the order of their errors (exchange.h) */
     VEC(const char *) not_tried; /* what could give a smaller model and was not looked at */
 } reduction;
 
@@ -107,8 +109,8 @@ enum reduce_result {
     REDUCE_INTERNAL,
     REDUCE_NO_TOLERANCE
 }; /* reduce_within: what was asked for holds no output; *why */
-/* c: the compiled model (STAGE_MODEL), whose sources get the diagnostics. REDUCE_FAILED: they say why. REDUCE_INTERNAL:
- * *why (free it). *out is filled; reduction_free it in any case. */
+/* c: the compiled model (STAGE_MODEL); its sources get the diagnostics. REDUCE_FAILED: see these. REDUCE_INTERNAL: see
+ * *why (free it). *out is filled; call reduction_free in any case. */
 enum reduce_result reduce(compilation *c, const reduce_options *o, reduction *out, char **why);
 void reduction_free(reduction *r);
 
@@ -125,7 +127,7 @@ void reduction_free(reduction *r);
  * Errors are always against the model as given, so they do not add up over rounds, and the greatest of whole
  * trajectories (track.h). What the result used up of a tolerance would be free again if the result were reduced again:
  * the report says what is left. */
-/* Relative tolerance of the runs that are compared, where the experiment says none. */
+/* Relative tolerance of the runs that are compared, if the experiment has none. */
 #define BOUNDED_RTOL 1e-8
 enum within_kind { WITHIN_STATED, WITHIN_VALUE, WITHIN_SHARE };
 typedef struct bounded_options {
@@ -144,23 +146,23 @@ typedef struct bounded_options {
     void (*adjust)(void *ctx, bg_model *m, sim_options *o);
     void (*failed)(void *ctx, const sources *s); /* the model as given does not run: its messages */
     void *ctx;
-    size_t workers; /* so many trials run side by side; 0: as many as there are cores. What is found is the same */
+    size_t workers; /* number of trials that run in parallel; 0: one a core. The result does not depend on it */
 } bounded_options;
 enum reduce_result reduce_within(const char *path, const char *text, size_t length, const bounded_options *o,
                                  reduction *out, char **why);
-/* Place in the given text that a place of the reduced text came from. ctx: the reduction. */
+/* The place in the given text from which a place of the reduced text came. ctx: the reduction. */
 size_t reduction_origin(void *ctx, size_t at);
 
-/* How many steps a trial may take where the text at hand took `steps`: what needs more has become stiff or switches all
- * the time. */
+/* How many steps a trial may take if the present text took `steps`: one that needs more has become stiff, or switches
+ * all the time. */
 size_t reduction_steps(uint64_t steps);
 
-/* Names the lines that the edits of a round change and none of the round's operations names, before the round is added:
- * what goes from a component or a loop changes the line that says `without`, not its own. */
+/* Reports the lines that the edits of a round change and that none of its operations names; call before the round is
+ * added. A part taken out of a component or loop changes the line with `without`, not its own. */
 void reduction_name_edits(reduction *r, const sources *given, uint32_t file, const edits *e);
 
-/* What an initial value that went said: "q(0) = 1 [mm]", of the model or of an experiment (s: of the text before).
- * NULL: the item is no such. */
+/* The text of an initial value that was removed, "q(0) = 1 [mm]", from the model or an experiment (s: of the text
+ * before). NULL: the item is not an initial value. */
 const char *reduction_said(arena *a, const sources *s, const rewrite_item *item);
 
 #endif

@@ -1,12 +1,12 @@
 /* rewrite.h - takes elements out of a model's source text, as edits
  *
- * Elements go with their bonds. What this leaves dangling goes too (junctions that carried only what went, two-ports
- * into nothing), and so do parameters, constants, signals and inputs that nothing reads any more that was read before.
- * A declaration whose line goes moves to where the name appears next. An element that something surviving reads stays.
- * All other bytes stay.
+ * Elements are removed with their bonds. What this leaves dangling is removed, too (junctions that carried nothing
+ * else, two-ports that lead nowhere), and so are parameters, constants, signals and inputs that were read before and
+ * are not any more. A declaration whose line is removed moves to the next place where its name appears. An element that
+ * a remaining part reads stays. All other bytes stay.
  *
  * needs    the tree of a file without syntax errors, a model that elaborates
- * cost     linear in the text, times the rounds that readers ask for (one or two in practice)
+ * cost     linear in the text, times the rounds that readers require (one or two in practice)
  */
 #ifndef BG_REWRITE_H
 #define BG_REWRITE_H
@@ -24,7 +24,7 @@ enum rewrite_kind {
     REWRITE_EXPECT,   /* what an experiment expects of something which went */
     REWRITE_INITIAL,  /* initial value that went with its part */
     REWRITE_MOVE,     /* declaration that moved */
-    REWRITE_CLAMP,    /* an element that became a source of zero: its junction's common variable rests */
+    REWRITE_CLAMP,    /* an element that became a source of zero: its junction's common variable is held at zero */
     REWRITE_TERM_DELETE,
     REWRITE_TERM_MEAN, /* a term of a sum: gone, or a number in its place */
     REWRITE_WITHOUT,   /* a statement that says `without` what went elsewhere */
@@ -43,18 +43,17 @@ typedef struct rewrite_item {
     size_t nelements; /* of a term: all elements whose laws it is in */
 } rewrite_item;
 
-/* What becomes of a bond between two junctions of the model itself, or of that bond of a two-port through which its
- * source would act back. */
+/* The fate of a bond between two junctions of the model itself, or of the bond of a two-port through which its source
+ * would act back. */
 typedef struct rewrite_bond {
     span arrow;         /* in the text */
     const char *label;  /* for reports: "body -> strut" */
-    const char *source; /* the name of the source that takes its place; NULL: none does, the bond is dropped */
+    const char *source; /* the name of the source that replaces it; NULL: none, the bond is dropped */
     const char *text;   /* the source as the text says it: "MSe:body_on_strut = body.e" */
-    const char *driver; /* interned: the part that has the junction which it reads (the junction, or a component whose
-                           port it is) */
+    const char *driver; /* interned: the part with the junction that it reads (the junction, or a component that has it
+                           as a port) */
     bool forward;       /* it acts to the right of the arrow, else to its left */
-    bool two_port; /* the source is an interned two-port of the text, which stands at that side of the arrow and turns
-                      into it */
+    bool two_port; /* the source is an interned two-port of the text, on that side of the arrow, which turns into it */
 } rewrite_bond;
 
 /* An element that stays because something that stays needs it. */
@@ -72,19 +71,20 @@ typedef struct rewrite {
     char *error;            /* internal error, or NULL */
 } rewrite;
 
-/* A change inside what stays: bytes replaced, and with them what they read. The pieces of all changes are disjoint. */
+/* A change inside a remaining part: bytes are replaced, and what they read changes. The pieces of all changes are
+ * disjoint. */
 typedef struct rewrite_piece {
     span at;
     const char *text;
 } rewrite_piece;
 typedef struct rewrite_change {
     enum rewrite_kind kind; /* REWRITE_CLAMP, REWRITE_TERM_DELETE, REWRITE_TERM_MEAN, REWRITE_INITIAL, REWRITE_LET */
-    const char *owner; /* interned: the part (or value: of_value) whose text it is; when that goes, so does the change.
-                          Of a let: NULL */
+    const char *owner; /* interned: the part (or value: of_value) that it belongs to; the change is dropped with it. Of
+                          a let: NULL */
     bool of_value;
     bool inner; /* it is in a component, which nothing here takes away */
     const char *const *element;
-    size_t nelements; /* of a term: all elements whose laws it is in, by full name; outlives the plan */
+    size_t nelements; /* of a term: the full names of all elements whose laws contain it; outlives the plan */
     const char *name; /* for reports: the element, the term */
     span at;
     const rewrite_piece *piece;
@@ -94,8 +94,8 @@ typedef struct rewrite_change {
 /* What each kind is called in reports: "drop", "clamp", "dangling", "parameter", ... */
 const char *rewrite_kind_name(enum rewrite_kind k);
 
-/* What is asked of a text: elements of a model to take out, changes inside what stays, bonds to drop or make one-way.
- * Names are interned with the tree's. */
+/* A request: elements to take out, changes inside remaining parts, bonds to drop or make one-way. Names are interned
+ * with those of the tree. */
 typedef struct rewrite_request {
     const flat_model *f; /* the model as elaborated from the text */
     const ast_file *file;
@@ -111,19 +111,18 @@ typedef struct rewrite_request {
                                  does a bond whose source would have nothing to read */
     size_t nbonds;
 } rewrite_request;
-/* Fills *r, on which rewrite_free is due also after false. False: r->error. Nothing left to do: r->edits.list.n == 0.
- */
+/* Fills *r; call rewrite_free also after false. False: see r->error. Nothing to do: r->edits.list.n == 0. */
 bool rewrite_plan(const rewrite_request *q, rewrite *r);
 void rewrite_free(rewrite *r);
-/* Deletes statements: with the whole line (indentation, trailing comment, newline) where nothing else stands on it.
+/* Deletes statements, each with its whole line (indentation, trailing comment, newline) if nothing else is on it.
  * Sorts them. */
 void rewrite_delete_statements(edits *e, const char *text, size_t length, span *lost, size_t n);
-/* Where the model itself says a part (its origin, and its own place): there, or at the outermost component that it is
- * in. */
+/* The place where the model itself declares a part (its origin, and its own place): its own, or that of the outermost
+ * component around it. */
 span rewrite_place(const flat_model *f, uint32_t origin, span at);
 
-/* Is the graph `after` what `before` becomes when the plan's parts are taken out? By names, types, laws and arrows.
- * Both as elaborated, before any later stage. False: *why names the first difference (free it). */
+/* Checks that the graph `after` is `before` with the plan's parts taken out, by names, types, laws and arrows. Both as
+ * elaborated, before any later stage. False: *why names the first difference (free it). */
 bool rewrite_check(const flat_model *before, const rewrite *r, const flat_model *after, char **why);
 
 #endif

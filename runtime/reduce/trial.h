@@ -13,7 +13,7 @@
 #include "together.h"
 #include "version.h"
 
-/* Share of the tolerance that counts as within: the rest is for integrators that take other steps. */
+/* Share of the tolerance that counts as within it: the rest allows for integrators that take other steps. */
 static const double WITHIN = 0.99;
 
 /* An output that is held to a tolerance in one experiment. */
@@ -45,18 +45,18 @@ struct verdict {
     rewrite plan;
     bool unwritten; /* no text was made: v and plan are empty */
     bool in_image;  /* nor was anything compiled */
-    bool lasts;     /* a refusal that is due to the text alone: whenever that is tried again, the same comes of it */
+    bool lasts;     /* a refusal that depends on the text alone: trying it again gives the same result */
     text_key key;
     size_t spent;      /* simulations of that text */
-    const double *off; /* of what is within its tolerances: how far off (together.h); NULL: nobody asks */
+    const double *off; /* if it is within its tolerances: its errors (together.h); NULL: not wanted */
 };
 
-/* What else a trial must be, so that nothing is spent on what would not be taken: its text has fewer states, or as many
- * and fewer elements; and its run ends where an output is certainly too far off. */
+/* What else is required of a trial, so that no time is spent on a text that would not be taken: it has fewer states,
+ * or as many states and fewer elements; and its run stops as soon as an output is certainly too far off. */
 struct demand {
     size_t states, elements;
 };
-/* Its run ends where an output is certainly too far off, whatever the size of the text. */
+/* Its run stops as soon as an output is certainly too far off, whatever the size of the text. */
 static const struct demand HASTY = { SIZE_MAX, SIZE_MAX };
 
 /* The base, compiled so that a run may do without its elements (in_image.h). */
@@ -72,7 +72,7 @@ struct search {
     reduction *out;
     struct trier trier;
     const struct demand *demand; /* of the trial at hand; NULL: none */
-    double slack;                /* it ends where an output is so many times further off than it may be; 0: once */
+    double slack;                /* it stops when the error of an output is so many times its tolerance; 0: once */
     struct version first, now;
     const struct version *base; /* in a round: the text at hand without what was accepted so far */
     const overrides *base_set;
@@ -105,12 +105,12 @@ double error_over(double error, double tolerance);
 /* The line of the text as given; 0: unknown */
 int trial_line(const struct search *d, span at);
 
-/* Takes a set of candidates, each by its chosen reading, out of the text at hand, compiles, runs and measures. demand:
- * NULL, none. */
+/* Takes a set of candidates out of the present text, each with its chosen reading, compiles, runs and measures the
+ * result. demand: NULL, none. */
 struct verdict try_set(struct search *d, struct candidate *const *set, size_t n, const struct demand *demand);
-/* The output that is too far off, as people see it: its difference there, and what it may be. */
+/* The output that is too far off, for messages: its error and its tolerance. */
 const char *trial_too_far(const struct search *d, const track *k, size_t experiment);
-/* Holds what was run against the tolerances: x->worst, and x->why where it is too much. */
+/* Compares the run with the tolerances: sets x->worst, and x->why if an error is too large. */
 void trial_measure(struct search *d, struct verdict *x, const struct version *v);
 /* What came of it decides: a refusal is kept in mind. */
 void note_verdict(struct search *d, const struct verdict *x);

@@ -22,8 +22,8 @@ struct version {
     char *own;             /* the text, where it is not the caller's */
     bool lent;             /* the compilation is the caller's: run_version does not compile */
     compilation *c;        /* one an experiment, as the rest */
-    const compilation *of; /* NULL, or compilations of one text: this version is that text with parts taken out, not
-                              written or parsed again */
+    const compilation *of; /* NULL, or compilations of one text: this version is that text with parts taken out, without
+                              writing or parsing it again */
     const struct elaborate_taken *taken;
     const span *unstated;
     size_t ntaken, nunstated; /* parts, and initial values */
@@ -41,16 +41,17 @@ struct trier {
     arena *arena;                 /* of messages */
     void (*adjust)(void *ctx, bg_model *m, sim_options *o);
     void *ctx; /* the user's */
-    /* Is it worth a run, by what was compiled? NULL, or why not. NULL: each is. */
+    /* Whether the compiled text is worth a run: returns NULL, or why not. NULL: every text is. */
     const char *(*worth)(void *of, const compilation *c);
-    /* so: as the experiment and the user say; which outputs are followed, and limits. */
+    /* so: run options of the experiment and the user; which outputs are recorded, and limits. */
     void (*prepare)(void *of, struct version *v, size_t experiment, sim_options *so);
-    /* Why a run ended early, better than its diagnostics do; NULL: it does not. NULL: they say it. */
+    /* A better reason for an early end of a run than its diagnostics give; returns NULL if it has none. NULL: the
+     * diagnostics are used. */
     const char *(*why)(void *of, const struct version *v, size_t experiment);
     void *of;
 };
 
-/* Compiles and runs v's text. NULL, or why it does not; *at: the experiment that it was. */
+/* Compiles and runs the text of v. Returns NULL, or why that fails; *at: in which experiment. */
 const char *version_run(const struct trier *r, struct version *v, const overrides *set, size_t *at);
 void version_free(const struct trier *r, struct version *v);
 /* Where the runs of an experiment ended. False: at its stop, both. */
@@ -65,24 +66,26 @@ struct trial {
     char *internal;
 };
 
-/* Makes the edits of t->plan, which is filled, in `now`: the text of t->v, and t->set. False: there are none. */
+/* Applies the edits of t->plan, which is filled, to `now`: gives the text of t->v, and t->set. False: there are none.
+ */
 bool trial_write(const struct version *now, const overrides *set, struct trial *t);
-/* Runs that text; writes it first, where that was not done. *initial: to them is added what
- * contradicts itself at the start; true: something was, and a plan without that may do. */
+/* Runs that text, and writes it first if that was not done. *initial: initial values that contradict each other at the
+ * start are added to it; true: there were some, and a plan without them may succeed. */
 bool trial_run(const struct trier *r, const struct version *now, const overrides *set, rewrite_changes *initial,
                struct trial *t);
 /* Writes that text and compiles it only. */
 void trial_compile(const struct trier *r, const struct version *now, const overrides *set, struct trial *t);
-/* Is the graph of what was run the one at hand after the plan's operations? Else t->internal. */
+/* Checks that the graph of what was run is the present one after the plan's operations; else sets t->internal. */
 bool trial_check(const struct trier *r, const struct version *now, const overrides *set, struct trial *t);
 void trial_free(const struct trier *r, struct trial *t);
 
 /* ---- the same for what runs by other means ---- */
 
-/* Is the text `after` the graph of `before` with the plan's operations done? Else what is not (free it). */
+/* Checks that the text `after` has the graph of `before` after the plan's operations. NULL, or the difference (free
+ * it). */
 char *reduction_check(const char *path, const char *before, size_t nbefore, const compile_options *of_before,
                       const rewrite *plan, const char *after, size_t nafter, const compile_options *of_after);
-/* Those of set whose parameters the plan leaves, into out (n of them at most). How many. */
+/* Copies those entries of `set` whose parameters the plan leaves to out (at most n). Returns how many. */
 size_t reduction_remaining(const struct elaborate_override *set, size_t n, const rewrite *plan,
                            struct elaborate_override *out);
 struct reduction;

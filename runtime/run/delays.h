@@ -16,11 +16,11 @@
 
 typedef struct delays delays;
 
-/* NULL: the model has none. Gives the model its delayed values until delays_free. */
+/* NULL: the model has no delays. Sets the model's delayed values until delays_free. */
 delays *delays_new(bg_model *m, double start, double stop);
 void delays_free(delays *d);
-/* Values before the start, from the states there. 0, or as evaluations have it; < 0 also where they make no sense,
- * which was said. */
+/* Computes the values before the start from the states there. 0, or the status of the evaluations; < 0 also if the
+ * values make no sense, with a diagnostic. */
 int delays_start(delays *d, double t, const double *x);
 
 /* Until where a step from t may go. */
@@ -29,14 +29,14 @@ double delays_limit(delays *d, double t);
 void delays_from(delays *d, double t);
 /* Puts delayed values at t into the modes. */
 void delays_give(delays *d, double t, double *modes);
-/* Keeps what is delayed over t0..t1, by the states at its ends and at the three places of quartic.h. Status of the
- * evaluations. */
+/* Stores the delayed quantities over t0..t1, from the states at its ends and at the three places of quartic.h. Status
+ * of the evaluations. */
 int delays_keep(delays *d, double t0, double t1, const double *const x[5]);
 
 enum delays_break { DELAYS_SMOOTH, DELAYS_BENDS, DELAYS_JUMPS };
 /* What delayed values do at t, which then is behind. */
 enum delays_break delays_pass(delays *d, double t);
-/* What is delayed jumps or bends at t, where the run sets out anew from x. */
+/* A delayed quantity jumps or bends at t, where the run starts anew from x. */
 int delays_mark(delays *d, double t, const double *x);
 
 #endif

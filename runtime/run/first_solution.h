@@ -1,7 +1,7 @@
-/* first_solution.h - which solution a model sets out from, where equations that are solved together have several
+/* first_solution.h - the solution that a model starts from, where equations that are solved together have several
  *
- * The one with the least power: the sum of |e f| over all elements. What comes later (a run, the search for rest)
- * follows it. That there are several is said.
+ * It is the one with the least power, the sum of |e f| over all elements. What comes later (a run, the search for an
+ * equilibrium) continues from it. A note says that there are several.
  */
 #ifndef BG_FIRST_SOLUTION_H
 #define BG_FIRST_SOLUTION_H
@@ -9,16 +9,17 @@
 #include "events.h"
 
 enum first_solution {
-    FIRST_ALONE,  /* there is no other; or it was chosen before, since the model was last told to forget */
+    FIRST_ALONE,  /* there is only one; or it was chosen before, since the model was last told to forget */
     FIRST_KEPT,   /* that found first is the one */
     FIRST_CHANGED /* another one is: what followed from that found first is out of date */
 };
 
-/* At (t, x), where the modes agree; what is chosen is kept in the model's memory, and modes that go with it are set. */
+/* At (t, x) with consistent modes. The choice is kept in the model's memory, and its modes are set. */
 enum first_solution first_solution(bg_model *m, events *e, double t, const double *x);
 
-/* The point that a model is looked at without a run: its stated values at t or the rest that follows from them, the
- * modes that hold there, the first solution. What was there before is forgotten. False: said. */
+/* The point at which a model is analysed without a run: its stated values at t or the equilibrium that follows from
+ * them, the modes that hold there, and the first solution. Earlier modes and solutions are forgotten. False: a
+ * diagnostic says why. */
 bool first_point(bg_model *m, double t, bool rests, double *x);
 
 #endif

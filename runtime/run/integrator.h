@@ -17,7 +17,7 @@ enum integrator_status {
     STEP_OK,
     STEP_SINGULAR, /* the model could not be evaluated however short the step */
     STEP_SMALL,    /* the step became too small for the tolerance */
-    STEP_UNSOLVED  /* SIM_VARIATIONAL: no solution was found of the equations of a step so long */
+    STEP_UNSOLVED  /* SIM_VARIATIONAL: the equations of a step of that length have no solution near */
 };
 
 /* rtol > 0; atol > 0, or 0: from the sizes of the states (see integrator.c). powers: will be integrated (a model
@@ -25,19 +25,19 @@ enum integrator_status {
 integrator *integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, double start, double stop,
                            bool powers);
 void integrator_free(integrator *g);
-/* Of SIM_VARIATIONAL: masses move with displacements. Said before the first step. */
+/* For SIM_VARIATIONAL: masses depend on displacements. Call before the first step. */
 void integrator_masses_move(integrator *g, bool moving);
 
-/* Sets out from (t, x), x copied. Forgets what was before. False: the Jacobian does not compile (diagnostic given). */
+/* Starts from (t, x), x copied, and forgets earlier steps. False: the Jacobian does not compile (a diagnostic is
+ * given). */
 bool integrator_start(integrator *g, double t, const double *x);
-/* The same after states without rates were set anew (held values): equations, sizes and spectral radius are those of
- * before. */
+/* The same after states without rates were set (held values): equations, sizes and spectral radius are unchanged. */
 bool integrator_resume(integrator *g, double t, const double *x);
 bool integrator_ready(const integrator *g); /* false: it needs a Jacobian that does not compile */
 /* One accepted step that ends at `until` at the latest (exactly there if it gets so far). */
 enum integrator_status integrator_step(integrator *g, double until);
 
-/* How long the next step would be, or may be; INFINITY where that is not known yet. */
+/* How long the next step would be, or may be; INFINITY if that is not known yet. */
 double integrator_next(const integrator *g);
 
 /* The last step: from t0 to t1, the states at its ends. After a failure both ends are the last accepted point. */
@@ -49,19 +49,20 @@ const double *integrator_x1(const integrator *g);
 bool integrator_dense(integrator *g, double t, double *x);
 bool integrator_dense3(integrator *g, const double s[3], double t_end, double *const x[3]); /* of [t0, t_end] */
 
-/* State with the greatest estimated error against its tolerance in the last attempt, and that ratio. */
+/* The state with the greatest ratio of estimated error to tolerance in the last attempt, and that ratio. */
 size_t integrator_worst(integrator *g, double *ratio);
 /* How large the states are (scales.h), at the end of the last step. */
 void integrator_scales(const integrator *g, double *scale);
-/* How far rates f (NULL: those at the ends of the last step) would take a state in so long a time, in tolerances: the
- * greatest. */
+/* The greatest distance, in tolerances, that a state would move in this time with the rates f (NULL: those at the ends
+ * of the last step). */
 double integrator_moves(integrator *g, const double *f, double time);
 /* The tolerance of each state there. */
 void integrator_tolerates(integrator *g, double *dx);
 
-/* Steps to the end at the present length, where the explicit method was asked for and stability limits it; else 0. */
+/* The number of steps to the end at the present length, if the explicit method was asked for and stability limits it;
+ * else 0. */
 double integrator_stiff(const integrator *g);
-/* The solver that was not at work though it might do better, "bdf" or "explicit"; NULL where there is none. */
+/* The solver that was not used and might do better, "bdf" or "explicit"; NULL if there is none. */
 const char *integrator_other(const integrator *g);
 void integrator_counts(integrator *g, sim_result *r);
 char *integrator_method(const integrator *g); /* free() it */

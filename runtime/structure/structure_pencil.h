@@ -20,8 +20,8 @@ typedef struct structure_pencil {
     size_t first_given, first_law; /* rows of the laws of dissipators and of dependent storage */
 } structure_pencil;
 
-/* s: lists of ports, S, L, C_d alone; s->why stays as it is where that is done. False: s->why. structure_free s and
- * structure_pencil_free p in any case. */
+/* Of s only the lists of ports, S, L and C_d are filled. False: see s->why. Call structure_free(s) and
+ * structure_pencil_free(p) in any case. */
 bool structure_pencil_make(bg_model *m, double t, const double *x, const size_t *order, structure *s,
                            structure_pencil *p);
 void structure_pencil_free(structure_pencil *p);
