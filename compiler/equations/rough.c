@@ -9,6 +9,7 @@
 struct unfolding {
     equations *e;
     bool closed; /* no more are made */
+    bool roots;  /* of these, too */
     map unknown; /* of the block: the variable -> 1 */
     map made;    /* hash of an operation on an inst -> first of done */
     VEC(struct done {
@@ -48,11 +49,11 @@ is_exponential(const pool *p, node n)
 }
 
 static bool
-is_rough(const pool *p, node n)
+is_rough(const pool *p, node n, bool roots)
 {
     const ex_node *x = pool_node(p, n);
 
-    return is_exponential(p, n) || x->op == EX_LN || x->op == EX_SINH || root_exponent(p, x) > 0;
+    return is_exponential(p, n) || x->op == EX_LN || (roots && (x->op == EX_SINH || root_exponent(p, x) > 0));
 }
 
 /* u = exp(a) */
@@ -102,7 +103,7 @@ smooth_equation(pool *p, node n, node u)
 
 /* The first operation of root that is rough and reads a flagged slot; NODE_NONE: there is none. */
 static node
-find_rough(pool *p, node root, const bool *flag, uint32_t nslots, bool *used)
+find_rough(pool *p, node root, bool roots, const bool *flag, uint32_t nslots, bool *used)
 {
     size_t count;
     const node *tape = ex_tape(p, root, &count);
@@ -110,7 +111,7 @@ find_rough(pool *p, node root, const bool *flag, uint32_t nslots, bool *used)
     for (size_t i = 0; i < count; i++) {
         double c;
 
-        if (!is_rough(p, tape[i]) ||
+        if (!is_rough(p, tape[i], roots) ||
             (pool_node(p, tape[i])->op == EX_POW && ex_is_const(p, pool_node(p, tape[i])->a, &c) && !(c > 0)))
             continue;
         ex_slots_used(p, tape[i], used, nslots);
@@ -236,7 +237,7 @@ unfold(unfolding *z, inst r, span at)
             vec_push(&slot, f->slot.at[r.first + k]);
             flag[k] = map_get(&z->unknown, slot.at[k]) != MAP_NONE;
         }
-        n = find_rough(f->pool, r.root, flag, r.n, flag + r.n);
+        n = find_rough(f->pool, r.root, z->roots, flag, r.n, flag + r.n);
         free(flag);
         if (n != NODE_NONE) {
             var_id u = unknown_for(z, inst_part(e->composer, n, slot.at, r.n), at);
@@ -254,16 +255,25 @@ unfold(unfolding *z, inst r, span at)
     }
 }
 
-unfolding *
-rough_unfold(equations *e, uint32_t unknown0, uint32_t residual0)
+/* New unknowns have the place of `like`. */
+static unfolding *
+start(equations *e, var_id like, bool roots)
 {
-    const flat_var *first = &e->f->var.at[e->unknown.at[unknown0]];
-    span at = var_at(e->f, e->unknown.at[unknown0]);
-    size_t given = e->residual.n;
     unfolding *z = bg_calloc(1, sizeof *z);
 
     z->e = e;
-    z->position = first->position;
+    z->roots = roots;
+    z->position = e->f->var.at[like].position;
+    return z;
+}
+
+unfolding *
+rough_unfold(equations *e, uint32_t unknown0, uint32_t residual0)
+{
+    span at = var_at(e->f, e->unknown.at[unknown0]);
+    size_t given = e->residual.n;
+    unfolding *z = start(e, e->unknown.at[unknown0], true);
+
     for (size_t k = unknown0; k < e->unknown.n; k++)
         map_set(&z->unknown, e->unknown.at[k], 1);
     for (size_t k = residual0; k < given; k++) {
@@ -275,10 +285,20 @@ rough_unfold(equations *e, uint32_t unknown0, uint32_t residual0)
     return z;
 }
 
+unfolding *
+rough_among(equations *e, const var_id *v, size_t n)
+{
+    unfolding *z = start(e, v[0], false);
+
+    for (size_t k = 0; k < n; k++)
+        map_set(&z->unknown, v[k], 1);
+    return z;
+}
+
 inst
 rough_reuse(unfolding *z, inst d)
 {
-    return z->done.n ? unfold(z, d, SPAN_NONE) : d;
+    return z->done.n || !z->closed ? unfold(z, d, SPAN_NONE) : d;
 }
 
 void
