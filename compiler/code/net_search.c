@@ -148,6 +148,9 @@ admit(nets *s, struct net *k, double t, double *x, const double *x_given)
     struct known *w = NULL;
     double most = 0, jumps = 0, *noise = s->c;
 
+    /* the tangents of a curved net are taken at the solution with these modes, where there is one as states are */
+    if (k->guess && nets_solve(s, t, x) < 0)
+        return false;
     for (int i = 0; i < KICKS; i++) {
         if (net_kick(s, t, x, k, &most) != 0)
             return false;

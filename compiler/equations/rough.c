@@ -19,6 +19,7 @@ struct unfolding {
     })
     done;
     uint32_t position;
+    span at;
 };
 
 static node
@@ -188,7 +189,7 @@ is_same(const flat_model *f, inst a, inst b)
 /* The unknown that stands for an operation: made, with its equation, where it is met for the first time; VAR_NONE when
  * no more are made. */
 static var_id
-unknown_for(unfolding *z, inst what, span at)
+unknown_for(unfolding *z, inst what)
 {
     equations *e = z->e;
     flat_model *f = e->f;
@@ -204,7 +205,7 @@ unknown_for(unfolding *z, inst what, span at)
     if (z->closed)
         return VAR_NONE;
     flat_print(f, what, &name);
-    u = eq_new_var(e, VAR_AUX, UINT32_MAX, names_intern_z(f->names, name.at), at, z->position);
+    u = eq_new_var(e, VAR_AUX, UINT32_MAX, names_intern_z(f->names, name.at), z->at, z->position);
     strbuf_free(&name);
     map_set(&z->made, hash, (uint32_t)z->done.n);
     vec_push(&z->done, ((struct done){ what, u, first }));
@@ -223,7 +224,7 @@ unknown_for(unfolding *z, inst what, span at)
 /* One operation of the residual after the other, innermost first, so that what stands in a new unknown's equation is
  * smooth. */
 static inst
-unfold(unfolding *z, inst r, span at)
+unfold(unfolding *z, inst r)
 {
     equations *e = z->e;
     flat_model *f = e->f;
@@ -240,7 +241,7 @@ unfold(unfolding *z, inst r, span at)
         n = find_rough(f->pool, r.root, z->roots, flag, r.n, flag + r.n);
         free(flag);
         if (n != NODE_NONE) {
-            var_id u = unknown_for(z, inst_part(e->composer, n, slot.at, r.n), at);
+            var_id u = unknown_for(z, inst_part(e->composer, n, slot.at, r.n));
 
             if (u == VAR_NONE) {
                 n = NODE_NONE;
@@ -264,20 +265,20 @@ start(equations *e, var_id like, bool roots)
     z->e = e;
     z->roots = roots;
     z->position = e->f->var.at[like].position;
+    z->at = var_at(e->f, like);
     return z;
 }
 
 unfolding *
 rough_unfold(equations *e, uint32_t unknown0, uint32_t residual0)
 {
-    span at = var_at(e->f, e->unknown.at[unknown0]);
     size_t given = e->residual.n;
     unfolding *z = start(e, e->unknown.at[unknown0], true);
 
     for (size_t k = unknown0; k < e->unknown.n; k++)
         map_set(&z->unknown, e->unknown.at[k], 1);
     for (size_t k = residual0; k < given; k++) {
-        inst r = unfold(z, e->residual.at[k], at);
+        inst r = unfold(z, e->residual.at[k]);
 
         e->residual.at[k] = r;
     }
@@ -298,7 +299,7 @@ rough_among(equations *e, const var_id *v, size_t n)
 inst
 rough_reuse(unfolding *z, inst d)
 {
-    return z->done.n || !z->closed ? unfold(z, d, SPAN_NONE) : d;
+    return z->done.n || !z->closed ? unfold(z, d) : d;
 }
 
 void
