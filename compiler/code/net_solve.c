@@ -117,13 +117,13 @@ exchange(double *a, double *b, uint32_t n)
 }
 
 /* Where a slope is none (of an exponential that blocks), the coefficients of a curved net's last step leave unknowns
- * without a value, or ask of states what nothing asks of them, and the conditions may be far from met. */
+ * without a value, and the conditions may be far from met. */
 static bool
 is_met(nets *s, const struct net *k)
 {
     uint32_t n = k->q->n;
 
-    for (uint32_t i = 0; i < n && k->guess; i++) {
+    for (uint32_t i = 0; i < n && k->guess && k->now->now->free > 0; i++) {
         double all = k->rows[ORDERS * i];
 
         for (uint32_t j = 0; j < n; j++)
