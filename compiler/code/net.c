@@ -5,16 +5,12 @@
 
 #include "net_inside.h"
 
-enum { MOST_KNOWN = 256, MAX_ITERATIONS = 40, MAX_CURVED = 100, PROJECTIONS = 4 };
+enum { MOST_KNOWN = 256, PROJECTIONS = 4 };
 #define BESIDE 1e-6         /* of an unknown's usual size: where slopes are taken for zero */
 #define LEAST 1e-12         /* of it: where slopes are taken in an iteration */
-#define SMALL_SIZE 1e-3     /* no unknown is so small that less than 1e-16 of it matters */
 #define LEFT 4              /* last steps of an iteration that converges slowly are off by */
-#define SHORTEST 1e-3       /* part of a step */
 #define UNKNOWN_SIZE 1e-1   /* as long as it has none */
 #define ROUNDING 1e-14      /* of the terms of a rate that unknowns have a part in: less is rounding */
-#define CONVERGED 1e-13     /* last step of an iteration, in parts of the unknowns */
-#define OF_UNIT 0.1         /* or in parts of this much of the greatest value of their unit, where they pass zero */
 #define ON_CONSTRAINT 1e-14 /* last step of a projection, in parts of the states */
 
 /* ---- making and freeing ---- */
@@ -228,8 +224,8 @@ find_varying(nets *s)
     }
 }
 
-static bool
-need_partials(nets *s)
+bool
+net_need_partials(nets *s)
 {
     if (s->j)
         return true;
@@ -254,7 +250,7 @@ net_partials(nets *s, double t, const double *x)
     const struct model_pattern *p = &s->pattern;
     int status;
 
-    if (!need_partials(s))
+    if (!net_need_partials(s))
         return -1;
     status = jacobian_evaluate(s->j, t, x, s->modes, s->value);
     if (status || !s->ny)
@@ -418,7 +414,7 @@ net_known(nets *s, struct net *k, double t, const double *x)
     const net_part *q = k->q;
     struct known *found;
 
-    if (!need_partials(s))
+    if (!net_need_partials(s))
         return NULL;
     if (!k->varies) {
         if (k->last < k->known.n && is_key(s, k, k->known.at[k->last]->key))
@@ -461,12 +457,13 @@ net_rows(nets *s, double t, const double *x)
 
 /* Where slopes are zero or infinite, at zero, those beside it say more. */
 static void
-stand_at_guess(nets *s, const struct net *k)
+stand_beside(nets *s, const struct net *k)
 {
     for (uint32_t j = 0; j < k->q->n; j++) {
         double usual = s->unit_size[s->unit[k->q->held0 + j]], least = usual > 0 ? BESIDE * usual : UNKNOWN_SIZE;
 
-        s->held[k->q->held0 + j] = fabs(k->guess[j]) < least ? least : k->guess[j];
+        if (fabs(k->guess[j]) < least)
+            s->held[k->q->held0 + j] = least;
     }
 }
 
@@ -480,16 +477,19 @@ net_rows_free(nets *s, double t, const double *x)
     net_forget(s);
     for (size_t k = 0; k < s->n; k++)
         if (s->net[k].guess) {
-            stand_at_guess(s, &s->net[k]);
+            memcpy(s->held + s->net[k].q->held0, s->net[k].guess, s->net[k].q->n * sizeof(double));
             any = true;
         }
     status = net_rows(s, t, x);
+    for (size_t k = 0; k < s->n && any; k++)
+        if (s->net[k].guess)
+            stand_beside(s, &s->net[k]);
     if (status == 0 && any)
         status = net_partials(s, t, x);
     for (size_t k = 0; k < s->n && status == 0 && any; k++) {
         struct net *q = &s->net[k];
         uint32_t n = q->q->n;
-        double *a = q->tangent, *aw = a + (size_t)ORDERS * n * n, *z = s->held + q->q->held0;
+        double *a = q->tangent, *aw = a + (size_t)ORDERS * n * n, *z = q->guess;
 
         if (!q->guess)
             continue;
@@ -503,136 +503,6 @@ net_rows_free(nets *s, double t, const double *x)
                 s->raw[ORDERS * (s->nheld + q->q->watch0) + i] -= aw[(size_t)i * n + j] * z[j];
     }
     return status;
-}
-
-static bool
-is_solved(const nets *s, double t, const double *x)
-{
-    return s->solved && s->solved_t == t && memcmp(s->solved_modes, s->modes, s->nmodes * sizeof(double)) == 0 &&
-           (s->nx == 0 || memcmp(s->solved_x, x, s->nx * sizeof(double)) == 0);
-}
-
-/* Greatest part of their sizes that curved nets' unknowns are off by, where the rows in s->raw are what is left, seen
- * with the coefficients of the last step. */
-static double
-off_by(nets *s, const double *size)
-{
-    double most = 0;
-
-    for (size_t k = 0; k < s->n; k++) {
-        const struct net *q = &s->net[k];
-
-        if (!q->guess)
-            continue;
-        sparse_apply(&q->now->now->solve, s->raw + ORDERS * q->q->held0, s->z);
-        for (uint32_t i = 0; i < q->q->n; i++)
-            if (s->z[i] != 0)
-                most = fmax(most, fabs(s->z[i]) / size[s->unit[q->q->held0 + i]]);
-    }
-    return most;
-}
-
-/* Steps of curved nets that overshoot (a root whose solution is zero is stepped over for ever) are shortened until what
- * is left falls. In: the unknowns after the whole step, s->stepped. */
-static int
-shorten(nets *s, double t, const double *x, double *change)
-{
-    double *size = bg_calloc(s->form->nunits + 1, sizeof *size), part = 1, whole = 0;
-    int status;
-
-    memcpy(size, s->unit_size, s->form->nunits * sizeof *size);
-    for (size_t i = 0; i < s->nheld; i++) {
-        double *at = &size[s->unit[i]];
-
-        *at = fmax(fmax(*at, SMALL_SIZE), fmax(fabs(s->held[i]), fabs(s->held[i] + s->stepped[i])));
-    }
-    for (size_t i = 0; i < s->nheld; i++)
-        if (s->stepped[i] != 0)
-            whole = fmax(whole, fabs(s->stepped[i]) / size[s->unit[i]]);
-    for (;;) {
-        status = net_rows(s, t, x);
-        if ((status == 0 && off_by(s, size) <= (1 - part / 4) * whole) || part < SHORTEST)
-            break;
-        part /= 2;
-        for (size_t i = 0; i < s->nheld; i++)
-            s->held[i] += part * s->stepped[i];
-    }
-    *change = fmax(*change, part * whole);
-    free(size);
-    return status;
-}
-
-/* One step towards the solution; *change: of the unknowns, in parts of them. */
-static int
-step(nets *s, double t, const double *x, bool first, double *change)
-{
-    int status = first ? net_rows_free(s, t, x) : net_rows(s, t, x);
-    bool curved = false;
-
-    *change = 0;
-    if (status)
-        return status;
-    memset(s->stepped, 0, s->nheld * sizeof(double));
-    for (size_t k = 0; k < s->n; k++) {
-        struct net *q = &s->net[k];
-        double *z = s->held + q->q->held0, most = 0, moved = 0;
-
-        if (!first && !q->varies)
-            continue;
-        curved |= q->guess != NULL;
-        q->now = net_known(s, q, t, x);
-        if (!q->now)
-            return 1;
-        sparse_apply(&q->now->now->solve, s->raw + ORDERS * q->q->held0, s->z);
-        for (uint32_t i = 0; i < q->q->n; i++) {
-            z[i] = first ? 0 - s->z[i] : z[i] - s->z[i];
-            s->stepped[q->q->held0 + i] = q->guess ? s->z[i] : 0;
-            if (!isfinite(z[i]))
-                return 1;
-            most = fmax(most, fmax(fabs(z[i]), OF_UNIT * s->unit_size[s->unit[q->q->held0 + i]]));
-            moved = fmax(moved, fabs(s->z[i]));
-        }
-        if (q->varies && !q->guess && moved > 0)
-            *change = fmax(*change, moved / most);
-    }
-    return curved && !first ? shorten(s, t, x, change) : 0;
-}
-
-int
-nets_solve(nets *s, double t, const double *x)
-{
-    double change;
-    bool curved = false;
-    int status;
-
-    if (is_solved(s, t, x))
-        return 0;
-    for (size_t k = 0; k < s->n; k++)
-        curved |= s->net[k].guess != NULL;
-    s->solved = false;
-    status = step(s, t, x, true, &change);
-    for (int i = 0; i < (curved ? MAX_CURVED : MAX_ITERATIONS) && status == 0 && s->any_varies; i++) {
-        double before = change;
-
-        status = step(s, t, x, false, &change);
-        /* the step beside an infinite slope is small too, and the next one is not */
-        if ((change <= CONVERGED && (!curved || before <= CONVERGED)) ||
-            (i > 2 && change < 1e-9 && change >= before / 2))
-            break;
-        if (i + 1 == (curved ? MAX_CURVED : MAX_ITERATIONS))
-            status = 1;
-    }
-    if (status)
-        return status;
-    for (size_t k = 0; k < s->n; k++)
-        if (s->net[k].guess)
-            memcpy(s->net[k].guess, s->held + s->net[k].q->held0, s->net[k].q->n * sizeof(double));
-    s->solved = true;
-    s->solved_t = t;
-    if (s->nx)
-        memcpy(s->solved_x, x, s->nx * sizeof(double));
-    memcpy(s->solved_modes, s->modes, s->nmodes * sizeof(double));
-    return 0;
 }
 
 bool
@@ -829,115 +699,4 @@ nets_kick(nets *s, double t, double *x)
         s->net[k].bound = bound[k];
     free(bound);
     return status;
-}
-
-/* ---- the integrator's matrix ---- */
-
-/* Rows of held unknowns say z + G r = 0, with G what the conditions r determine them by. Where r reads states or kept
- * variables of a column, all unknowns of its net may. */
-static void
-make_matrix(nets *s)
-{
-    const struct model_pattern *p = &s->pattern;
-    size_t n = s->held0 + s->nheld, *net_of = bg_calloc(s->nheld + 1, sizeof *net_of),
-           *stamp = bg_calloc(s->n + 1, sizeof *stamp);
-    VEC(int64_t) row = { 0 }, source = { 0 };
-
-    for (size_t k = 0; k < s->n; k++)
-        for (uint32_t i = 0; i < s->net[k].q->n; i++)
-            net_of[s->net[k].q->held0 + i] = k;
-    s->column = bg_calloc(n + 1, sizeof *s->column);
-    for (size_t c = 0; c < n; c++) {
-        for (int64_t i = p->column[c]; i < p->column[c + 1]; i++)
-            if ((size_t)p->row[i] < s->held0) {
-                vec_push(&row, p->row[i]);
-                vec_push(&source, i);
-            }
-        for (int64_t i = p->column[c]; i < p->column[c + 1]; i++) {
-            size_t r = (size_t)p->row[i],
-                   k = r >= s->row0 && r < s->row0 + ORDERS * s->nheld ? net_of[(r - s->row0) / ORDERS] : SIZE_MAX;
-
-            if (k != SIZE_MAX)
-                stamp[k] = c + 1;
-        }
-        for (size_t k = 0; k < s->n; k++) {
-            const net_part *q = s->net[k].q;
-            bool own = c >= s->held0 && net_of[c - s->held0] == k,
-                 dense = c < s->held0 ? stamp[k] == c + 1 : own && s->ny;
-
-            for (uint32_t i = q->held0; i < q->held0 + q->n; i++)
-                if (dense || (own && i == c - s->held0)) {
-                    vec_push(&row, (int64_t)(s->held0 + i));
-                    vec_push(&source, -1);
-                }
-        }
-        s->column[c + 1] = (int64_t)row.n;
-    }
-    s->row = row.at;
-    s->source = source.at;
-    s->matrix = (struct model_pattern){ n, s->nx, s->column, s->row, row.n };
-    free(net_of);
-    free(stamp);
-}
-
-struct model_pattern
-nets_pattern(nets *s)
-{
-    if (!need_partials(s))
-        return (struct model_pattern){ 0, 0, NULL, NULL, 0 };
-    if (!s->matrix.n)
-        make_matrix(s);
-    return s->matrix;
-}
-
-int
-nets_jacobian(nets *s, double t, const double *x, double *value)
-{
-    int status = nets_solve(s, t, x);
-
-    if (!status)
-        status = net_partials(s, t, x);
-    if (status || !nets_pattern(s).n)
-        return status ? status : -1;
-    for (size_t c = 0; c < s->matrix.n; c++) {
-        int64_t i = s->column[c];
-
-        memset(s->raw0, 0, s->nrows * sizeof(double));
-        for (int64_t q = s->pattern.column[c]; q < s->pattern.column[c + 1]; q++)
-            if ((size_t)s->pattern.row[q] >= s->row0)
-                s->raw0[(size_t)s->pattern.row[q] - s->row0] = s->value[q];
-        for (; i < s->column[c + 1] && s->source[i] >= 0; i++)
-            value[i] = s->value[s->source[i]];
-        while (i < s->column[c + 1]) {
-            struct net *k = NULL;
-            size_t held = (size_t)s->row[i] - s->held0;
-
-            for (size_t q = 0; q < s->n; q++)
-                if (held >= s->net[q].q->held0 && held < s->net[q].q->held0 + s->net[q].q->n)
-                    k = &s->net[q];
-            if (!k || !k->now)
-                return 1;
-            const net_part *q = k->q;
-
-            sparse_apply(&k->now->now->solve, s->raw0 + ORDERS * q->held0, s->z);
-            for (; i < s->column[c + 1] && (size_t)s->row[i] - s->held0 < q->held0 + q->n; i++) {
-                size_t h = (size_t)s->row[i] - s->held0 - q->held0, own = c - s->held0 - q->held0;
-
-                /* what the conditions say of z itself is 1, also through kept variables */
-                if (c < s->held0)
-                    value[i] = s->z[h];
-                else if (!s->ny)
-                    value[i] = 1;
-                else {
-                    double all = 0;
-                    const sparse_rows *g = &k->now->now->solve;
-
-                    for (uint32_t e = g->start[h]; e < g->start[h + 1]; e++)
-                        all += g->value[e] * k->now->a[(size_t)g->column[e] * q->n + own];
-                    value[i] = s->z[h] + (h == own) - all;
-                }
-            }
-        }
-    }
-    return 0;
 }

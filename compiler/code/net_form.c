@@ -30,8 +30,12 @@ add_units(net_form *f, const equations *e, const uint32_t *position)
         f->group[position[v]] = number_of(&units, &f->ngroups, e->f->var.at[v].unit);
     }
     map_free(&units);
-    for (size_t i = 0; i < f->nheld; i++)
-        f->unit[i] = number_of(&units, &f->nunits, e->f->var.at[e->held.at[i]].unit);
+    /* what was made for the equations' sake (an exponential) is as large as it is, whatever else has its unit */
+    for (size_t i = 0; i < f->nheld; i++) {
+        const flat_var *v = &e->f->var.at[e->held.at[i]];
+
+        f->unit[i] = v->kind == VAR_AUX ? (uint32_t)f->nunits++ : number_of(&units, &f->nunits, v->unit);
+    }
     map_free(&units);
 }
 

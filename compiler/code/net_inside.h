@@ -1,4 +1,4 @@
-/* net_inside.h - what net.c, net_pivot.c and net_search.c share; nobody else includes it */
+/* net_inside.h - what the files of net.h share; nobody else includes it */
 #ifndef BG_NET_INSIDE_H
 #define BG_NET_INSIDE_H
 
@@ -89,6 +89,7 @@ struct nets {
     int64_t *source;
 };
 
+bool net_need_partials(nets *s); /* compiles their code, once; false: it fails, and that is said */
 struct known *net_known(nets *s, struct net *k, double t, const double *x);
 int net_rows(nets *s, double t, const double *x);
 /* Rows with the held unknowns at zero; of curved nets what their tangents at the last solution say of zero. Leaves the
@@ -106,6 +107,27 @@ int net_partials(nets *s, double t, const double *x);
 /* The states moved by the impulses of the held unknowns (of one net, or of all that are bound) that the present modes'
  * constraints ask for. *most: greatest change, in parts of the states' sizes. */
 int net_kick(nets *s, double t, double *x, struct net *only, double *most);
+
+/* ---- net_slopes.c ---- */
+
+/* Rows of the present constraints by states, reduced by Gauss and Jordan: [nc*ns] for the states in `state`. */
+struct slopes {
+    uint32_t nc, ns;
+    double *a;
+    VEC(uint32_t) state;
+};
+
+void net_slopes_free(struct slopes *g);
+/* Slopes of the present constraints at (t, x). terms (may be NULL): what each constraint has of which state, as it is.
+ * By differences where variables are kept, else by the partial derivatives. */
+bool net_slopes(nets *s, struct net *k, const struct known *w, double t, double *x, struct known *terms,
+                struct slopes *g);
+/* The only state of row r, or UINT32_MAX. */
+uint32_t net_single(const struct slopes *g, uint32_t r);
+/* States that the constraints hold at zero: alone in one of them. Into w, once. */
+bool net_find_rest(nets *s, struct net *k, struct known *w, double t, double *x);
+/* Row r of o applied to b; *all: the sum of the magnitudes of its terms. */
+double net_row_sum(const sparse_rows *o, uint32_t r, const double *b, double *all);
 
 /* ---- net_pivot.c ---- */
 

@@ -9,6 +9,7 @@
 struct unfolding {
     equations *e;
     bool closed; /* no more are made */
+    bool roots;  /* of these, too */
     map unknown; /* of the block: the variable -> 1 */
     map made;    /* hash of an operation on an inst -> first of done */
     VEC(struct done {
@@ -18,6 +19,7 @@ struct unfolding {
     })
     done;
     uint32_t position;
+    span at;
 };
 
 static node
@@ -48,11 +50,11 @@ is_exponential(const pool *p, node n)
 }
 
 static bool
-is_rough(const pool *p, node n)
+is_rough(const pool *p, node n, bool roots)
 {
     const ex_node *x = pool_node(p, n);
 
-    return is_exponential(p, n) || x->op == EX_LN || x->op == EX_SINH || root_exponent(p, x) > 0;
+    return is_exponential(p, n) || x->op == EX_LN || (roots && (x->op == EX_SINH || root_exponent(p, x) > 0));
 }
 
 /* u = exp(a) */
@@ -102,7 +104,7 @@ smooth_equation(pool *p, node n, node u)
 
 /* The first operation of root that is rough and reads a flagged slot; NODE_NONE: there is none. */
 static node
-find_rough(pool *p, node root, const bool *flag, uint32_t nslots, bool *used)
+find_rough(pool *p, node root, bool roots, const bool *flag, uint32_t nslots, bool *used)
 {
     size_t count;
     const node *tape = ex_tape(p, root, &count);
@@ -110,7 +112,7 @@ find_rough(pool *p, node root, const bool *flag, uint32_t nslots, bool *used)
     for (size_t i = 0; i < count; i++) {
         double c;
 
-        if (!is_rough(p, tape[i]) ||
+        if (!is_rough(p, tape[i], roots) ||
             (pool_node(p, tape[i])->op == EX_POW && ex_is_const(p, pool_node(p, tape[i])->a, &c) && !(c > 0)))
             continue;
         ex_slots_used(p, tape[i], used, nslots);
@@ -187,7 +189,7 @@ is_same(const flat_model *f, inst a, inst b)
 /* The unknown that stands for an operation: made, with its equation, where it is met for the first time; VAR_NONE when
  * no more are made. */
 static var_id
-unknown_for(unfolding *z, inst what, span at)
+unknown_for(unfolding *z, inst what)
 {
     equations *e = z->e;
     flat_model *f = e->f;
@@ -203,7 +205,7 @@ unknown_for(unfolding *z, inst what, span at)
     if (z->closed)
         return VAR_NONE;
     flat_print(f, what, &name);
-    u = eq_new_var(e, VAR_AUX, UINT32_MAX, names_intern_z(f->names, name.at), at, z->position);
+    u = eq_new_var(e, VAR_AUX, UINT32_MAX, names_intern_z(f->names, name.at), z->at, z->position);
     strbuf_free(&name);
     map_set(&z->made, hash, (uint32_t)z->done.n);
     vec_push(&z->done, ((struct done){ what, u, first }));
@@ -222,7 +224,7 @@ unknown_for(unfolding *z, inst what, span at)
 /* One operation of the residual after the other, innermost first, so that what stands in a new unknown's equation is
  * smooth. */
 static inst
-unfold(unfolding *z, inst r, span at)
+unfold(unfolding *z, inst r)
 {
     equations *e = z->e;
     flat_model *f = e->f;
@@ -236,10 +238,10 @@ unfold(unfolding *z, inst r, span at)
             vec_push(&slot, f->slot.at[r.first + k]);
             flag[k] = map_get(&z->unknown, slot.at[k]) != MAP_NONE;
         }
-        n = find_rough(f->pool, r.root, flag, r.n, flag + r.n);
+        n = find_rough(f->pool, r.root, z->roots, flag, r.n, flag + r.n);
         free(flag);
         if (n != NODE_NONE) {
-            var_id u = unknown_for(z, inst_part(e->composer, n, slot.at, r.n), at);
+            var_id u = unknown_for(z, inst_part(e->composer, n, slot.at, r.n));
 
             if (u == VAR_NONE) {
                 n = NODE_NONE;
@@ -254,20 +256,29 @@ unfold(unfolding *z, inst r, span at)
     }
 }
 
-unfolding *
-rough_unfold(equations *e, uint32_t unknown0, uint32_t residual0)
+/* New unknowns have the place of `like`. */
+static unfolding *
+start(equations *e, var_id like, bool roots)
 {
-    const flat_var *first = &e->f->var.at[e->unknown.at[unknown0]];
-    span at = var_at(e->f, e->unknown.at[unknown0]);
-    size_t given = e->residual.n;
     unfolding *z = bg_calloc(1, sizeof *z);
 
     z->e = e;
-    z->position = first->position;
+    z->roots = roots;
+    z->position = e->f->var.at[like].position;
+    z->at = var_at(e->f, like);
+    return z;
+}
+
+unfolding *
+rough_unfold(equations *e, uint32_t unknown0, uint32_t residual0)
+{
+    size_t given = e->residual.n;
+    unfolding *z = start(e, e->unknown.at[unknown0], true);
+
     for (size_t k = unknown0; k < e->unknown.n; k++)
         map_set(&z->unknown, e->unknown.at[k], 1);
     for (size_t k = residual0; k < given; k++) {
-        inst r = unfold(z, e->residual.at[k], at);
+        inst r = unfold(z, e->residual.at[k]);
 
         e->residual.at[k] = r;
     }
@@ -275,10 +286,20 @@ rough_unfold(equations *e, uint32_t unknown0, uint32_t residual0)
     return z;
 }
 
+unfolding *
+rough_among(equations *e, const var_id *v, size_t n)
+{
+    unfolding *z = start(e, v[0], false);
+
+    for (size_t k = 0; k < n; k++)
+        map_set(&z->unknown, v[k], 1);
+    return z;
+}
+
 inst
 rough_reuse(unfolding *z, inst d)
 {
-    return z->done.n ? unfold(z, d, SPAN_NONE) : d;
+    return z->done.n || !z->closed ? unfold(z, d) : d;
 }
 
 void

@@ -21,8 +21,11 @@ typedef struct unfolding unfolding;
 /* For the block being made, the last one: its unknowns from unknown0 on, its residuals from residual0 on. New ones come
  * behind them. */
 unfolding *rough_unfold(equations *e, uint32_t unknown0, uint32_t residual0);
+/* For what ideal switches and other laws determine together: among n variables, none of which is solved for yet. Roots
+ * stay: where a switch holds their argument at zero, they are zero, and the square beside it is not. */
+unfolding *rough_among(equations *e, const var_id *v, size_t n);
 /* A definition over unknowns of the block, with those made here where it has their operations: the inverse of a law
- * that blocks, read outside the block, loses what the block knows. */
+ * that blocks, read outside the block, loses what the block knows. Of rough_among: new ones are made. */
 inst rough_reuse(unfolding *z, inst d);
 void rough_free(unfolding *z);
 

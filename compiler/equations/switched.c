@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "loops.h"
+#include "rough.h"
 #include "walks.h"
 #include "switched.h"
 
@@ -116,20 +117,93 @@ find_linear(const struct net_maker *m, const struct loops *found, bool *linear)
     }
 }
 
+/* What grows out of all bounds or ends, in the definitions of a set that is not linear, becomes an unknown of its own.
+ * member: of the set (loops.h). The new ones come to one of its groups. */
+static void
+smooth_set(struct net_maker *m, const uint32_t *member, size_t n, uint32_t nvars)
+{
+    equations *e = m->e;
+    VEC(var_id) among = { 0 };
+    size_t u0 = e->unknown.n, r0 = e->residual.n;
+    struct group *q = NULL;
+    unfolding *z;
+
+    for (size_t i = 0; i < n; i++) {
+        if (member[i] < nvars) {
+            vec_push(&among, member[i]);
+            continue;
+        }
+        q = &m->g->group.at[member[i] - nvars];
+        for (size_t k = 0; k < q->unknown.n; k++)
+            vec_push(&among, q->unknown.at[k]);
+    }
+    z = rough_among(e, among.at, among.n);
+    for (size_t i = 0; i < n; i++) {
+        struct group *own = member[i] < nvars ? NULL : &m->g->group.at[member[i] - nvars];
+
+        if (!own) {
+            inst d = rough_reuse(z, e->var.at[member[i]].def);
+
+            e->var.at[member[i]].def = d;
+        }
+        for (size_t k = 0; own && k < own->residual.n; k++) {
+            inst d = rough_reuse(z, own->residual.at[k]);
+
+            own->residual.at[k] = d;
+        }
+    }
+    for (size_t i = u0; q && i < e->unknown.n; i++) {
+        vec_push(&q->unknown, e->unknown.at[i]);
+        vec_push(&q->residual, e->residual.at[r0 + i - u0]);
+    }
+    e->unknown.n = u0;
+    e->residual.n = r0;
+    rough_free(z);
+    vec_free(&among);
+}
+
+/* The same for all sets that are flagged. */
+static void
+smooth_sets(struct net_maker *m, const struct loops *found, const bool *flag, uint32_t nvars, uint32_t ngroups)
+{
+    VEC(uint32_t) of = { 0 };
+    uint32_t *next = bg_malloc((nvars + ngroups + 1) * sizeof *next),
+             *first = bg_malloc((found->nsets + 1) * sizeof *first);
+
+    memset(first, 0xff, found->nsets * sizeof *first);
+    for (uint32_t i = nvars + ngroups; i-- > 0;)
+        if (flag[found->set[i]] &&
+            (i < nvars ? m->e->var.at[i].kind == DEF_EXPLICIT && found->loop[i] : group_size(m->g, i - nvars) > 0)) {
+            next[i] = first[found->set[i]];
+            first[found->set[i]] = i;
+        }
+    for (uint32_t set = 0; set < found->nsets; set++) {
+        of.n = 0;
+        for (uint32_t i = first[set]; i != UINT32_MAX; i = next[i])
+            vec_push(&of, i);
+        if (of.n)
+            smooth_set(m, of.at, of.n, nvars);
+    }
+    vec_free(&of);
+    free(next);
+    free(first);
+}
+
 static void
 take_groups(struct net_maker *m, const switch_group *group, size_t n)
 {
     struct loops found;
     equations *e = m->e;
     uint32_t nvars = (uint32_t)e->var.n, ngroups = (uint32_t)m->g->group.n;
-    bool *taken, *linear;
+    bool *taken, *linear, *curved;
     span *of = bg_malloc((ngroups + 1) * sizeof *of);
     VEC(inst) residual = { 0 };
     VEC(span) at = { 0 };
 
     loops_find(e, m->g, NULL, NULL, &found);
-    taken = bg_calloc(2 * (size_t)found.nsets + 2, sizeof *taken);
+    taken = bg_calloc(3 * (size_t)found.nsets + 3, sizeof *taken);
     linear = taken + found.nsets + 1;
+    curved = linear + found.nsets + 1;
     find_linear(m, &found, linear);
     for (uint32_t k = 0; k < ngroups; k++)
         of[k] = SPAN_NONE;
@@ -139,6 +213,9 @@ take_groups(struct net_maker *m, const switch_group *group, size_t n)
         taken[set] |= !group[i].valve || linear[set];
         of[group[i].group] = group[i].at;
     }
+    for (uint32_t set = 0; set < found.nsets; set++)
+        curved[set] = taken[set] && !linear[set];
+    smooth_sets(m, &found, curved, nvars, ngroups);
     for (uint32_t k = 0; k < ngroups; k++) {
         struct group *q = &m->g->group.at[k];
 

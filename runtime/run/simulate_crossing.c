@@ -139,9 +139,10 @@ find_contradiction(run *s, struct look *before, struct look *at, bool *found, bo
 
         if (!looked && !at_end)
             continue; /* the end will tell */
-        if (s->blocks && (!looked || model_left_branch(s->model))) {
+        /* without blocks the unknowns of ideal switches may have no solution */
+        if (!looked || (s->blocks && model_left_branch(s->model))) {
             *found = follow_branch(s, last[2], next.t, before, at);
-            *cut = !*found && at->t > last[2].t;
+            *cut = s->blocks && !*found && at->t > last[2].t;
             if (*found || *cut)
                 return true;
         }

@@ -1,0 +1,114 @@
+/* net_matrix.c - the integrator's matrix of a model with nets; see net.h */
+#include <stdlib.h>
+#include <string.h>
+
+#include "net_inside.h"
+
+/* Rows of held unknowns say z + G r = 0, with G what the conditions r determine them by. Where r reads states or kept
+ * variables of a column, all unknowns of its net may. */
+static void
+make_matrix(nets *s)
+{
+    const struct model_pattern *p = &s->pattern;
+    size_t n = s->held0 + s->nheld, *net_of = bg_calloc(s->nheld + 1, sizeof *net_of),
+           *stamp = bg_calloc(s->n + 1, sizeof *stamp);
+    VEC(int64_t) row = { 0 }, source = { 0 };
+
+    for (size_t k = 0; k < s->n; k++)
+        for (uint32_t i = 0; i < s->net[k].q->n; i++)
+            net_of[s->net[k].q->held0 + i] = k;
+    s->column = bg_calloc(n + 1, sizeof *s->column);
+    for (size_t c = 0; c < n; c++) {
+        for (int64_t i = p->column[c]; i < p->column[c + 1]; i++)
+            if ((size_t)p->row[i] < s->held0) {
+                vec_push(&row, p->row[i]);
+                vec_push(&source, i);
+            }
+        for (int64_t i = p->column[c]; i < p->column[c + 1]; i++) {
+            size_t r = (size_t)p->row[i],
+                   k = r >= s->row0 && r < s->row0 + ORDERS * s->nheld ? net_of[(r - s->row0) / ORDERS] : SIZE_MAX;
+
+            if (k != SIZE_MAX)
+                stamp[k] = c + 1;
+        }
+        for (size_t k = 0; k < s->n; k++) {
+            const net_part *q = s->net[k].q;
+            bool own = c >= s->held0 && net_of[c - s->held0] == k,
+                 dense = c < s->held0 ? stamp[k] == c + 1 : own && s->ny;
+
+            for (uint32_t i = q->held0; i < q->held0 + q->n; i++)
+                if (dense || (own && i == c - s->held0)) {
+                    vec_push(&row, (int64_t)(s->held0 + i));
+                    vec_push(&source, -1);
+                }
+        }
+        s->column[c + 1] = (int64_t)row.n;
+    }
+    s->row = row.at;
+    s->source = source.at;
+    s->matrix = (struct model_pattern){ n, s->nx, s->column, s->row, row.n };
+    free(net_of);
+    free(stamp);
+}
+
+struct model_pattern
+nets_pattern(nets *s)
+{
+    if (!net_need_partials(s))
+        return (struct model_pattern){ 0, 0, NULL, NULL, 0 };
+    if (!s->matrix.n)
+        make_matrix(s);
+    return s->matrix;
+}
+
+int
+nets_jacobian(nets *s, double t, const double *x, double *value)
+{
+    int status = nets_solve(s, t, x);
+
+    if (!status)
+        status = net_partials(s, t, x);
+    if (status || !nets_pattern(s).n)
+        return status ? status : -1;
+    for (size_t c = 0; c < s->matrix.n; c++) {
+        int64_t i = s->column[c];
+
+        memset(s->raw0, 0, s->nrows * sizeof(double));
+        for (int64_t q = s->pattern.column[c]; q < s->pattern.column[c + 1]; q++)
+            if ((size_t)s->pattern.row[q] >= s->row0)
+                s->raw0[(size_t)s->pattern.row[q] - s->row0] = s->value[q];
+        for (; i < s->column[c + 1] && s->source[i] >= 0; i++)
+            value[i] = s->value[s->source[i]];
+        while (i < s->column[c + 1]) {
+            struct net *k = NULL;
+            size_t held = (size_t)s->row[i] - s->held0;
+
+            for (size_t q = 0; q < s->n; q++)
+                if (held >= s->net[q].q->held0 && held < s->net[q].q->held0 + s->net[q].q->n)
+                    k = &s->net[q];
+            if (!k || !k->now)
+                return 1;
+            const net_part *q = k->q;
+
+            sparse_apply(&k->now->now->solve, s->raw0 + ORDERS * q->held0, s->z);
+            for (; i < s->column[c + 1] && (size_t)s->row[i] - s->held0 < q->held0 + q->n; i++) {
+                size_t h = (size_t)s->row[i] - s->held0 - q->held0, own = c - s->held0 - q->held0;
+
+                /* what the conditions say of z itself is 1, also through kept variables */
+                if (c < s->held0)
+                    value[i] = s->z[h];
+                else if (!s->ny)
+                    value[i] = 1;
+                else {
+                    double all = 0;
+                    const sparse_rows *g = &k->now->now->solve;
+
+                    for (uint32_t e = g->start[h]; e < g->start[h + 1]; e++)
+                        all += g->value[e] * k->now->a[(size_t)g->column[e] * q->n + own];
+                    value[i] = s->z[h] + (h == own) - all;
+                }
+            }
+        }
+    }
+    return 0;
+}
