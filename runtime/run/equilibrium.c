@@ -608,7 +608,7 @@ equilibrium(bg_model *m, double t, double *x)
         if (model_has_blocks(m))
             model_accept(m, t, x);
         if (s.svd)
-            rest_report_free(&s);
+            rest_report_free(&s, x);
     } else {
         report_failure(&s);
     }

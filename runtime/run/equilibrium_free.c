@@ -6,6 +6,10 @@
 #include "equilibrium_inside.h"
 
 #define STABLE_STATES 200 /* up to here eigenvalues are looked at */
+/* States are moved by this part of their sizes to see whether they are free, and are while rates become no more than
+ * that part of their terms: what bends has the square of it */
+#define FREE_MOVE 1e-3
+#define FREE_RATES 1e-5
 
 /* [n][n], columns one behind the other; rows and columns of states that take no part are zero. NULL if it cannot be
  * evaluated. */
@@ -153,17 +157,50 @@ rest_polish(rest *s, double *x)
     return r;
 }
 
+/* Does motion in direction a, in which the Jacobian is singular, leave everything at rest? Not where it only looks
+ * singular: beside an infinite slope (a root without flow), and of what an ideal switch holds. s->trial and s->probe
+ * are used. */
+static bool
+free_along(rest *s, const double *x, size_t a)
+{
+    size_t n = s->n;
+    double most = 0, left = 0;
+
+    for (size_t j = 0; j < n; j++) {
+        double size = fmax(s->size[j], fabs(x[j]));
+
+        s->step[j] = s->active[j] ? s->column_scale[j] * s->vt[j * n + a] : 0;
+        if (size > 0)
+            most = fmax(most, fabs(s->step[j]) / size);
+    }
+    for (size_t j = 0; j < n; j++)
+        s->trial[j] = x[j] + (most > 0 ? FREE_MOVE / most : 1) * s->step[j];
+    if (model_kick(s->model, s->t, s->trial) != 0)
+        return true;
+    for (size_t j = 0; j < n && most > 0; j++) {
+        double size = fmax(s->size[j], fabs(x[j]));
+
+        if (size > 0)
+            left = fmax(left, fabs(s->trial[j] - x[j]) / size);
+    }
+    return (most == 0 || left > FREE_MOVE / 2) &&
+           (!rest_rates(s, s->trial, s->probe) || rest_residual(s, s->probe) <= FREE_RATES);
+}
+
 void
-rest_report_free(rest *s)
+rest_report_free(rest *s, const double *x)
 {
     size_t n = s->n, named = 0, more = 0;
     strbuf list = { 0 };
     span at = SPAN_NONE;
+    bool *along = bg_calloc(n + 1, sizeof *along);
 
+    for (size_t a = s->rank; a < n; a++)
+        along[a] = free_along(s, x, a);
     for (size_t j = 0; j < n; j++) {
         double share = 0;
         for (size_t a = s->rank; a < n; a++)
-            share += s->vt[j * n + a] * s->vt[j * n + a];
+            share += along[a] ? s->vt[j * n + a] * s->vt[j * n + a] : 0;
         struct model_state state = model_state(s->model, j);
         if (!s->active[j] || share < 1e-8 || state.stated)
             continue;
@@ -182,4 +219,5 @@ rest_report_free(rest *s)
                   "the equilibrium does not determine %s: what it leaves free is as %s initial value%s", list.at,
                   named + more > 1 ? "their" : "its", named + more > 1 ? "s say" : " says");
     strbuf_free(&list);
+    free(along);
 }

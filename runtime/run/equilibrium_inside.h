@@ -42,7 +42,7 @@ bool rest_decompose(rest *s, const double *x);
 /* Corrections of least size among those that leave totals as they are, with the decomposed Jacobian, while they help.
  */
 double rest_polish(rest *s, double *x);
-/* Says which states the equilibrium leaves free though nobody states a value for them. */
-void rest_report_free(rest *s);
+/* Says which states the equilibrium x leaves free though nobody states a value for them. */
+void rest_report_free(rest *s, const double *x);
 
 #endif
