@@ -403,6 +403,22 @@ image_new(maker *k)
 
 /* ---------------------------------------------------------------- parts that are tables and formulas */
 
+/* In a set of curved laws solved together a root may stand as its inverse, in whatever way that is written. */
+static bool
+has_power(pool *p, node n)
+{
+    size_t count;
+    const node *tape = ex_tape(p, n, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        const ex_node *x = pool_node(p, tape[i]);
+
+        if (x->op == EX_SQRT || x->op == EX_SPOW || x->op == EX_POW || (x->op == EX_MUL && x->a == x->b))
+            return true;
+    }
+    return false;
+}
+
 /* Of a block: a root stands there as its inverse, a power above 1. */
 static bool
 has_root(pool *p, node n, bool of_block)
@@ -429,6 +445,7 @@ make_roots(const image *m, const maker *k)
     image_roots *r = bg_calloc(1, sizeof *r);
     map roots = { 0 }; /* template -> has one */
     definition_walk back;
+    bool power = false; /* somewhere */
     var_id v;
 
     definition_walk_begin(&back, e);
@@ -444,7 +461,12 @@ make_roots(const image *m, const maker *k)
             map_set(&roots, key, has_root(k->f->pool, d.root, of_block));
         if (map_get(&roots, key))
             definition_walk_read(&back, d);
+        power = power || (e->net.n && has_power(k->f->pool, d.root));
     }
+    for (size_t i = 0; i < e->net.n && power; i++)
+        for (uint32_t h = 0; h < e->net.at[i].n && e->net.at[i].curved; h++)
+            if ((v = e->row.at[e->net.at[i].held0 + h].r.d[0]) != VAR_NONE)
+                definition_walk_read(&back, e->var.at[v].def);
     while (definition_walk_next(&back, &v))
         if (e->var.at[v].kind == DEF_STATE)
             r->fed[m->position[v]] = r->any = true;

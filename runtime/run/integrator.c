@@ -1,6 +1,7 @@
 /* integrator.c - see integrator.h */
 #include <arkode/arkode_erkstep.h>
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -23,6 +24,9 @@
 #define BESIDE \
     0.01 /* of the tolerated error: how far from the state the Jacobian is taken where slopes may be infinite */
 
+#define COUNTS 1e-6 /* of an entry's greatest value */
+#define CHANGES 0.3 /* of an entry: much, for a corrector that keeps the old one */
+#define RENEWED 20  /* steps; the library looks at its matrix as often by itself */
 #define FAR_OFF 1e8 /* of what is tolerated: where rates have no value */
 #define MOST_RATE 1e200
 /* Failed attempts at one step, each shorter than the last: more than the libraries' own, as a switching may lie close
@@ -163,18 +167,66 @@ integrator_beside(integrator *g, const double *x)
     return to;
 }
 
+/* Greatest part by which an entry of the Jacobian has changed since it was made last; what is next to nothing beside
+ * its own greatest value does not count. */
+static double
+change_of_jacobian(integrator *g)
+{
+    size_t n = (size_t)linear_pattern(g->linear).nonzeros;
+    const double *now = linear_values(g->linear);
+    double change = 0;
+    bool first = !g->before;
+
+    if (first)
+        g->before = bg_calloc(2 * n + 1, sizeof *g->before);
+    for (size_t i = 0; i < n; i++) {
+        double a = fabs(g->before[i]), b = fabs(now[i]), *peak = &g->before[n + i];
+
+        *peak = fmax(*peak, b);
+        if (fmax(a, b) > COUNTS * *peak)
+            change = fmax(change, fabs(now[i] - g->before[i]) / fmax(a, b));
+        g->before[i] = now[i];
+    }
+    return first ? 1 : change;
+}
+
+/* Beside a root the Jacobian is large, and falls fast as the state leaves it. With one that is too large the corrector
+ * moves next to nothing and takes that for convergence: the library, which renews it each fifty steps, gives wrong
+ * numbers then. So it is renewed step by step, and ever more rarely once it changes little. */
+static void
+renew_in_time(integrator *g, long step, bool in_time)
+{
+    double change = change_of_jacobian(g);
+
+    if (in_time || step == 0)
+        g->every = change > CHANGES ? 1 : 2 * g->every;
+    if (g->every > RENEWED)
+        g->every = LONG_MAX / 4; /* the library's own rule will do */
+    g->renewed = step;
+    library_set(CVodeSetLSetupFrequency(g->cvode, g->every > RENEWED ? RENEWED : g->every));
+}
+
 static int
 linear_system(realtype t, N_Vector x, N_Vector f, SUNMatrix a, booleantype kept, booleantype *fresh, realtype gamma,
               void *data, N_Vector t1, N_Vector t2, N_Vector t3)
 {
     integrator *g = data;
 
+    long step = 0;
+
     (void)f, (void)a, (void)t1, (void)t2, (void)t3;
-    *fresh = !kept || !linear_known(g->linear);
+    if (g->renews)
+        library_set(CVodeGetNumSteps(g->cvode, &step));
+    *fresh = !kept || !linear_known(g->linear) || (g->renews && step >= g->renewed + g->every);
     if (*fresh) {
-        int status = linear_evaluate(g->linear, t, integrator_beside(g, NV_DATA_S(x)));
+        /* what is predicted may lie far from a root that the state rests at: no Jacobian for more than this step */
+        bool in_time = kept && linear_known(g->linear);
+        int status = linear_evaluate(g->linear, in_time ? g->t[1] : t,
+                                     integrator_beside(g, in_time ? integrator_state(g, 1) : NV_DATA_S(x)));
         if (status != 0)
             return status;
+        if (g->renews)
+            renew_in_time(g, step, in_time);
     }
     linear_form(g->linear, gamma);
     return 0;
@@ -224,6 +276,7 @@ integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, do
         free(g->rooted);
         g->rooted = NULL;
     }
+    g->renews = g->rooted && model_has_nets(m);
     g->weight = bg_calloc(n + 1, sizeof(double));
     g->unseen = n > 0 && model_bends_over(m, start, stop);
     if (n > 0 && (model_bends(m) || g->rooted))
@@ -270,6 +323,7 @@ integrator_free(integrator *g)
     free(g->scratch2);
     free(g->beside);
     free(g->rooted);
+    free(g->before);
     for (int i = 0; i < 4; i++)
         free(g->bent[i]);
     free(g->weight);
@@ -363,6 +417,10 @@ prepare(integrator *g)
             }
         }
         library_set(CVodeSetInitStep(g->cvode, g->set_out));
+        if (g->renews)
+            library_set(CVodeSetLSetupFrequency(g->cvode, 1));
+        g->every = 1;
+        g->renewed = 0;
         g->cv_failures = 0;
         g->young = BDF_YOUTH;
     }

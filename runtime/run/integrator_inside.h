@@ -47,6 +47,10 @@ struct integrator {
     bool history; /* y[0] and f[0] belong to the step before, on the same smooth piece */
     double *scratch, *scratch2;
     bool *rooted;   /* [n] read by laws that may have an infinite slope; NULL: there are none */
+    bool renews;    /* where ideal switches stand among them: the Jacobian is made anew in time */
+    double *before; /* [2*nonzeros] then: its entries, and their greatest values; NULL: none yet */
+    long renewed;   /* step at which it was made, */
+    long every;     /* and after how many more it is made anew */
     double *beside; /* [n] near the state: where the Jacobian is taken then */
 
     double *weight;    /* [n] */
