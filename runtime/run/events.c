@@ -40,6 +40,7 @@ events_new(bg_model *m, double start, double stop)
     e->g = bg_calloc(n + 1, sizeof(double));
     e->size = bg_calloc(n + 1, sizeof(double));
     e->sign = bg_calloc(n + 1, sizeof(double));
+    e->g_before = bg_calloc(n + 1, sizeof(double));
     e->g_ahead = bg_calloc(n + 1, sizeof(double));
     e->x_ahead = bg_calloc(nx + 1, sizeof(double));
     e->f = bg_calloc(nx + 1, sizeof(double));
@@ -108,6 +109,7 @@ events_free(events *e)
     free(e->g);
     free(e->size);
     free(e->sign);
+    free(e->g_before);
     free(e->g_ahead);
     free(e->x_ahead);
     free(e->f);
@@ -320,6 +322,41 @@ search_seen(events *e, double t, double *x)
     return found;
 }
 
+/* What has jumped exactly onto its border (a gate signal from 1 to 0 that is compared with 0) contradicts nothing by
+ * its margin. Switches those that are otherwise there, or just behind it where they leave it; false: one did so too
+ * often. Each is looked at once an event. */
+static bool
+turn_jumped(events *e, double t, const double *x)
+{
+    bool any = false;
+    double d;
+
+    for (size_t i = 0; i < e->watched.n && !any; i++)
+        any = events_jumped_onto(e, e->watched.at[i], e->g[e->watched.at[i]]);
+    e->turn.n = 0;
+    if (!any)
+        return true;
+    if (!events_look_ahead(e, t, x, &d))
+        memcpy(e->g_ahead, e->g, e->n * sizeof(double));
+    for (size_t i = 0; i < e->watched.n; i++) {
+        uint32_t k = e->watched.at[i];
+        double now;
+
+        if (!events_jumped_onto(e, k, e->g[k]))
+            continue;
+        now = events_right_value(e, k, e->g[k], e->g_ahead[k], false);
+        e->g_before[k] = e->g[k];
+        if (now == e->value[k])
+            continue;
+        if (!events_allow(e, k, t))
+            return false;
+        e->last = k;
+        events_set_mode(e, k, now, e->g[k], e->g_ahead[k]);
+        vec_push(&e->turn, k);
+    }
+    return true;
+}
+
 /* Switches what clearly contradicts its mode at (t, x), round by round: all of it at first, later the first alone,
  * which comes to an end where diodes and contacts have one (least-index pivoting; Murty 1974). */
 static enum events_status
@@ -327,6 +364,7 @@ follow(events *e, double t, double *x)
 {
     size_t most = ROUNDS + 4 * e->watched.n;
 
+    memcpy(e->g_before, e->g, e->n * sizeof(double));
     for (size_t round = 0;; round++) {
         enum events_status found = round == 0 ? search_seen(e, t, x) : events_search(e, t, x, 1);
 
@@ -342,8 +380,13 @@ follow(events *e, double t, double *x)
                 !(round > CHASING && events_rests(e, k, t, x, e->g[k])))
                 vec_push(&e->turn, k);
         }
-        if (e->turn.n == 0)
-            return EVENTS_SWITCHED;
+        if (e->turn.n == 0) {
+            if (!turn_jumped(e, t, x))
+                return EVENTS_STOP;
+            if (e->turn.n == 0)
+                return EVENTS_SWITCHED;
+            continue;
+        }
         if (round == ROUNDS / 2 && events_look_everywhere(e, t, x))
             return EVENTS_SWITCHED;
         if (round >= most) {

@@ -159,6 +159,7 @@ events_act(events *e, double t, double *x)
 
         if (status != EVENTS_SAME)
             return status;
+        memcpy(e->g_before, e->g, e->n * sizeof(double));
         /* in the order of the text, each reading what those before it left */
         for (size_t w = 0; w < e->nwhens; w++) {
             if (!e->turned[w])

@@ -250,6 +250,13 @@ events_at_border(const events *e, uint32_t k, double g)
     return events_stepped(m) ? g == events_lower_corner(m, events_piece_of(m, g)) : g == 0;
 }
 
+bool
+events_jumped_onto(const events *e, uint32_t k, double g)
+{
+    return !e->of_net[k] && events_margin_of(e, k, g) == 0 && e->mode[k].kind != MODE_SIGN &&
+           e->mode[k].kind != MODE_EQUAL && fabs(g - e->g_before[k]) > CONTRADICTION * e->size[k];
+}
+
 void
 events_report_chatter(events *e, uint32_t k, double t)
 {

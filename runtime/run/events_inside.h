@@ -30,6 +30,7 @@ struct events {
     double *value;                          /* the model's frozen values */
     double *g, *size;                       /* [n] differences; greatest |g| so far */
     double *sign;                           /* [n] of a MODE_EQUAL's g since its last zero */
+    double *g_before;                       /* conditions as they were last looked at before what happens now */
     double *g_ahead, *x_ahead, *f, *f_half; /* forward evaluation, for right limits */
     VEC(uint32_t) watched, turn;            /* turn: those that are to switch */
     bool *marked;
@@ -99,6 +100,9 @@ bool events_ahead_of(events *e, double t, const double *x, double *d);
  */
 bool events_look_ahead(events *e, double t, const double *x, double *d);
 
+/* Has a condition jumped onto its border from elsewhere (g_before)? It does not rest there: it is what it says there.
+ */
+bool events_jumped_onto(const events *e, uint32_t k, double g);
 /* The same for what a jump left at a border (e->g is zero there): g_ahead is where the derivative of g leads, and only
  * where that is zero the midpoint step. So an impact counts as leaving however slow it is. */
 bool events_look_aside(events *e, double t, const double *x);

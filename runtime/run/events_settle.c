@@ -148,7 +148,8 @@ events_settle_right(events *e, double t, double *x, bool jumped)
             memcpy(e->g_ahead, e->g, e->n * sizeof(double));
         for (size_t i = 0; i < e->watched.n; i++) {
             uint32_t k = e->watched.at[i];
-            double now = events_right_value(e, k, e->g[k], e->g_ahead[k], jumped), before = e->value[k];
+            double now = events_right_value(e, k, e->g[k], e->g_ahead[k], jumped && !events_jumped_onto(e, k, e->g[k])),
+                   before = e->value[k];
 
             if (now != before && round > CHASING && events_rests(e, k, t, x, e->g[k]))
                 continue;
@@ -257,7 +258,7 @@ events_others(const events *e, uint32_t k, double *value, size_t n)
         return 0;
     if (m->kind == MODE_LESS || m->kind == MODE_LESS_EQUAL) {
         *value = e->value[k] == 0;
-        return 1;
+        return e->g[k] != 0; /* exactly on its border it is what it says there */
     }
     for (double far = 1; m->kind == MODE_PIECE && far <= (double)m->table->n && found < n; far++)
         for (int side = -1; side <= 1 && found < n; side += 2) {
