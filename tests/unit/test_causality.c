@@ -954,7 +954,11 @@ say(const char *what, const struct tally *t)
                   what, t->regular, t->dependent, t->open, t->states, t->singular, t->conflicts);
 }
 
+#ifdef __SANITIZE_ADDRESS__
+enum { GRAPHS = 400 };
+#else
 enum { GRAPHS = 2000 };
+#endif
 
 static void
 random_trees(void **unused)
