@@ -295,18 +295,6 @@ note_last(struct taking *t, const struct verdict *v)
 
 /* ---------------------------------------------------------------- texts */
 
-/* The greatest error of the text at hand over its tolerance. */
-static double
-worst_so_far(const struct search *d)
-{
-    double most = 0;
-
-    for (size_t i = 0; i < d->bound.n; i++)
-        most = fmax(most,
-                    error_over(version_difference(&d->first, &d->now, &d->bound.at[i]).max, d->bound.at[i].tolerance));
-    return most;
-}
-
 const overrides *
 bounded_set_in(const struct search *d, const struct verdict *accepted, overrides *out)
 {
@@ -422,7 +410,7 @@ take_in_turn(struct taking *t)
     const struct order *o = t->o;
     enum taking_status status = TAKING_DONE;
 
-    t->begun = o->predicts ? worst_so_far(d) : 0;
+    t->begun = o->predicts ? version_error(d, &d->now) : 0;
     if (d->together.n)
         together_measure(d, &d->now, t->off);
     note_off(t, d->together.n ? t->off : NULL);

@@ -4,12 +4,17 @@
 #include <math.h>
 #include <string.h>
 
-#include "side_by_side.h"
+#include "in_image.h"
+#include "unwritten.h"
 
 /* Options that alone err by more than so many tolerances are left out: errors that large cancel only by accident. */
 static const double CANCELS_MOST = 100;
 /* An option that does not run alone counts as so many tolerances: it may need another to go with it. */
 static const double WITHOUT_RUN = 3;
+/* A part that went, and alone makes the error no greater than by this share of its tolerance, uses up nothing that a
+ * set could need: it goes with each of them. Where all that went is of that kind, the round that follows tries the
+ * sets. */
+static const double NEUTRAL = 1e-3;
 /* So many options are combined, those that err least alone; so many sets are tried, those whose errors alone add up to
  * least. */
 enum { MOST_OPTIONS = 16, MOST_SETS = 600, BLOCK = 32 };
@@ -25,17 +30,14 @@ struct exchange {
     struct search *d;
     struct option option[MOST_OPTIONS];
     size_t noptions;
-    const struct set *block;
+    VEC(struct option) neutral; /* go with every set */
+    int neutral_storages, neutral_elements;
+    double begun;       /* error of the text at hand */
     struct demand best; /* what there is so far */
+    struct verdict better;
+    uint32_t better_options;
     uint32_t now, elements_now,
         two_ports; /* of the text at hand: states, elements, those that go by themselves where nothing is behind them */
-    struct candidate **members; /* scratch */
-};
-
-struct found {
-    bool fine;
-    uint32_t states, elements;
-    size_t simulations;
 };
 
 static double
@@ -65,49 +67,31 @@ by_sum(const void *pa, const void *pb)
     return (a->options > b->options) - (a->options < b->options);
 }
 
-/* Chooses the members of a set, each by its reading. Returns how many. */
+/* The members of a set, and by which reading each goes. Returns how many. */
 static size_t
-choose(const struct exchange *x, uint32_t options, struct candidate **members)
+members_of(const struct exchange *x, uint32_t options, struct candidate **members, int *reading)
 {
     size_t n = 0;
 
+    for (size_t i = 0; i < x->neutral.n; i++) {
+        reading[n] = x->neutral.at[i].reading;
+        members[n++] = x->neutral.at[i].candidate;
+    }
     for (size_t i = 0; i < x->noptions; i++)
         if (options >> i & 1) {
-            x->option[i].candidate->chosen = x->option[i].reading;
+            reading[n] = x->option[i].reading;
             members[n++] = x->option[i].candidate;
         }
     return n;
-}
-
-/* Runs in a process of its own, or between two rounds of this one. */
-static bool
-try_one(void *ctx, size_t i, void *result)
-{
-    struct exchange *x = ctx;
-    struct search *d = x->d;
-    size_t simulations = d->out->simulations, n = choose(x, x->block[i].options, x->members);
-    struct verdict v = try_set(d, x->members, n, &x->best);
-    struct found f = { .fine = v.fine };
-
-    if (v.fine) {
-        f.states = (uint32_t)model_nstates(v.v.c[0].model);
-        f.elements = (uint32_t)v.v.c[0].flat->element.n;
-    }
-    f.simulations = d->out->simulations - simulations;
-    d->out->simulations = simulations;
-    free(d->error); /* internal: is met again where it counts */
-    d->error = NULL;
-    verdict_free(d, &v);
-    memcpy(result, &f, sizeof f);
-    return true;
 }
 
 /* Could it be smaller than what there is? */
 static bool
 may_be_smaller(const struct exchange *x, const struct set *s)
 {
-    size_t states = x->now > (uint32_t)s->storages ? x->now - (uint32_t)s->storages : 0,
-           gone = (size_t)s->n + x->two_ports;
+    size_t storages = (size_t)(s->storages + x->neutral_storages),
+           gone = (size_t)(s->n + x->neutral_elements) + x->two_ports,
+           states = x->now > storages ? x->now - storages : 0;
 
     return states < x->best.states || (states == x->best.states && x->elements_now < x->best.elements + gone);
 }
@@ -146,17 +130,44 @@ note_not_tried(struct search *d, const char *what)
     vec_push(&d->out->not_tried, what);
 }
 
+static bool
+is_neutral(const struct exchange *x, const struct candidate *c)
+{
+    for (size_t i = 0; i < x->neutral.n; i++)
+        if (x->neutral.at[i].candidate == c)
+            return true;
+    return false;
+}
+
+static void
+find_neutral(struct exchange *x, const struct option *option, size_t noptions, struct candidate *const *taken,
+             size_t ntaken)
+{
+    for (size_t i = 0; i < noptions; i++)
+        for (size_t k = 0; k < ntaken && option[i].alone <= x->begun + NEUTRAL; k++)
+            if (taken[k] == option[i].candidate && taken[k]->chosen == option[i].reading) {
+                vec_push(&x->neutral, option[i]);
+                x->neutral_storages += (int)taken[k]->nstorages;
+                x->neutral_elements += (int)taken[k]->nelements;
+            }
+}
+
 /* Takes the options that may be combined, and says what is left out. */
 static void
 take_options(struct exchange *x, const struct option *option, size_t n)
 {
     struct option *all = bg_malloc(n * sizeof *all + 1);
     size_t count = 0;
+    bool any_large = false;
 
-    for (size_t i = 0; i < n; i++)
-        if (!(isfinite(option[i].alone) && option[i].alone > CANCELS_MOST))
+    for (size_t i = 0; i < n; i++) {
+        bool large = isfinite(option[i].alone) && option[i].alone > CANCELS_MOST;
+
+        any_large = any_large || large;
+        if (!large && !is_neutral(x, option[i].candidate))
             all[count++] = option[i];
-    if (count < n)
+    }
+    if (any_large)
         note_not_tried(x->d,
                        arena_format(x->d->out->arena,
                                     "parts that alone err by more than %g times the tolerance, together with others",
@@ -174,28 +185,49 @@ take_options(struct exchange *x, const struct option *option, size_t n)
     free(all);
 }
 
-/* Tries the sets of a block; the best of them, SIZE_MAX if none is better than what is there. */
-static size_t
-best_of_block(struct exchange *x, size_t n)
+/* A set that is within its tolerances: is it smaller than what there is? Its text says so. */
+static void
+take_smaller(struct exchange *x, uint32_t options, struct candidate **members, const int *reading, size_t n)
 {
-    struct found found;
-    unsigned char raw[BLOCK * sizeof found];
-    size_t best = SIZE_MAX;
+    struct verdict v;
 
-    side_by_side(n, sizeof found, 0, try_one, x, raw);
-    for (size_t i = 0; i < n; i++) {
-        /* 0xff: the process ended */
-        if (raw[i * sizeof found + offsetof(struct found, fine)] == 0xff)
-            continue;
-        memcpy(&found, raw + i * sizeof found, sizeof found);
-        x->d->out->simulations += found.simulations;
-        if (!found.fine || found.states > x->best.states ||
-            (found.states == x->best.states && found.elements >= x->best.elements))
-            continue;
-        best = i;
-        x->best = (struct demand){ found.states, found.elements };
+    for (size_t k = 0; k < n; k++)
+        members[k]->chosen = reading[k];
+    v = try_set(x->d, members, n, &x->best);
+    if (v.fine) {
+        verdict_free(x->d, &x->better);
+        x->better = v;
+        x->better_options = options;
+        x->best = (struct demand){ model_nstates(v.v.c[0].model), v.v.c[0].flat->element.n };
+    } else {
+        verdict_free(x->d, &v);
     }
-    return best;
+}
+
+/* Tries the sets of a block, side by side; those that fit in turn. */
+static void
+try_block(struct exchange *x, const struct set *block, size_t n)
+{
+    struct search *d = x->d;
+    size_t most = x->neutral.n + MOST_OPTIONS;
+    struct candidate **members = bg_malloc(n * most * sizeof(struct candidate *) + 1);
+    int *reading = bg_malloc(n * most * sizeof *reading + 1);
+    struct ahead_trial trial[BLOCK];
+    struct outcome *outcome = bg_calloc(n + 1, sizeof *outcome);
+
+    for (size_t i = 0; i < n; i++) {
+        struct candidate **of = members + i * most;
+        int *as = reading + i * most;
+
+        trial[i] = (struct ahead_trial){ of, as, members_of(x, block[i].options, of, as), SUPPOSED_NOTHING };
+    }
+    foretell(d, NULL, 0, trial, n, &HASTY, NULL, outcome);
+    for (size_t i = 0; i < n && !d->error; i++)
+        if (!outcome_decides(&outcome[i]) || outcome_use(d, &outcome[i]).fine)
+            take_smaller(x, block[i].options, members + i * most, reading + i * most, trial[i].n);
+    free(members);
+    free(reading);
+    free(outcome);
 }
 
 static struct exchange
@@ -203,6 +235,7 @@ begin(struct search *d, const struct verdict *best)
 {
     const compilation *now = &d->now.c[0], *c = best->v.c ? &best->v.c[0] : now;
     struct exchange x = { .d = d,
+                          .begun = version_error(d, &d->now),
                           .now = (uint32_t)model_nstates(now->model),
                           .elements_now = (uint32_t)now->flat->element.n };
 
@@ -212,23 +245,18 @@ begin(struct search *d, const struct verdict *best)
     return x;
 }
 
-/* The set found takes the place of what there is. Its trial is made again, since no version of it was kept. */
-static bool
-take_better(const struct exchange *x, uint32_t options, struct candidate **taken, size_t *n, struct verdict *best)
+/* The set found takes the place of what there is. */
+static void
+take_better(struct exchange *x, struct candidate **taken, size_t *n, struct verdict *best)
 {
-    size_t members = choose(x, options, x->members);
-    struct verdict v = try_set(x->d, x->members, members, NULL);
+    int *reading = bg_malloc((x->neutral.n + MOST_OPTIONS) * sizeof *reading);
 
-    if (!v.fine) { /* a process had memory or time for it and this one has not, or internal: the search ends with that
-                    */
-        verdict_free(x->d, &v);
-        return false;
-    }
-    memcpy(taken, x->members, members * sizeof *taken);
-    *n = members;
+    *n = members_of(x, x->better_options, taken, reading);
+    for (size_t i = 0; i < *n; i++)
+        taken[i]->chosen = reading[i];
+    free(reading);
     verdict_free(x->d, best);
-    *best = v;
-    return true;
+    *best = x->better;
 }
 
 bool
@@ -236,43 +264,48 @@ exchange(struct search *d, const struct option *option, size_t noptions, struct 
          struct verdict *best)
 {
     struct exchange x = begin(d, best);
-    uint32_t better = 0;
     size_t count, tried = 0;
     struct set *set;
-    int *chosen = bg_malloc((*n + 1) * sizeof *chosen);
+    int *chosen;
 
-    for (size_t i = 0; i < *n; i++)
-        chosen[i] = taken[i]->chosen;
+    find_neutral(&x, option, noptions, taken, *n);
+    if (*n > 0 && x.neutral.n == *n && best->worst <= x.begun + NEUTRAL) {
+        vec_free(&x.neutral);
+        return false;
+    }
+    chosen = bg_malloc((noptions + 1) * sizeof *chosen);
+    for (size_t i = 0; i < noptions; i++)
+        chosen[i] = option[i].candidate->chosen;
     take_options(&x, option, noptions);
     set = bg_malloc(((size_t)1 << x.noptions) * sizeof *set);
-    x.members = bg_malloc((MOST_OPTIONS + 1) * sizeof(struct candidate *));
     count = make_sets(&x, set);
     if (count)
         qsort(set, count, sizeof *set, by_sum);
-    for (size_t i = 0; i < count && tried < MOST_SETS;) {
+    unwritten_begin(d, &d->now, &d->set, 0);
+    in_image_base(d); /* made here, it serves all processes */
+    for (size_t i = 0; i < count && tried < MOST_SETS && !d->error;) {
         struct set block[BLOCK];
-        size_t size = 0, found;
+        size_t size = 0;
 
         /* what was found meanwhile may leave some without use */
         for (; i < count && size < BLOCK; i++)
             if (may_be_smaller(&x, &set[i]))
                 block[size++] = set[i];
-        x.block = block;
-        found = best_of_block(&x, size);
-        if (found != SIZE_MAX)
-            better = block[found].options;
+        try_block(&x, block, size);
         tried += size;
         if (tried >= MOST_SETS && i < count)
             note_not_tried(d, arena_format(d->out->arena,
                                            "sets beyond the first %d of a round, whose parts alone err by more in sum",
                                            (int)MOST_SETS));
     }
+    unwritten_end(d);
     d->out->sets += tried;
-    for (size_t i = 0; i < *n; i++)
-        taken[i]->chosen = chosen[i];
-    better = better && take_better(&x, better, taken, n, best);
+    for (size_t i = 0; i < noptions; i++)
+        option[i].candidate->chosen = chosen[i];
+    if (x.better_options)
+        take_better(&x, taken, n, best);
+    vec_free(&x.neutral);
     free(set);
-    free(x.members);
     free(chosen);
-    return better;
+    return x.better_options != 0;
 }

@@ -110,6 +110,16 @@ error_over(double error, double tolerance)
     return error <= 0 ? 0 : error <= INFINITY && tolerance > 0 ? error / tolerance : INFINITY;
 }
 
+double
+version_error(const struct search *d, const struct version *v)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < d->bound.n; i++)
+        most = fmax(most, error_over(version_difference(&d->first, v, &d->bound.at[i]).max, d->bound.at[i].tolerance));
+    return most;
+}
+
 /* ---------------------------------------------------------------- trying */
 
 void

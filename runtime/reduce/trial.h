@@ -102,6 +102,8 @@ void search_trier(struct search *d, const char *path, const compile_shared *shar
 /* Greatest difference of an output of two versions */
 track_difference version_difference(const struct version *a, const struct version *b, const struct bound *x);
 double error_over(double error, double tolerance);
+/* The greatest error of a version over its tolerance */
+double version_error(const struct search *d, const struct version *v);
 /* The line of the text as given; 0: unknown */
 int trial_line(const struct search *d, span at);
 
