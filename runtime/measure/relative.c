@@ -2,7 +2,8 @@
  *
  * ratio10 asks for the greatest value among the samples whose energy is above a share of an energy that is known at the
  * end only. So of each pair those samples are kept that may still be it: the ones with no other of both more energy and
- * a greater value. Few are.
+ * a greater value, its front. Over many oscillations these are hundreds, more memory for all pairs together than caches
+ * hold; so samples wait, and a pair's go into its front together.
  */
 #include "junction.h"
 #include "relative.h"
@@ -15,13 +16,21 @@ struct candidate {
 };
 typedef VEC(struct candidate) front; /* energy falls, value rises */
 
+/* So many samples of a pair wait: those of a few hundred pairs are in the cache. */
+enum { WAITING_MOST = 32 };
+struct waiting {
+    struct candidate at[WAITING_MOST];
+    size_t n;
+};
+
 struct relative_track {
     bg_model *model;
-    size_t nvalues, states; /* bond values; where the values of storage begin */
-    double *base;           /* energies at the window's beginning */
-    double *start, *top;    /* [rows] stored energy at the window's beginning, its maximum so far */
-    double *from;           /* [rows] what is stored at the window's beginning */
-    front *front;           /* [neighbours] */
+    size_t nvalues, states;  /* bond values; where the values of storage begin */
+    double *base;            /* energies at the window's beginning */
+    double *start, *top;     /* [rows] stored energy at the window's beginning, its maximum so far */
+    double *from;            /* [rows] what is stored at the window's beginning */
+    front *front;            /* [neighbours] */
+    struct waiting *waiting; /* [neighbours] not in the front yet */
 };
 
 static size_t
@@ -65,17 +74,25 @@ relative_begin(bg_model *m, relative *r)
     t->top = bg_calloc(r->row.n + 1, sizeof *t->top);
     t->from = bg_calloc(r->row.n + 1, sizeof *t->from);
     t->front = bg_calloc(r->neighbour.n + 1, sizeof *t->front);
+    t->waiting = bg_calloc(r->neighbour.n + 1, sizeof *t->waiting);
 }
 
-static void
-add_candidate(front *q, double energy, double value, double least)
+/* The first with less energy, looked for around `near`: what is added together is near in energy. */
+static size_t
+first_below(const front *q, double energy, size_t near)
 {
-    size_t lo = 0, hi = q->n, gone = 0;
+    size_t lo = 0, hi = q->n, step = 1;
 
-    while (q->n && q->at[q->n - 1].energy < least) /* can never count any more */
-        q->n--;
-    hi = q->n;
-    while (lo < hi) { /* the first with less energy */
+    if (near < q->n && q->at[near].energy >= energy) {
+        for (lo = near + 1; lo + step < q->n && q->at[lo + step].energy >= energy; step *= 2)
+            lo += step + 1;
+        hi = lo + step < q->n ? lo + step : q->n;
+    } else if (near <= q->n) {
+        for (hi = near; hi >= step && q->at[hi - step].energy < energy; step *= 2)
+            hi -= step;
+        lo = hi >= step ? hi - step + 1 : 0;
+    }
+    while (lo < hi) {
         size_t middle = lo + (hi - lo) / 2;
 
         if (q->at[middle].energy >= energy)
@@ -83,8 +100,17 @@ add_candidate(front *q, double energy, double value, double least)
         else
             hi = middle;
     }
+    return lo;
+}
+
+/* Returns where it stands or would. */
+static size_t
+add_to_front(front *q, double energy, double value, size_t near)
+{
+    size_t lo = first_below(q, energy, near), gone = 0;
+
     if (lo && q->at[lo - 1].value >= value)
-        return;
+        return lo;
     while (lo && q->at[lo - 1].energy == energy) /* as much energy and less value */
         lo--;
     while (lo + gone < q->n && q->at[lo + gone].value <= value)
@@ -95,6 +121,36 @@ add_candidate(front *q, double energy, double value, double least)
     if (gone)
         q->n -= gone - 1;
     q->at[lo] = (struct candidate){ energy, value };
+    return lo;
+}
+
+/* least: what has less energy can never count any more */
+static void
+add_waiting(struct waiting *w, front *q, double least)
+{
+    size_t near = SIZE_MAX;
+
+    while (q->n && q->at[q->n - 1].energy < least)
+        q->n--;
+    for (size_t i = 0; i < w->n; i++)
+        if (w->at[i].energy >= least)
+            near = add_to_front(q, w->at[i].energy, w->at[i].value, near);
+    w->n = 0;
+}
+
+/* Of two samples that follow each other the one is often above the other in both. */
+static void
+add_candidate(struct waiting *w, front *q, struct candidate x, double least)
+{
+    const struct candidate *last = w->n ? &w->at[w->n - 1] : NULL;
+
+    if (last && last->energy >= x.energy && last->value >= x.value)
+        return;
+    if (last && last->energy <= x.energy && last->value <= x.value)
+        w->n--;
+    w->at[w->n++] = x;
+    if (w->n == WAITING_MOST)
+        add_waiting(w, q, least);
 }
 
 void
@@ -128,7 +184,8 @@ relative_take(relative *r, bool first, const double *value, const double *energy
 
             b->change = fmax(b->change, moved);
             if (now > 0 && now >= RELATIVE_GUARD * t->top[i] && conjugate != 0)
-                add_candidate(&t->front[k], now, moved / fabs(conjugate), RELATIVE_GUARD * t->top[i]);
+                add_candidate(&t->waiting[k], &t->front[k], (struct candidate){ now, moved / fabs(conjugate) },
+                              RELATIVE_GUARD * t->top[i]);
         }
     }
 }
@@ -145,8 +202,7 @@ relative_end(relative *r)
             relative_neighbour *b = &r->neighbour.at[k];
             front *q = &t->front[k];
 
-            while (q->n && q->at[q->n - 1].energy < RELATIVE_GUARD * t->top[i])
-                q->n--;
+            add_waiting(&t->waiting[k], q, RELATIVE_GUARD * t->top[i]);
             b->ratio9 = row->change > 0 ? b->change / row->change : NAN;
             b->ratio10 = q->n && row->stored > 0 ? q->at[q->n - 1].value / row->stored : NAN;
             vec_free(q);
@@ -157,6 +213,7 @@ relative_end(relative *r)
     free(t->top);
     free(t->from);
     free(t->front);
+    free(t->waiting);
     free(t);
     r->track = NULL;
 }
