@@ -15,6 +15,37 @@ compare_rank(const void *a, const void *b, void *ctx)
     return (x > y) - (x < y);
 }
 
+static void
+move(interpret_program *g, const flat_model *f, inst i)
+{
+    const var_id *reads = inst_slots(f, i);
+
+    for (uint32_t k = 0; k < i.n; k++)
+        g->moves[reads[k]] = true;
+}
+
+/* Marks what rates, conditions, constraints and blocks are computed from. */
+static void
+mark_moves(interpret_program *g, const equations *e)
+{
+    g->moves = bg_calloc(e->var.n + 1, sizeof *g->moves);
+    for (size_t i = 0; i < e->state.n; i++)
+        if (!e->state.at[i].only_outputs)
+            g->moves[e->state.at[i].rate] = true;
+    for (size_t i = 0; i < e->residual.n; i++)
+        move(g, e->f, e->residual.at[i]);
+    for (size_t i = 0; i < e->mode.n; i++)
+        move(g, e->f, e->mode.at[i].g);
+    for (size_t i = 0; i < e->constraint.n; i++)
+        g->moves[e->constraint.at[i]] = true;
+    for (size_t i = 0; i < e->row.n; i++)
+        if (e->row.at[i].r.d[0] != VAR_NONE)
+            g->moves[e->row.at[i].r.d[0]] = true;
+    for (size_t i = g->var.n; i-- > 0;)
+        if (g->moves[g->var.at[i]])
+            move(g, e->f, e->var.at[g->var.at[i]].def);
+}
+
 interpret_program *
 interpret_program_new(const equations *e, const uint32_t *position)
 {
@@ -41,6 +72,7 @@ interpret_program_new(const equations *e, const uint32_t *position)
         vec_push(&g->def, formula_write(&g->book, f->pool, d.root, inst_slots(f, d), d.n));
     }
     formula_close(&g->book);
+    mark_moves(g, e);
     return g;
 }
 
@@ -55,6 +87,7 @@ interpret_program_free(interpret_program *g)
     vec_free(&g->state);
     vec_free(&g->mode);
     vec_free(&g->unknown);
+    free(g->moves);
     free(g);
 }
 
@@ -69,7 +102,7 @@ interpret(const interpret_program *g, double t, const double *x, const double *m
         v[g->state.at[i]] = x[i];
     for (size_t k = 0; k < g->mode.n; k++)
         v[g->mode.at[k]] = modes[k];
-    for (size_t i = 0; i < g->var.n && (all || bad == VAR_NONE); i++) {
+    for (size_t i = 0; i < g->var.n && (all || bad == VAR_NONE || !g->moves[bad]); i++) {
         const formula *d = &g->def.at[i];
         const uint32_t *reads = formula_reads(&g->book, d);
         var_id to = g->var.at[i];
@@ -78,7 +111,7 @@ interpret(const interpret_program *g, double t, const double *x, const double *m
         for (uint32_t k = 0; k < d->n; k++)
             known = known && isfinite(v[reads[k]]);
         v[to] = known ? formula_value(&g->book, *d, v, room) : NAN;
-        if (known && !isfinite(v[to]) && bad == VAR_NONE)
+        if (known && !isfinite(v[to]) && (bad == VAR_NONE || (g->moves[to] && !g->moves[bad])))
             bad = to;
     }
     free(room);

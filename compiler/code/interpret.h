@@ -16,6 +16,7 @@ typedef struct interpret_program {
     VEC(var_id) var;                  /* in the order of evaluation */
     VEC(formula) def;                 /* parallel to them */
     VEC(var_id) state, mode, unknown; /* by place in x; by place in the modes, what is held behind them; of blocks */
+    bool *moves;                      /* [variable] rates, conditions or blocks depend on it */
 } interpret_program;
 
 /* position: of states in x, by variable */
@@ -23,7 +24,8 @@ interpret_program *interpret_program_new(const struct equations *e, const uint32
 void interpret_program_free(interpret_program *g);
 
 /* v has an entry a variable; parameters, literals and unknowns of blocks are there already. Gives the first variable
- * that is not finite though what it reads is (VAR_NONE: there is none); ends there unless `all` are to be evaluated. */
+ * that is not finite though what it reads is (VAR_NONE: there is none), one that moves before one that only outputs
+ * read; ends at what moves unless `all` are to be evaluated. */
 var_id interpret(const interpret_program *g, double t, const double *x, const double *modes, double *v, bool all);
 
 #endif

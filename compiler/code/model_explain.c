@@ -292,14 +292,15 @@ explain_variable(const bg_model *m, var_id bad, const double *number, span *at)
 span
 model_explain(bg_model *m, double t, const double *x, char **text)
 {
+    const interpret_program *g = image_numbers_of(m->image, m->maker);
     double *v = bg_calloc(m->image->nvars + 1, sizeof *v);
     span at = SPAN_NONE;
     var_id bad;
 
     fill_known(m, v);
-    bad = interpret(image_numbers_of(m->image, m->maker), t, x, m->modes, v, false);
+    bad = interpret(g, t, x, m->modes, v, false);
     *text = NULL;
-    if (bad != VAR_NONE)
+    if (bad != VAR_NONE && g->moves[bad])
         *text = explain_variable(m, bad, v, &at);
     else if (m->memory.failed != UINT32_MAX)
         *text = explain_block(m, &at);

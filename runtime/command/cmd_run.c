@@ -29,8 +29,16 @@ audit_json(json *j, const flat_model *f, const audit_totals *a)
     json_close(j, '}');
 }
 
+/* What there is of a run: to its end or not, compared with another run (NULL: not), and where its table goes (NULL:
+ * standard output). */
+struct extent {
+    bool whole;
+    const verified *compared;
+    const char *table;
+};
+
 static void
-write_json(const loaded *l, const sim_result *r, bool whole, const columns *c, const verified *v, FILE *out)
+write_json(const loaded *l, const sim_result *r, const struct extent *e, const columns *c, FILE *out)
 {
     json j = { .out = out };
 
@@ -65,25 +73,25 @@ write_json(const loaded *l, const sim_result *r, bool whole, const columns *c, c
     if (r->stopped)
         json_key(&j, "stopped_by"), json_string(&j, r->stopped);
     json_key(&j, "method"), json_string(&j, r->method);
-    if (!whole)
+    if (!e->whole)
         json_key(&j, "complete"), json_bool(&j, false);
-    if (v)
-        verify_json(&j, v);
+    if (e->compared)
+        verify_json(&j, e->compared);
     json_close(&j, '}');
 }
 
 static int
-write_table(const request *q, const loaded *l, const sim_result *r, bool whole, const columns *c, const verified *v)
+write_table(const request *q, const loaded *l, const sim_result *r, const struct extent *e, const columns *c)
 {
     outfile out;
 
-    if (!outfile_open(&out, q->text[OPT_OUTPUT]))
-        return complain_file(q->text[OPT_OUTPUT]);
+    if (!outfile_open(&out, e->table))
+        return complain_file(e->table);
     if (q->json)
-        write_json(l, r, whole, c, v, out.out);
+        write_json(l, r, e, c, out.out);
     else
         csv_write(out.out, c);
-    return outfile_commit(&out) ? STATUS_DONE : complain_file(q->text[OPT_OUTPUT]);
+    return outfile_commit(&out) ? STATUS_DONE : complain_file(e->table);
 }
 
 static int
@@ -205,9 +213,16 @@ is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* A figure alone is what was asked for, unless a table has a place or a form of its own. */
+static bool
+wants_table(const request *q)
+{
+    return !q->text[OPT_PLOT] || q->text[OPT_OUTPUT] || q->json;
+}
+
 /* Writes and draws what there is of the run. The status is the run's unless this fails. */
 static int
-show(const request *q, const loaded *l, sim_result *r, bool whole, const verified *v)
+show(const request *q, const loaded *l, sim_result *r, const struct extent *e, bool figure)
 {
     double *hidden = NULL; /* states that were asked for to be compared, not to be shown */
     columns c = { 0 };
@@ -220,29 +235,35 @@ show(const request *q, const loaded *l, sim_result *r, bool whole, const verifie
     columns_make(l->c.model, r, &c);
     if (c.column.n == 0 && !q->quiet)
         complain("%s has no outputs; --states adds its states", l->c.flat->name);
-    /* a figure alone is what was asked for, unless a table has a place or a form of its own */
-    if (!q->text[OPT_PLOT] || q->text[OPT_OUTPUT] || q->json)
-        status = write_table(q, l, r, whole, &c, v);
-    if (status == STATUS_DONE && q->text[OPT_PLOT])
+    if (wants_table(q))
+        status = write_table(q, l, r, e, &c);
+    if (status == STATUS_DONE && figure)
         status = draw(q, l, &c);
     columns_free(&c);
     free(hidden);
     return status;
 }
 
-/* What a run that did not come to its end has, for who asked for it. */
+/* What a run has that did not come to its end: a file that was named is written whole or not at all, so that the rows
+ * go beside it, unless --keep-partial asks for them in its place. */
 static int
 show_partial(const request *q, const loaded *l, const sim_options *o, sim_result *r, int why)
 {
+    bool keep = (q->given & OPT(OPT_KEEP_PARTIAL)) != 0, file = q->text[OPT_OUTPUT] && strcmp(q->text[OPT_OUTPUT], "-");
+    char *beside = file && !keep ? bg_format("%s.partial", q->text[OPT_OUTPUT]) : NULL;
+    struct extent e = { .table = beside ? beside : q->text[OPT_OUTPUT] };
+    bool shows = model_noutputs(l->c.model) > 0 || (q->given & OPT(OPT_STATES)) != 0;
     int status = STATUS_DONE;
 
-    if (!(q->given & OPT(OPT_KEEP_PARTIAL)) || r->points == 0 || r->points >= o->points)
-        return why;
-    status = show(q, l, r, false, NULL);
-    if (status != STATUS_DONE)
-        return status;
-    complain("%zu of %zu points are there, to %.6g s of %.6g s", r->points, o->points, r->time[r->points - 1], o->stop);
-    return why;
+    /* what stands at the start alone is kept only for who asks for it */
+    if (r->points < o->points && (keep ? r->points > 0 : r->points > 1 && shows && wants_table(q))) {
+        status = show(q, l, r, &e, keep && q->text[OPT_PLOT]);
+        if (status == STATUS_DONE)
+            complain("%zu of %zu points are %s%s, to %.6g s of %.6g s", r->points, o->points, beside ? "in " : "there",
+                     beside ? beside : "", r->time[r->points - 1], o->stop);
+    }
+    free(beside);
+    return status == STATUS_DONE ? why : status;
 }
 
 int
@@ -256,9 +277,10 @@ cmd_run(const request *q)
                       .states = verify || (q->given & OPT(OPT_STATES)),
                       .activity = verify,
                       .audit = q->json || q->verbose,
-                      .told_to_stop = keep ? interrupt_asked : NULL };
+                      .told_to_stop = verify ? NULL : interrupt_asked };
     sim_result r = { 0 };
     verified v = { 0 };
+    struct extent e = { .whole = true, .table = q->text[OPT_OUTPUT] };
     int status;
 
     if (q->text[OPT_PLOT] && !figure_form_known(q->text[OPT_PLOT])) {
@@ -273,15 +295,18 @@ cmd_run(const request *q)
         return run_folder(q);
     status = load(q, q->file.at[0], STAGE_MODEL, EXPERIMENT_NEEDED, &l);
     if (status == STATUS_DONE) {
-        interrupt_defer(keep);
+        interrupt_defer(!verify);
         fine = run_loaded(q, &l, 0, &o, &r);
         interrupt_defer(false);
         if (!fine) {
-            status = show_partial(q, &l, &o, &r, status_of(l.c.sources));
+            status = status_of(l.c.sources);
+            if (!verify)
+                status = show_partial(q, &l, &o, &r, status);
         } else if (!verify || (status = verify_run(q, &l, &o, &r, &v)) == STATUS_DONE) {
             if (verify)
                 verify_thin(l.c.model, &r, points);
-            status = show(q, &l, &r, true, verify ? &v : NULL);
+            e.compared = verify ? &v : NULL;
+            status = show(q, &l, &r, &e, q->text[OPT_PLOT] != NULL);
             if (status == STATUS_DONE && r.nunfinite)
                 status = STATUS_NUMBERS; /* the gaps in the table have been named */
             if (verify && (status == STATUS_DONE || status == STATUS_NUMBERS) && verify_report(q, &v) != STATUS_DONE)

@@ -57,7 +57,8 @@ static const struct option_row options[OPT_COUNT] = {
                             "the same; how far each may differ, of its greatest size (0.1%)" },
     [OPT_MAX_STEPS] = { "max-steps", 0, "N", "a run of more steps is an error (50 million)" },
     [OPT_KEEP_PARTIAL] = { "keep-partial", 0, NULL,
-                           "a run that fails, or is told to stop (Ctrl-C), gives the rows that it has" },
+                           "the rows of a run that fails, or is told to stop (Ctrl-C), go to FILE, not to "
+                           "FILE.partial" },
     [OPT_PLOT] = { "plot", 0, "FILE", "draw the columns: .svg, .png or .pdf" },
     [OPT_FREEZE] = { "freeze", 0, "NAME=VALUE",
                      "a signal between subgraphs, or what makes it, as a constant (no VALUE: its mean); NAME@READER: "

@@ -118,6 +118,16 @@ watch_outputs(watch *w, double t, const double *x, const double *y)
     return fine;
 }
 
+/* Is what is recorded an output that is told of already? */
+static bool
+is_told(const watch *w, const model_graph *g, size_t k)
+{
+    for (size_t i = 0; i < k; i++)
+        if (w->output[i].points && !strcmp(g->output[i].name, g->output[k].name))
+            return true;
+    return false;
+}
+
 size_t
 watch_report(watch *w)
 {
@@ -129,7 +139,7 @@ watch_report(watch *w)
         const struct bad_output *b = &w->output[k];
         const struct model_output *o = &g->output[k];
 
-        if (!b->points)
+        if (!b->points || is_told(w, g, k))
             continue;
         n++;
         if (b->points == 1)

@@ -11,9 +11,10 @@
 #include "base.h"
 #include "interrupt.h"
 
-enum { MOST_FILES = 64 };
+/* GRACE: seconds that work has to come to the end of a step, once told to stop; it ends then as without deferring */
+enum { MOST_FILES = 64, GRACE = 5 };
 
-static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU };
+static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU, SIGALRM };
 
 static char *volatile file[MOST_FILES];
 static volatile sig_atomic_t child, held, waiting, deferred, asked;
@@ -50,9 +51,10 @@ on_signal(int sig)
         waiting = sig;
     } else if (deferred && !asked && (sig == SIGINT || sig == SIGTERM || sig == SIGHUP)) {
         asked = sig;
+        alarm(GRACE);
     } else {
         clean_up();
-        end_by(sig);
+        end_by(sig == SIGALRM && asked ? asked : sig);
     }
     errno = why;
 }
@@ -74,7 +76,10 @@ void
 interrupt_defer(bool on)
 {
     deferred = on;
+    if (!on && asked)
+        alarm(0);
 }
+
 int
 interrupt_asked(void)
 {

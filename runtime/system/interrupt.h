@@ -3,8 +3,9 @@
  * SIGINT, SIGTERM, SIGHUP and what else ends a program from outside end it as they always do, but before that files
  * that are not complete are removed and a program at work for it (gnuplot, dot) is stopped. Ending by exit removes them
  * too. Work that can stop between two steps and keep what it has puts itself between interrupt_defer(true) and (false):
- * the first SIGINT, SIGTERM or SIGHUP then only raises a flag, the second ends the program. interrupt_finish, last in
- * main, ends a program that was told to stop by the signal that told it.
+ * the first SIGINT, SIGTERM or SIGHUP then only raises a flag; the second ends the program, as do some seconds in which
+ * the work has not come to (false). interrupt_finish, last in main, ends a program that was told to stop by the signal
+ * that told it.
  *
  * threads  for programs with one thread of their own; of a process that never calls interrupt_install nothing changes
  */

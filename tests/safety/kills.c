@@ -5,10 +5,10 @@
  * Each command runs once to its end, which tells its time and what it writes. Then it is ended over and over, by
  * SIGKILL, SIGTERM and SIGINT in turn, half of the times anywhere in its run and half of them near its end, where it
  * writes. After each the file that it writes holds what it held before or all of the new (with --keep-partial also its
- * first rows); the model too, under each of its names. After SIGTERM and SIGINT there is no other file, and no process
- * of its group; SIGKILL may leave what was not complete beside its place, and nothing else. Each command that changes a
- * file in place also runs, EDITS times, while someone else edits the file at a random moment: the edit is there
- * afterwards.
+ * first rows); the model too, under each of its names. After SIGTERM and SIGINT there is no other file (but the first
+ * rows in out.csv.partial), and no process of its group; SIGKILL may leave what was not complete beside its place, and
+ * nothing else. Each command that changes a file in place also runs, EDITS times, while someone else edits the file at
+ * a random moment: the edit is there afterwards.
  */
 #include "../child.h"
 
@@ -184,7 +184,7 @@ look_at_text(const struct task *t, const text *new, int sig, double at)
 }
 
 static void
-look_at_folder(const struct task *t, int sig, double at)
+look_at_folder(const struct task *t, const text *new, int sig, double at)
 {
     DIR *d = opendir(dir);
     struct dirent *e;
@@ -196,7 +196,10 @@ look_at_folder(const struct task *t, int sig, double at)
         if (e->d_name[0] == '.' || !strcmp(e->d_name, "m.bg") || !strcmp(e->d_name, t->result) ||
             ((t->how & LINKED) && !strcmp(e->d_name, "other.bg")))
             continue;
-        if (!partial || sig != SIGKILL) {
+        if (sig && !strcmp(e->d_name, "out.csv.partial")) {
+            if (sig == SIGKILL || (t->how & PARTS) || !holds_rows(e->d_name, new))
+                fail(t, sig, at, "out.csv.partial is there, or holds something else than first rows");
+        } else if (!partial || sig != SIGKILL) {
             char *what = format("%s stays behind", e->d_name);
 
             fail(t, sig, at, what);
@@ -274,7 +277,7 @@ kill_once(const struct task *t, const text *new, double seconds, int sig)
     }
     look_at_group(t, child, sig, at);
     look_at_text(t, new, sig, at);
-    look_at_folder(t, sig, at);
+    look_at_folder(t, new, sig, at);
 }
 
 enum saving { NEW_FILE, INTO, INTO_SLOWLY, NSAVINGS };
@@ -325,7 +328,7 @@ edit_once(const struct task *t, double seconds, enum saving how)
     free(now_there.at);
     free(edited);
     free(path);
-    look_at_folder(t, 0, at);
+    look_at_folder(t, NULL, 0, at);
 }
 
 int
