@@ -1,48 +1,28 @@
 /* integrator.c - see integrator.h */
 #include <arkode/arkode_erkstep.h>
 #include <float.h>
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 
 #include "integrator_inside.h"
 #include "library_status.h"
 
-/* The local errors of BDF are held so much below the tolerance: there are many of them, and of one sign. More where
- * they move switchings, or bends of laws, in time, and with them all that follows; but not where what rests at a root
- * would creep. */
+/* Local errors are held so many times below the tolerance. BDF makes many of them, of one sign; where they move
+ * switchings or bends of laws in time, all that follows moves too, so that they are held lower still (but not at a root
+ * where a state rests: steps would become ever shorter). Rosenbrock's method makes long steps along a slow decay. The
+ * explicit method needs it where switchings follow each other within few steps, since their errors add up. */
 #define BDF_CARE 10
 #define BDF_BENT_CARE 30
-#define ROSENBROCK_CARE 3 /* the same, where its long steps follow a slow decay */
-#define BEGINS 1e-12      /* of the run: BDF's library by itself begins with no shorter step than rounding of its end */
-#define SWITCHING_CARE 10 /* as much, of the explicit method's, where the errors of many switchings add up: */
-#define SWITCHING_STEPS 20   /* so few steps from one to the next */
-#define NEARLY_ONE_TIME 1e-3 /* of the step in hand */
-#define EASY_STEPS 20        /* cheap steps in a row before the way back is */
-#define BDF_YOUTH 30         /* steps BDF needs to find its step length, in which nothing is decided */
+#define ROSENBROCK_CARE 3
+#define SWITCHING_CARE 10
+#define SWITCHING_STEPS 20 /* so few are "few" */
 
-#define BESIDE \
-    0.01 /* of the tolerated error: how far from the state the Jacobian is taken where slopes may be infinite */
-
-#define COUNTS 1e-6 /* of an entry's greatest value */
-#define CHANGES 0.3 /* of an entry: much, for a corrector that keeps the old one */
-#define RENEWED 20  /* steps; the library looks at its matrix as often by itself */
-#define FAR_OFF 1e8 /* of what is tolerated: where rates have no value */
-#define MOST_RATE 1e200
-/* Failed attempts at one step, each shorter than the last: more than the libraries' own, as a switching may lie close
- * by */
-#define MOST_ERK_FAILURES 25
-#define MOST_BDF_FAILURES 20
-#define OF_STABLE 0.95     /* of the longest stable step by the spectral radius, which is an estimate */
-#define BEND_PAUSE 64      /* and is not looked at for so many steps, then twice as many */
-#define FIRST_GROWTH 10000 /* the libraries': of a first step whose length they guessed */
-#define GROWTH 20          /* a step may be so much longer than the one before it, but for the second */
-
-static void
-silent(int code, const char *module, const char *function, char *text, void *data)
-{
-    (void)code, (void)module, (void)function, (void)text, (void)data;
-}
+/* of the run: after shorter steps of the explicit method BDF sets out with the last of them; by itself the library
+ * begins with none near rounding of the end */
+#define BEGINS 1e-12
+#define NEARLY_ONE_TIME 1e-3 /* of the step in hand: two switchings closer than this say nothing about step lengths */
+#define EASY_STEPS 20        /* so many cheap steps in a row, and BDF gives way to the explicit method */
+#define BEND_PAUSE 64        /* steps in which bends are not looked for; after each look twice as many */
 
 double *
 integrator_state(const integrator *g, int i)
@@ -65,13 +45,6 @@ integrator_weights(const integrator *g, const double *x, double *w)
         w[i] *= care;
 }
 
-static int
-weights(N_Vector x, N_Vector w, void *data)
-{
-    integrator_weights(data, NV_DATA_S(x), NV_DATA_S(w));
-    return 0;
-}
-
 int
 integrator_evaluate(integrator *g, double t, const double *x, double *f)
 {
@@ -82,154 +55,6 @@ integrator_evaluate(integrator *g, double t, const double *x, double *f)
         status = 1;
     g->failed |= status != 0;
     return status;
-}
-
-/* ---- callbacks ---- */
-
-/* After a step: back onto the constraints of residual sources, from which it drifts. */
-static int
-project_explicit(realtype t, N_Vector x, void *data)
-{
-    integrator *g = data;
-
-    return model_project(g->model, t, NV_DATA_S(x));
-}
-
-static int
-project_bdf(realtype t, N_Vector x, N_Vector correction, realtype epsilon, N_Vector error, void *data)
-{
-    integrator *g = data;
-    double *to = NV_DATA_S(correction);
-
-    (void)epsilon, (void)error;
-    memcpy(to, NV_DATA_S(x), g->n * sizeof *to);
-    if (model_project(g->model, t, to) != 0)
-        return 1;
-    for (size_t i = 0; i < g->n; i++)
-        to[i] -= NV_DATA_S(x)[i];
-    return 0;
-}
-
-/* ARKODE's explicit method gives up at once when a stage cannot be evaluated. Rates far beyond the tolerance make its
- * error test fail instead, and with it the step shrink. */
-static int
-explicit_rhs(realtype t, N_Vector x, N_Vector f, void *data)
-{
-    integrator *g = data;
-    double *to = NV_DATA_S(f);
-
-    g->last_t = t;
-    g->last_f = to;
-    int status = integrator_evaluate(g, t, NV_DATA_S(x), to);
-    if (status <= 0)
-        return status;
-    double h = fmax(fabs(t - g->t[1]), DBL_MIN / DBL_EPSILON);
-    scales_weights(g->scales, integrator_state(g, 1), g->weight);
-    for (size_t i = 0; i < g->n; i++) {
-        if (!(FAR_OFF / g->weight[i] < MOST_RATE)) /* no number is so far off that a step notices it */
-            return -1;
-        to[i] = fmin(FAR_OFF / g->weight[i] / h, MOST_RATE);
-    }
-    g->last_f = NULL;
-    return 0;
-}
-
-static int
-bdf_rhs(realtype t, N_Vector x, N_Vector f, void *data)
-{
-    return integrator_evaluate(data, t, NV_DATA_S(x), NV_DATA_S(f));
-}
-
-static int
-stable_step(N_Vector x, realtype t, realtype *h, void *data)
-{
-    integrator *g = data;
-
-    (void)x, (void)t;
-    *h = g->rho > 0 ? g->reach / g->rho : 0;
-    return 0;
-}
-
-/* x but for a hundredth of what is tolerated. At the zero of a root itself the Jacobian would say that nothing can
- * move, and the corrector would believe that it has converged; from here a change that counts is seen as one. */
-const double *
-integrator_beside(integrator *g, const double *x)
-{
-    double *to = g->beside;
-
-    if (!g->rooted)
-        return x;
-    scales_weights(g->scales, x, to);
-    for (size_t i = 0; i < g->n; i++)
-        to[i] = g->rooted[i] ? x[i] + BESIDE * (integrator_scatter(i, 53) < 0 ? -1 : 1) *
-                                          (1 + fabs(integrator_scatter(i, 59))) / to[i]
-                             : x[i];
-    return to;
-}
-
-/* Greatest part by which an entry of the Jacobian has changed since it was made last; what is next to nothing beside
- * its own greatest value does not count. */
-static double
-change_of_jacobian(integrator *g)
-{
-    size_t n = (size_t)linear_pattern(g->linear).nonzeros;
-    const double *now = linear_values(g->linear);
-    double change = 0;
-    bool first = !g->before;
-
-    if (first)
-        g->before = bg_calloc(2 * n + 1, sizeof *g->before);
-    for (size_t i = 0; i < n; i++) {
-        double a = fabs(g->before[i]), b = fabs(now[i]), *peak = &g->before[n + i];
-
-        *peak = fmax(*peak, b);
-        if (fmax(a, b) > COUNTS * *peak)
-            change = fmax(change, fabs(now[i] - g->before[i]) / fmax(a, b));
-        g->before[i] = now[i];
-    }
-    return first ? 1 : change;
-}
-
-/* Beside a root the Jacobian is large, and falls fast as the state leaves it. With one that is too large the corrector
- * moves next to nothing and takes that for convergence: the library, which renews it each fifty steps, gives wrong
- * numbers then. So it is renewed step by step, and ever more rarely once it changes little. */
-static void
-renew_in_time(integrator *g, long step, bool in_time)
-{
-    double change = change_of_jacobian(g);
-
-    if (in_time || step == 0)
-        g->every = change > CHANGES ? 1 : 2 * g->every;
-    if (g->every > RENEWED)
-        g->every = LONG_MAX / 4; /* the library's own rule will do */
-    g->renewed = step;
-    library_set(CVodeSetLSetupFrequency(g->cvode, g->every > RENEWED ? RENEWED : g->every));
-}
-
-static int
-linear_system(realtype t, N_Vector x, N_Vector f, SUNMatrix a, booleantype kept, booleantype *fresh, realtype gamma,
-              void *data, N_Vector t1, N_Vector t2, N_Vector t3)
-{
-    integrator *g = data;
-
-    long step = 0;
-
-    (void)f, (void)a, (void)t1, (void)t2, (void)t3;
-    if (g->renews)
-        library_set(CVodeGetNumSteps(g->cvode, &step));
-    *fresh = !kept || !linear_known(g->linear) || (g->renews && step >= g->renewed + g->every);
-    if (*fresh) {
-        /* what is predicted may lie far from a root that the state rests at: no Jacobian for more than this step */
-        bool in_time = kept && linear_known(g->linear);
-        int status = linear_evaluate(g->linear, in_time ? g->t[1] : t,
-                                     integrator_beside(g, in_time ? integrator_state(g, 1) : NV_DATA_S(x)));
-        if (status != 0)
-            return status;
-        if (g->renews)
-            renew_in_time(g, step, in_time);
-    }
-    linear_form(g->linear, gamma);
-    return 0;
 }
 
 /* ---- making and freeing ---- */
@@ -364,85 +189,6 @@ bool
 integrator_ready(const integrator *g)
 {
     return g->next == STATIC || g->next == EXPLICIT || g->linear;
-}
-
-/* Creates or resets the library's instance for the present kind, at (t[2], y[2]). */
-static bool
-prepare(integrator *g)
-{
-    double t = g->t[2];
-
-    if (g->kind == EXPLICIT) {
-        if (g->arkode) {
-            library_set(ERKStepReInit(g->arkode, explicit_rhs, t, g->y[2]));
-        } else {
-            g->arkode = library_made(ERKStepCreate(explicit_rhs, t, g->y[2], g->context));
-            library_set(ERKStepSetErrHandlerFn(g->arkode, silent, NULL));
-            library_set(ERKStepSetUserData(g->arkode, g));
-            library_set(ERKStepSetTableNum(g->arkode, ARKODE_DORMAND_PRINCE_7_4_5));
-            library_set(ERKStepWFtolerances(g->arkode, weights));
-            library_set(ERKStepSetMaxNumSteps(g->arkode, -1));
-            library_set(ERKStepSetMaxHnilWarns(g->arkode, -1));
-            library_set(ERKStepSetMaxErrTestFails(g->arkode, MOST_ERK_FAILURES));
-            library_set(ERKStepSetStabilityFn(g->arkode, stable_step, g));
-            library_set(ERKStepSetCFLFraction(g->arkode, OF_STABLE));
-            if (model_projects(g->model))
-                library_set(ERKStepSetPostprocessStepFn(g->arkode, project_explicit));
-        }
-        library_set(ERKStepSetInitStep(g->arkode, g->set_out));
-        library_set(ERKStepSetMaxFirstGrowth(g->arkode, g->set_out > 0 ? GROWTH : FIRST_GROWTH));
-        g->erk_failures = 0;
-    } else if (g->kind == BDF) {
-        if (!integrator_need_linear(g))
-            return false;
-        if (g->cvode) {
-            library_set(CVodeReInit(g->cvode, t, g->y[2]));
-        } else {
-            g->cvode = library_made(CVodeCreate(CV_BDF, g->context));
-            library_set(CVodeSetErrHandlerFn(g->cvode, silent, NULL));
-            library_set(CVodeInit(g->cvode, bdf_rhs, t, g->y[2]));
-            library_set(CVodeSetUserData(g->cvode, g));
-            library_set(CVodeWFtolerances(g->cvode, weights));
-            library_set(CVodeSetMaxNumSteps(g->cvode, -1));
-            library_set(CVodeSetMaxHnilWarns(g->cvode, -1));
-            library_set(CVodeSetMaxErrTestFails(g->cvode, MOST_BDF_FAILURES));
-            library_set(CVodeSetMaxConvFails(g->cvode, MOST_BDF_FAILURES));
-            g->matrix = library_made(linear_matrix(g->linear, g->context));
-            g->solver = library_made(linear_solver(g->linear, g->context));
-            library_set(CVodeSetLinearSolver(g->cvode, g->solver, g->matrix));
-            library_set(CVodeSetLinSysFn(g->cvode, linear_system));
-            if (model_projects(g->model)) {
-                library_set(CVodeSetProjFn(g->cvode, project_bdf));
-                library_set(CVodeSetProjErrEst(g->cvode, false));
-            }
-        }
-        library_set(CVodeSetInitStep(g->cvode, g->set_out));
-        if (g->renews)
-            library_set(CVodeSetLSetupFrequency(g->cvode, 1));
-        g->every = 1;
-        g->renewed = 0;
-        g->cv_failures = 0;
-        g->young = BDF_YOUTH;
-    }
-    if (g->kind == ROSENBROCK) {
-        if (!integrator_need_linear(g))
-            return false;
-        if (!g->rosenbrock)
-            g->rosenbrock = rosenbrock_new(g->n);
-        if (integrator_evaluate(g, t, integrator_state(g, 2), g->f[2]) != 0)
-            return false;
-        rosenbrock_begin(g, g->set_out > 0 ? g->set_out : INFINITY);
-    }
-    if (g->kind == MIDPOINT && !g->variational) {
-        if (!integrator_need_linear(g))
-            return false;
-        g->variational = variational_new(g->model, g->linear, g->masses_move);
-    }
-    if (g->kind == MIDPOINT)
-        variational_restart(g->variational);
-    g->set_out = 0;
-    g->restart = false;
-    return true;
 }
 
 /* What the explicit method sets out with behind a switching, by how long it would make its next step; 0: nothing is
@@ -591,7 +337,7 @@ midpoint_step(integrator *g, double until)
 {
     bool first = g->restart;
 
-    if (first && !prepare(g))
+    if (first && !integrator_prepare(g))
         return STEP_SINGULAR;
     rotate(g, true);
     g->rated[0] = g->rated[1];
@@ -655,7 +401,7 @@ integrator_step(integrator *g, double until)
         }
         bool first = g->first = g->restart;
         g->set_out = fmin(g->set_out, until - g->t[2]); /* the libraries do not look at where they are to stop */
-        if (first && !prepare(g))
+        if (first && !integrator_prepare(g))
             return STEP_SINGULAR;
         rotate(g, true);
         g->third = g->failed = false;

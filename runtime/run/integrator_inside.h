@@ -15,6 +15,7 @@
 enum kind { STATIC, EXPLICIT, BDF, ROSENBROCK, MIDPOINT }; /* STATIC: a model without states; MIDPOINT: variational.h */
 #define NEAR_LIMIT 0.5 /* of the stable step: from here on a step counts as limited by stability */
 #define RHO_EVERY 25
+#define GROWTH 20         /* a step may be so much longer than the one before it, but for the second */
 #define STATIC_STEPS 1000 /* of a model without states over the whole span */
 #define REACH 2.9         /* stable step times spectral radius, away from the imaginary axis */
 
@@ -50,7 +51,7 @@ struct integrator {
     bool renews;    /* where ideal switches stand among them: the Jacobian is made anew in time */
     double *before; /* [2*nonzeros] then: its entries, and their greatest values; NULL: none yet */
     long renewed;   /* step at which it was made, */
-    long every;     /* and after how many more it is made anew */
+    long every;     /* and after how many more it is made anew; 0: when the library says so */
     double *beside; /* [n] near the state: where the Jacobian is taken then */
 
     double *weight;    /* [n] */
@@ -94,8 +95,6 @@ double *integrator_state(const integrator *g, int i);
 
 /* What errors of x are weighed with: reciprocals of what is tolerated. */
 void integrator_weights(const integrator *g, const double *x, double *w);
-/* Where the Jacobian of x is taken: beside it, where slopes may be infinite. */
-const double *integrator_beside(integrator *g, const double *x);
 int integrator_evaluate(integrator *g, double t, const double *x, double *f);
 bool integrator_need_linear(integrator *g);
 
@@ -104,6 +103,20 @@ bool integrator_midpoint_rates(integrator *g);
 
 /* States without a rate are what they were when the step began, to the last bit. */
 void integrator_keep_still(const integrator *g, double *x);
+
+/* ---- integrator_library.c ---- */
+/* Creates or resets the library's instance for the present kind, at (t[2], y[2]). False: there is no Jacobian, or no
+ * rates there. */
+bool integrator_prepare(integrator *g);
+
+/* ---- integrator_jacobian.c ---- */
+/* Where the Jacobian of x is taken: beside it, where slopes may be infinite. */
+const double *integrator_beside(integrator *g, const double *x);
+/* What CVODES calls when it wants its linear system formed: the Jacobian is made anew where that is due. */
+int integrator_linear_system(realtype t, N_Vector x, N_Vector f, SUNMatrix a, booleantype kept, booleantype *fresh,
+                             realtype gamma, void *data, N_Vector t1, N_Vector t2, N_Vector t3);
+/* BDF sets out: each step makes it anew until it is seen how it changes. */
+void integrator_renew_from_start(integrator *g);
 
 /* ---- integrator_rosenbrock.c ---- */
 struct rosenbrock *rosenbrock_new(size_t n);
