@@ -5,6 +5,8 @@
 #include <lapacke.h>
 #include <string.h>
 
+enum { MOST_SHARED = 100 }; /* unknowns up to which what they leave open is shared: takes the cube of them */
+
 struct linear {
     bg_model *model;
     struct model_pattern pattern;
@@ -13,7 +15,9 @@ struct linear {
     double *jacobian, *matrix; /* [nonzeros] */
     double *one;               /* [nonzeros] 1 on the diagonal of state rows, 0 else */
     double *rate;              /* [nonzeros] 1 in state rows, 0 in the others */
-    double *work;              /* [n] */
+    double *work;              /* [3n] */
+    bool of_step;              /* the matrix is that of a step */
+    bool shared;               /* and it leaves something open among the unknowns of blocks */
     uint64_t factorizations, evaluations;
 };
 
@@ -33,7 +37,7 @@ linear_new(bg_model *m)
     l->matrix = bg_calloc(p.nonzeros + 1, sizeof(double));
     l->one = bg_calloc(p.nonzeros + 1, sizeof(double));
     l->rate = bg_calloc(p.nonzeros + 1, sizeof(double));
-    l->work = bg_calloc(p.n + 1, sizeof(double));
+    l->work = bg_calloc(3 * p.n + 1, sizeof(double));
     for (size_t j = 0; j < p.n; j++)
         for (int64_t k = p.column[j]; k < p.column[j + 1]; k++) {
             size_t i = (size_t)p.row[k];
@@ -166,6 +170,7 @@ linear_form(linear *l, double gamma)
     const double *restrict jac = l->jacobian, *restrict one = l->one, *restrict rate = l->rate;
     double *restrict to = l->matrix;
 
+    l->of_step = true;
     for (size_t k = 0; k < l->pattern.nonzeros; k++)
         to[k] = one[k] + jac[k] * ((1 - rate[k]) - gamma * rate[k]);
 }
@@ -173,6 +178,7 @@ linear_form(linear *l, double gamma)
 void
 linear_form_newton(linear *l, const bool *active)
 {
+    l->of_step = false;
     for (size_t j = 0; j < l->pattern.n; j++)
         for (int64_t k = l->pattern.column[j]; k < l->pattern.column[j + 1]; k++) {
             size_t i = (size_t)l->pattern.row[k];
@@ -187,7 +193,11 @@ linear_factor(linear *l)
     size_t singular;
 
     l->factorizations++;
-    return !factor_numeric(l->factor, l->matrix, &singular);
+    l->shared = false;
+    if (factor_numeric(l->factor, l->matrix, &singular))
+        return 0;
+    l->shared = l->of_step && l->pattern.n <= MOST_SHARED;
+    return !l->shared;
 }
 
 int
@@ -197,6 +207,14 @@ linear_solve(linear *l, double *r)
 
     memcpy(l->work, r, nx * sizeof(double));
     memset(l->work + nx, 0, (n - nx) * sizeof(double));
+    if (l->shared) {
+        double *nothing = memset(l->work + n, 0, n * sizeof(double)), *step = l->work + 2 * n;
+
+        if (!factor_shared_step(l->factor, l->matrix, l->work, nothing, false, step, NULL))
+            return 1;
+        memcpy(r, step, nx * sizeof(double));
+        return 0;
+    }
     if (!factor_solve(l->factor, l->work))
         return 1;
     memcpy(r, l->work, nx * sizeof(double));

@@ -2,7 +2,8 @@
  *
  * With J = [f_x f_z; g_x g_z] of model.h the matrix is M = [I - gamma f_x, -gamma f_z; g_x, g_z], solved with right
  * side (r, 0): the first part of the solution is that of the system reduced to states. J is kept, M is formed from it
- * for each gamma.
+ * for each gamma. Where blocks leave something open that rates do not feel (the mean potential of a bridge whose
+ * junctions all block, by laws whose slopes end below rounding), the step is the least that solves the system.
  *
  * errors   0 fine; 1 recoverable (the model could not be evaluated, M is singular); -1 never will
  */
