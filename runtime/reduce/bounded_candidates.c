@@ -77,21 +77,24 @@ zero_branches(const struct search *d, const flat_element *e, const bond_candidat
     return n;
 }
 
-/* Whole components; in[element]: it is part of one, and no candidate by itself. */
-static void
-find_components(struct search *d, const factor *at, bool *in, candidates *out)
+static bool
+is_kept_by_name(const struct search *d, const char *name)
 {
-    component_list list = { 0 };
-    uint32_t *of = components_find(&d->now.c[0], &list);
-    double *moved = bg_calloc(list.n + 1, sizeof *moved);
+    return map_get(&d->kept_names, bg_hash_bytes(name, strlen(name), 0)) != MAP_NONE;
+}
 
-    for (size_t e = 0; e < d->now.c[0].flat->element.n; e++) {
-        in[e] = of[e] != UINT32_MAX;
-        if (in[e])
+/* Whole components; of[element]: the one it is part of, and no candidate by itself; NULL: none. at: NULL, powers are
+ * not known. */
+static void
+add_components(struct search *d, const component_list *list, const uint32_t *of, const factor *at, candidates *out)
+{
+    double *moved = bg_calloc(list->n + 1, sizeof *moved);
+
+    for (size_t e = 0; e < d->now.c[0].flat->element.n && of; e++)
+        if (of[e] != UINT32_MAX)
             moved[of[e]] += at ? at[e].activity : (double)e;
-    }
-    for (size_t i = 0; i < list.n; i++) {
-        const component *x = &list.at[i];
+    for (size_t i = 0; i < list->n; i++) {
+        const component *x = &list->at[i];
         struct candidate c = { .name = x->name,
                                .element = UINT32_MAX,
                                .term = UINT32_MAX,
@@ -102,12 +105,10 @@ find_components(struct search *d, const factor *at, bool *in, candidates *out)
                                .nreadings = 1 };
 
         c.reading[0] = (struct reading){ .kind = REWRITE_ELEMENT };
-        if (!x->keep && map_get(&d->kept_names, bg_hash_bytes(x->name, strlen(x->name), 0)) == MAP_NONE)
+        if (!x->keep && !is_kept_by_name(d, x->name))
             vec_push(out, c);
     }
     free(moved);
-    free(of);
-    vec_free(&list);
 }
 
 /* What of a tolerance the text at hand leaves. */
@@ -181,45 +182,57 @@ order_readings(const struct search *d, struct candidate *x, const part_error *at
     x->predicted = of_reading(&x->reading[0], at);
 }
 
-/* Errors to first order in place of activities. False: they are not known, and all is left as it was. */
-static bool
-predict_errors(struct search *d, candidates *list)
+/* Errors to first order, by element. */
+struct foreseen {
+    part_error *at;
+    part_moves *moves; /* by experiment; NULL: not wanted */
+    bool known;
+};
+
+static struct foreseen
+find_errors(struct search *d)
 {
     compilation *c = in_image_base(d);
     const held_output **of = bg_calloc(d->o->nexperiments, sizeof *of);
-    size_t *n = bg_calloc(d->o->nexperiments, sizeof *n);
+    size_t *n = bg_calloc(d->o->nexperiments, sizeof *n), nelements = d->now.c[0].flat->element.n;
     held_output *held = held_outputs(d, of, n);
-    part_error *at = bg_calloc(d->now.c[0].flat->element.n + 1, sizeof *at);
-    part_moves *moves = foretell_workers(d) > 1 ? bg_calloc(d->o->nexperiments, sizeof *moves) : NULL;
-    bool known = c != NULL;
+    struct foreseen x = { .at = bg_calloc(nelements + 1, sizeof *x.at),
+                          .moves = foretell_workers(d) > 1 ? bg_calloc(d->o->nexperiments, sizeof *x.moves) : NULL,
+                          .known = c != NULL };
 
-    for (size_t i = 0; i < d->o->nexperiments && known; i++) {
+    for (size_t i = 0; i < d->o->nexperiments && x.known; i++) {
         sim_options so = { 0 };
 
-        known = model_nelements(c[i].model) == d->now.c[0].flat->element.n &&
-                sim_options_from_experiment(c[i].model, &so);
-        if (known && d->o->adjust)
+        x.known = model_nelements(c[i].model) == nelements && sim_options_from_experiment(c[i].model, &so);
+        if (x.known && d->o->adjust)
             d->o->adjust(d->o->ctx, c[i].model, &so);
-        known = known && part_errors(c[i].model, &so, of[i], n[i], foretell_workers(d), at, moves ? &moves[i] : NULL);
+        x.known = x.known &&
+                  part_errors(c[i].model, &so, of[i], n[i], foretell_workers(d), x.at, x.moves ? &x.moves[i] : NULL);
         d->out->simulations++;
         sim_options_free(&so);
     }
-    for (size_t i = 0; i < list->n && known; i++) {
-        struct candidate *x = &list->at[i];
-
-        x->unforeseen = is_unforeseen(x, at);
-        if (!x->unforeseen)
-            order_readings(d, x, &at[x->element]);
-    }
-    if (moves && known)
-        together_open(d, moves);
-    else
-        free(moves);
-    free(at);
     free(held);
     free(of);
     free(n);
-    return known;
+    return x;
+}
+
+/* These in place of activities, where they are known. */
+static void
+use_errors(struct search *d, struct foreseen *x, candidates *list)
+{
+    for (size_t i = 0; i < list->n && x->known; i++) {
+        struct candidate *of = &list->at[i];
+
+        of->unforeseen = is_unforeseen(of, x->at);
+        if (!of->unforeseen)
+            order_readings(d, of, &x->at[of->element]);
+    }
+    if (x->moves && x->known)
+        together_open(d, x->moves);
+    else
+        free(x->moves);
+    free(x->at);
 }
 
 static bool
@@ -231,59 +244,94 @@ all_foreseen(const candidates *list)
     return true;
 }
 
-bool
-bounded_find_elements(struct search *d, candidates *out)
+/* An element that may go by itself. */
+static bool
+is_part(const struct search *d, const flat_element *e, bool zero)
+{
+    return (!is_source(e) || zero || adds(d->now.c[0].flat, e)) && !is_two_port(e) && e->node && e->node->nparts &&
+           !is_kept_by_name(d, e->name);
+}
+
+/* at: NULL, powers are not known. Sources of zero come behind the others, as far as each is tried alone. */
+static void
+add_elements(struct search *d, const uint32_t *of, const factor *at, candidates *out)
 {
     const flat_model *f = d->now.c[0].flat;
-    factor *at = bg_calloc(f->element.n + 1, sizeof *at);
-    bg_model **m = bg_calloc(d->o->nexperiments, sizeof *m);
-    candidates zero = { 0 };
+    candidates zeros = { 0 };
     bond_candidates bonds = { 0 };
-    bool known, predicts, *in = bg_calloc(f->element.n + 1, sizeof *in);
 
-    for (size_t i = 0; i < d->o->nexperiments; i++)
-        m[i] = d->now.c[i].model;
-    known = predict_factors(m, d->o->nexperiments, foretell_workers(d), d->o->adjust, d->o->ctx, at);
-
-    if (d->o->components)
-        find_components(d, known ? at : NULL, in, out);
     for (uint32_t i = 0; i < f->element.n; i++) {
         const flat_element *e = &f->element.at[i];
         struct candidate x = { .element = i,
                                .term = UINT32_MAX,
                                .nelements = 1,
                                .nstorages = e->type == EL_C || e->type == EL_I };
+        bool zero = is_zero(d, e);
 
-        bool rests = is_zero(d, e);
-
-        if (in[i] || (is_source(e) && !rests && !adds(f, e)) || is_two_port(e) || !e->node || !e->node->nparts ||
-            map_get(&d->kept_names, bg_hash_bytes(e->name, strlen(e->name), 0)) != MAP_NONE)
+        if ((of && of[i] != UINT32_MAX) || !is_part(d, e, zero))
             continue;
         x.name = e->name;
         x.line = trial_line(d, rewrite_place(f, e->parent, ast_node_at(e->node)));
-        x.predicted = known ? at[i].activity : (double)i;
-        x.nreadings = readings_of(f, e, known ? &at[i] : NULL, d->out->arena, x.reading);
-        if (rests && !adds(f, e) && !bonds.n)
+        x.predicted = at ? at[i].activity : (double)i;
+        x.nreadings = readings_of(f, e, at ? &at[i] : NULL, d->out->arena, x.reading);
+        if (zero && !adds(f, e) && !bonds.n)
             bonds_find(&d->now.c[0], NULL, d->out->arena, &bonds);
-        if (rests && !adds(f, e))
+        if (zero && !adds(f, e))
             x.nreadings = zero_branches(d, e, &bonds, x.reading, x.nreadings);
-        if (rests)
-            vec_push(&zero, x);
-        else
-            vec_push(out, x);
+        vec_push(zero ? &zeros : out, x);
     }
-    for (size_t i = 0; i < zero.n && out->n < ALONE_MOST; i++) /* of many, one by one is too dear for what it saves */
-        vec_push(out, zero.at[i]);
-    vec_free(&zero);
+    for (size_t i = 0; i < zeros.n && out->n < ALONE_MOST; i++) /* of many, one by one is too dear for what it saves */
+        vec_push(out, zeros.at[i]);
+    vec_free(&zeros);
     vec_free(&bonds);
-    free(m);
-    free(at);
-    free(in);
-    predicts = out->n > ALONE_MOST && predict_errors(d, out);
-    if (out->n > ALONE_MOST && !known && !(predicts && all_foreseen(out)))
+}
+
+/* Are there more than are each tried alone? */
+static bool
+are_many(const struct search *d, const component_list *list, const uint32_t *of)
+{
+    const flat_model *f = d->now.c[0].flat;
+    size_t n = 0;
+
+    for (size_t i = 0; i < list->n; i++)
+        n += !list->at[i].keep && !is_kept_by_name(d, list->at[i].name);
+    for (uint32_t i = 0; i < f->element.n && n <= ALONE_MOST; i++) {
+        const flat_element *e = &f->element.at[i];
+
+        n += !(of && of[i] != UINT32_MAX) && !is_zero(d, e) && is_part(d, e, false);
+    }
+    return n > ALONE_MOST;
+}
+
+bool
+bounded_find_elements(struct search *d, candidates *out)
+{
+    factor *at = bg_calloc(d->now.c[0].flat->element.n + 1, sizeof *at);
+    bg_model **m = bg_calloc(d->o->nexperiments, sizeof *m);
+    component_list list = { 0 };
+    uint32_t *of = d->o->components ? components_find(&d->now.c[0], &list) : NULL;
+    struct foreseen errors = { 0 };
+    factors_run *run;
+    bool known, many = are_many(d, &list, of);
+
+    for (size_t i = 0; i < d->o->nexperiments; i++)
+        m[i] = d->now.c[i].model;
+    run = factors_begin(m, d->o->nexperiments, foretell_workers(d), d->o->adjust, d->o->ctx);
+    if (many)
+        errors = find_errors(d); /* meanwhile */
+    known = factors_end(run, at);
+    add_components(d, &list, of, known ? at : NULL, out);
+    add_elements(d, of, known ? at : NULL, out);
+    if (many)
+        use_errors(d, &errors, out);
+    if (many && !known && !(errors.known && all_foreseen(out)))
         note_not_tried(d, "parts in the order of their powers, which are not all finite along the run: as they are "
                           "declared");
-    return predicts;
+    vec_free(&list);
+    free(of);
+    free(m);
+    free(at);
+    return errors.known;
 }
 
 void
@@ -307,7 +355,7 @@ bounded_find_bonds(struct search *d, candidates *out)
 
         *kept = list.at[i];
         if ((kept->element != UINT32_MAX && !is_two_port(&c->flat->element.at[kept->element])) ||
-            map_get(&d->kept_names, bg_hash_bytes(x.name, strlen(x.name), 0)) != MAP_NONE)
+            is_kept_by_name(d, x.name))
             continue;
         x.nreadings = bonds_all_readings(kept, d->out->arena, x.reading);
         vec_push(out, x);

@@ -109,16 +109,49 @@ record_one(void *of, size_t i, void *result)
     return fine;
 }
 
-/* Their sums over n runs, side by side: of each port e and flow, of each element. */
-static bool
-record(const struct recorded *x, size_t n, size_t workers, double *e, double *flow, double *absolute)
+struct factors_run {
+    struct recorded of;
+    size_t n, workers, size; /* of each in bytes */
+    side_run *beside;
+};
+
+static size_t
+numbers_of_run(const flat_model *f)
 {
-    const flat_model *f = model_flat(x->model[0]);
-    size_t each = 2 * f->port.n + f->element.n;
-    double *all = bg_calloc(n * each + 1, sizeof *all);
+    return 2 * f->port.n + f->element.n;
+}
+
+static bool
+record_all(void *of, size_t i, void *result)
+{
+    factors_run *r = of;
+
+    (void)i;
+    side_by_side(r->n, r->size, r->workers, record_one, &r->of, result);
+    return true;
+}
+
+factors_run *
+factors_begin(bg_model *const *m, size_t n, size_t workers, void (*adjust)(void *ctx, bg_model *m, sim_options *o),
+              void *ctx)
+{
+    factors_run *r = bg_calloc(1, sizeof *r);
+
+    *r = (factors_run){ .of = { m, adjust, ctx },
+                        .n = n,
+                        .workers = workers,
+                        .size = numbers_of_run(model_flat(m[0])) * sizeof(double) };
+    r->beside = side_run_begin(n * r->size, workers, record_all, r);
+    return r;
+}
+
+/* Sums over n runs: of each port e and flow, of each element. */
+static bool
+add_runs(const flat_model *f, const double *all, size_t n, double *e, double *flow, double *absolute)
+{
+    size_t each = numbers_of_run(f);
     bool fine = true;
 
-    side_by_side(n, each * sizeof *all, workers, record_one, (void *)(uintptr_t)x, all);
     for (size_t i = 0; i < n; i++) {
         const double *of = all + i * each;
 
@@ -130,7 +163,6 @@ record(const struct recorded *x, size_t n, size_t workers, double *e, double *fl
             absolute[k] += of[2 * f->port.n + k];
         fine = fine && (each == 0 || !isnan(of[each - 1])); /* where it did not run it is all no number */
     }
-    free(all);
     return fine;
 }
 
@@ -185,17 +217,16 @@ find_least(const flat_model *f, const struct top *sum, struct least *least)
     }
 }
 
-bool
-predict_factors(bg_model *const *m, size_t n, size_t workers, void (*adjust)(void *ctx, bg_model *m, sim_options *o),
-                void *ctx, factor *out)
+/* What the sums of n runs say. */
+static bool
+find_factors(const flat_model *f, const double *all, size_t n, factor *out)
 {
-    const flat_model *f = model_flat(m[0]);
     double *e = bg_calloc(f->port.n + 1, sizeof *e), *flow = bg_calloc(f->port.n + 1, sizeof *flow);
     double *absolute = bg_calloc(f->element.n + 1, sizeof *absolute),
            *common = bg_calloc(f->junction.n + 1, sizeof *common);
     struct top *sum = bg_calloc(f->junction.n + 1, sizeof *sum);
     struct least *least = bg_calloc(f->junction.n + 1, sizeof *least);
-    bool fine = record(&(struct recorded){ m, adjust, ctx }, n, workers, e, flow, absolute);
+    bool fine = add_runs(f, all, n, e, flow, absolute);
 
     for (uint32_t i = 0; i < f->element.n; i++)
         out[i] = (factor){ absolute[i], f->element.at[i].nports > 1 ? 0 : INFINITY,
@@ -251,4 +282,24 @@ predict_factors(bg_model *const *m, size_t n, size_t workers, void (*adjust)(voi
     free(sum);
     free(least);
     return fine;
+}
+
+bool
+factors_end(factors_run *r, factor *out)
+{
+    double *all = bg_calloc(r->n * r->size + 1, 1);
+    bool fine;
+
+    side_run_end(r->beside, all);
+    fine = find_factors(model_flat(r->of.model[0]), all, r->n, out);
+    free(all);
+    free(r);
+    return fine;
+}
+
+bool
+predict_factors(bg_model *const *m, size_t n, size_t workers, void (*adjust)(void *ctx, bg_model *m, sim_options *o),
+                void *ctx, factor *out)
+{
+    return factors_end(factors_begin(m, n, workers, adjust, ctx), out);
 }

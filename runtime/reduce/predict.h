@@ -45,5 +45,11 @@ typedef struct factor {
  * are not finite all along. */
 bool predict_factors(bg_model *const *m, size_t n, size_t workers,
                      void (*adjust)(void *ctx, bg_model *m, sim_options *o), void *ctx, factor *out);
+/* The same in two parts: with several workers the runs are made beside this process between them. m outlives them. */
+typedef struct factors_run factors_run;
+factors_run *factors_begin(bg_model *const *m, size_t n, size_t workers,
+                           void (*adjust)(void *ctx, bg_model *m, sim_options *o), void *ctx);
+/* Frees r. */
+bool factors_end(factors_run *r, factor *out);
 
 #endif

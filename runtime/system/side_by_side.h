@@ -20,6 +20,12 @@ void side_by_side(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, 
  */
 void side_by_side_in_turn(size_t n, size_t size, size_t workers,
                           bool (*one)(void *ctx, size_t i, void *result, bool *last), void *ctx, void *result);
+/* result = what one(ctx, 0, result) gives, of `size` bytes, as above: by a process of its own while this one goes on,
+ * until that asks for it. With workers == 1, or where there is no process to be had, it is computed then. */
+typedef struct side_run side_run;
+side_run *side_run_begin(size_t size, size_t workers, bool (*one)(void *ctx, size_t i, void *result), void *ctx);
+/* Frees r. */
+void side_run_end(side_run *r, void *result);
 /* Is what this process does in turn of no use any more? It may come to an end as it likes. */
 int side_by_side_useless(void);
 /* The cores that this process may use */
