@@ -97,6 +97,7 @@ integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, do
     g->rooted = bg_calloc(n + 1, sizeof *g->rooted);
     if (n > 0 && model_root_states(m, g->rooted)) {
         g->beside = bg_calloc(n + 1, sizeof(double));
+        g->emptied = bg_calloc(n + 1, sizeof *g->emptied);
     } else {
         free(g->rooted);
         g->rooted = NULL;
@@ -147,6 +148,7 @@ integrator_free(integrator *g)
     free(g->scratch);
     free(g->scratch2);
     free(g->beside);
+    free(g->emptied);
     free(g->rooted);
     free(g->before);
     for (int i = 0; i < 4; i++)
@@ -431,6 +433,7 @@ integrator_step(integrator *g, double until)
         g->t[1] = g->t[2];
         return g->failed ? STEP_SINGULAR : STEP_SMALL;
     }
+    g->restart |= integrator_come_to_rest(g);
     g->steps++;
     g->failed = false;
     if (--g->until_rho == 0 || g->until_rho > RHO_EVERY) {

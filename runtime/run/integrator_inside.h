@@ -48,6 +48,7 @@ struct integrator {
     bool history; /* y[0] and f[0] belong to the step before, on the same smooth piece */
     double *scratch, *scratch2;
     bool *rooted;   /* [n] read by laws that may have an infinite slope; NULL: there are none */
+    bool *emptied;  /* [n] then: came to rest at such a zero in this run (integrator_rest.c) */
     bool renews;    /* where ideal switches stand among them: the Jacobian is made anew in time */
     double *before; /* [2*nonzeros] then: its entries, and their greatest values; NULL: none yet */
     long renewed;   /* step at which it was made, */
@@ -128,6 +129,13 @@ int rosenbrock_advance(integrator *g, double until, double least, double *t_end)
 void rosenbrock_dense(const integrator *g, double t, double *x);
 double rosenbrock_next(const struct rosenbrock *r);
 const double *rosenbrock_error(const struct rosenbrock *r);
+
+/* ---- integrator_rest.c ---- */
+/* States within tolerance of the zero of a root that leads to it from both sides are put there, at the end of the last
+ * step. True: there were some. */
+bool integrator_come_to_rest(integrator *g);
+/* Was state i put there and is there still, with the rates f? */
+bool integrator_rests_at_root(const integrator *g, size_t i, const double *x, const double *f);
 
 /* ---- integrator_radius.c ---- */
 

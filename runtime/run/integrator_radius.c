@@ -177,7 +177,7 @@ product(integrator *g, double t, const double *x, const double *f, const double 
         return false;
     vec_axpy(g->n, -1, to, f, to);
     for (size_t i = 0; i < g->n; i++)
-        to[i] /= CHANGE;
+        to[i] = integrator_rests_at_root(g, i, x, f) ? 0 : to[i] / CHANGE;
     return true;
 }
 
@@ -203,7 +203,7 @@ iterate(integrator *g, double t, const double *x, const double *f, struct direct
             norm = vec_wrms(n, v, g->weight);
         }
         for (size_t i = 0; i < n; i++)
-            v[i] /= norm;
+            v[i] = integrator_rests_at_root(g, i, x, f) ? 0 : v[i] / norm;
         if (!product(g, t, x, f, v, u))
             break;
         double first = vec_wrms(n, u, g->weight);

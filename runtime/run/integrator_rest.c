@@ -1,0 +1,100 @@
+/* integrator_rest.c - states that come to rest at the zero of a root
+ *
+ * A vessel that empties through an orifice, f = k sqrt(e), is empty after a finite time and stays so. To a method its
+ * last drops are noise within the tolerance: it steps to and fro about zero, the faster the steeper the root, and what
+ * flows is the root of that noise, far greater than it. So what has come to rest is put there: zero exactly, where
+ * nothing moves it.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "integrator_inside.h"
+
+enum { MOST_TRIED = 8 }; /* states at the end of one step: the others come to rest a step later */
+
+#define SOON 10        /* times the last step */
+#define NEARER 16      /* times nearer to zero a rate is looked at once more: */
+#define HARDLY_LESS 12 /* times less of a rate with a finite slope there, or nearly so, is more than this */
+#define NOTHING 1e-12  /* of the rates beside zero: what moves the state away from it */
+
+/* Is the rate of state i at zero nothing, and leads it back from both sides by a root? x: scratch, all but state i. */
+static bool
+rests_at_zero(integrator *g, size_t i, double near, double *x, double *f)
+{
+    double rate[4], at[4] = { 0, near, -near, near / NEARER };
+
+    for (int k = 0; k < 4; k++) {
+        x[i] = at[k];
+        if (integrator_evaluate(g, g->t[2], x, f) != 0)
+            return false;
+        rate[k] = f[i];
+    }
+    return rate[1] < 0 && rate[2] > 0 && fabs(rate[0]) <= NOTHING * fmin(-rate[1], rate[2]) &&
+           fabs(rate[1]) < HARDLY_LESS * fabs(rate[3]);
+}
+
+bool
+integrator_rests_at_root(const integrator *g, size_t i, const double *x, const double *f)
+{
+    return g->emptied && g->emptied[i] && x[i] == 0 && f[i] == 0;
+}
+
+/* States that are within tolerance of zero and would pass it soon: those are 0 in `moved`, their numbers in `which`.
+ * How many. */
+static size_t
+nearly_empty(integrator *g, double *moved, double *f, size_t *which)
+{
+    const double *x = integrator_state(g, 2);
+    double soon = SOON * (g->t[2] - g->t[1]);
+    size_t count = 0;
+    bool any = false;
+
+    for (size_t i = 0; i < g->n && !any; i++)
+        any = g->rooted[i] && x[i] != 0 && fabs(x[i]) * g->weight[i] <= 1;
+    if (!any || integrator_evaluate(g, g->t[2], x, f) != 0)
+        return 0;
+    memcpy(moved, x, g->n * sizeof *moved);
+    for (size_t i = 0; i < g->n && count < MOST_TRIED; i++)
+        if (g->rooted[i] && fabs(x[i]) * g->weight[i] <= 1 && x[i] * f[i] < 0 && fabs(f[i]) * soon > fabs(x[i])) {
+            moved[i] = 0;
+            which[count++] = i;
+        }
+    return count;
+}
+
+bool
+integrator_come_to_rest(integrator *g)
+{
+    double *x = integrator_state(g, 2), *moved = g->scratch, *f = g->scratch2;
+    size_t which[MOST_TRIED], count, kept = 0;
+    bool failed = g->failed;
+
+    if (!g->rooted)
+        return false;
+    scales_weights(g->scales, x, g->weight);
+    count = nearly_empty(g, moved, f, which);
+    /* together, as those in a row are; what does not rest is left out, and the others are looked at without it */
+    while (count > 0 && kept < count) {
+        kept = 0;
+        for (size_t k = 0; k < count; k++) {
+            size_t i = which[k];
+            bool rests = rests_at_zero(g, i, 1 / g->weight[i], moved, f);
+
+            moved[i] = rests ? 0 : x[i];
+            if (rests)
+                which[kept++] = i;
+        }
+        if (kept < count) {
+            count = kept;
+            kept = 0;
+        }
+    }
+    for (size_t k = 0; k < count; k++) {
+        x[which[k]] = 0;
+        g->emptied[which[k]] = true;
+    }
+    if (count > 0)
+        integrator_evaluate(g, g->t[2], x, g->f[2]);
+    g->failed = failed;
+    return count > 0;
+}
