@@ -52,6 +52,7 @@ nets_new(const net_form *form, double *modes, nets_access a)
         s->watched[form->watch[w]] = true;
     s->raw = bg_calloc(s->nrows + 1, sizeof(double));
     s->raw0 = bg_calloc(s->nrows + 1, sizeof(double));
+    s->rounding = bg_calloc(s->nrows + 1, sizeof(double));
     s->xsize = bg_calloc(s->nx + 1, sizeof(double));
     s->unit_size = bg_calloc(form->nunits + 1, sizeof(double));
     s->group_size = bg_calloc(form->ngroups + 1, sizeof(double));
@@ -89,6 +90,16 @@ forget_net(struct net *k)
     k->now = NULL;
 }
 
+static void
+forget_may(struct net *k)
+{
+    for (size_t i = 0; i < k->may.n; i++)
+        free(k->may.at[i]);
+    k->may.n = 0;
+    map_free(&k->may_of);
+    k->may_of = (map){ 0 };
+}
+
 void
 net_forget(nets *s)
 {
@@ -115,8 +126,10 @@ net_size(const nets *s, size_t i)
 void
 nets_reset(nets *s)
 {
-    for (size_t k = 0; k < s->n; k++)
+    for (size_t k = 0; k < s->n; k++) {
         forget_net(&s->net[k]);
+        forget_may(&s->net[k]);
+    }
     net_forget(s);
 }
 
@@ -138,6 +151,7 @@ nets_forget(nets *s)
         memset(q->settled, 0, q->q->nmodes * sizeof *q->settled);
     }
     memset(s->xsize, 0, s->nx * sizeof *s->xsize);
+    memset(s->rounding, 0, s->nrows * sizeof *s->rounding);
     memset(s->group_size, 0, s->form->ngroups * sizeof *s->group_size);
     memset(s->unit_size, 0, s->form->nunits * sizeof *s->unit_size);
 }
@@ -152,6 +166,8 @@ nets_free(nets *s)
         vec_free(&s->net[k].known);
         free(s->net[k].size);
         free(s->net[k].rows);
+        forget_may(&s->net[k]);
+        vec_free(&s->net[k].may);
         free(s->net[k].guess);
         free(s->net[k].tangent);
         free(s->net[k].ahead);
@@ -162,6 +178,7 @@ nets_free(nets *s)
     free(s->watched);
     free(s->raw);
     free(s->raw0);
+    free(s->rounding);
     free(s->xsize);
     free(s->unit_size);
     free(s->group_size);
@@ -285,23 +302,24 @@ note_greatest(const double *a, uint32_t n, double *row, double *column)
 
 /* Sums of terms that cancel leave rounding, of which a coefficient of 1e-15 beside a derivative of 1 would be the
  * shortest time of the net. It is judged by the greatest of its row and of its column, whatever their units. */
-static void
-drop_rounding(double *a, uint32_t rows, double *aw, uint32_t rows_w, uint32_t n)
+void
+net_drop_rounding(const struct net *k, double *a, double *aw)
 {
+    uint32_t n = k->q->n, rows = n, rows_w = k->q->nwatch;
     double *column = bg_malloc(((size_t)n + rows + rows_w + 1) * sizeof *column), *row = column + n;
 
-    for (uint32_t k = 0; k < ORDERS; k++) {
+    for (uint32_t o = 0; o < ORDERS; o++) {
         double most = 0;
 
         memset(column, 0, n * sizeof *column);
         for (uint32_t i = 0; i < rows + rows_w; i++) {
-            const double *of = i < rows ? a + ((size_t)ORDERS * i + k) * n : aw + ((size_t)ORDERS * (i - rows) + k) * n;
+            const double *of = i < rows ? a + ((size_t)ORDERS * i + o) * n : aw + ((size_t)ORDERS * (i - rows) + o) * n;
 
             note_greatest(of, n, &row[i], column);
             most = fmax(most, row[i]);
         }
         for (uint32_t i = 0; i < rows + rows_w; i++) {
-            double *of = i < rows ? a + ((size_t)ORDERS * i + k) * n : aw + ((size_t)ORDERS * (i - rows) + k) * n;
+            double *of = i < rows ? a + ((size_t)ORDERS * i + o) * n : aw + ((size_t)ORDERS * (i - rows) + o) * n;
 
             for (uint32_t j = 0; j < n; j++)
                 if (fabs(of[j]) <= NET_NOISE * (row[i] / most) * column[j])
@@ -311,8 +329,7 @@ drop_rounding(double *a, uint32_t rows, double *aw, uint32_t rows_w, uint32_t n)
     free(column);
 }
 
-/* Coefficients of a net's rows [3n*n] and differences [3nw*n], from the partial derivatives last evaluated. */
-static void
+void
 net_coefficients(nets *s, const struct net *k, double *a, double *aw)
 {
     const struct model_pattern *p = &s->pattern;
@@ -337,7 +354,21 @@ net_coefficients(nets *s, const struct net *k, double *a, double *aw)
                     to[h] -= s->value[i] * s->by_y[(q->held0 + h) * s->ny + j - n];
         }
     }
-    drop_rounding(a, q->n, aw, q->nwatch, q->n);
+}
+
+/* The same, of which rounding is none. may: of a curved net, at (t, x). */
+static void
+coefficients(nets *s, const struct net *k, const bool *may, double *a, double *aw)
+{
+    size_t na = (size_t)ORDERS * k->q->n * k->q->n, naw = (size_t)ORDERS * k->q->nwatch * k->q->n;
+
+    net_coefficients(s, k, a, aw);
+    if (!may)
+        net_drop_rounding(k, a, aw);
+    for (size_t i = 0; i < na && may; i++)
+        a[i] = may[i] ? a[i] : 0;
+    for (size_t i = 0; i < naw && may; i++)
+        aw[i] = may[na + i] ? aw[i] : 0;
 }
 
 /* How a net's unknowns move states, from the same. */
@@ -413,6 +444,7 @@ net_known(nets *s, struct net *k, double t, const double *x)
 {
     const net_part *q = k->q;
     struct known *found;
+    const bool *may;
 
     if (!net_need_partials(s))
         return NULL;
@@ -425,6 +457,7 @@ net_known(nets *s, struct net *k, double t, const double *x)
                 return k->known.at[i];
             }
     }
+    may = k->guess ? net_may(s, k, t, x) : NULL;
     if ((k->guess ? partials_beside_zero(s, k, t, x) : net_partials(s, t, x)) != 0)
         return NULL;
     if (k->varies || k->known.n == MOST_KNOWN)
@@ -437,13 +470,14 @@ net_known(nets *s, struct net *k, double t, const double *x)
     k->last = (uint32_t)k->known.n - 1;
     for (uint32_t i = 0; i < q->nmodes; i++)
         found->key[i] = s->modes[s->form->mode[q->mode0 + i]];
-    net_coefficients(s, k, found->a, found->aw);
+    coefficients(s, k, may, found->a, found->aw);
     net_pushes(s, k, found);
     for (size_t i = 0; i < (size_t)ORDERS * q->n * q->n; i++)
         if (!isfinite(found->a[i]))
             return NULL;
     found->now = staircase_new(q->n, found->a);
-    k->tau = fmin(k->tau, fmin(time_of(found->a, q->n, q->n), time_of(found->aw, q->nwatch, q->n)));
+    if (!k->guess)
+        k->tau = fmin(k->tau, fmin(time_of(found->a, q->n, q->n), time_of(found->aw, q->nwatch, q->n)));
     return found;
 }
 
@@ -475,8 +509,11 @@ net_rows_free(nets *s, double t, const double *x)
 
     memset(s->held, 0, s->nheld * sizeof(double));
     net_forget(s);
+    if (!net_need_partials(s))
+        return -1;
     for (size_t k = 0; k < s->n; k++)
         if (s->net[k].guess) {
+            net_may(s, &s->net[k], t, x); /* once, before slopes are taken where one stands */
             memcpy(s->held + s->net[k].q->held0, s->net[k].guess, s->net[k].q->n * sizeof(double));
             any = true;
         }
@@ -494,7 +531,8 @@ net_rows_free(nets *s, double t, const double *x)
         if (!q->guess)
             continue;
         memset(a, 0, (size_t)ORDERS * (n + q->q->nwatch) * n * sizeof *a);
-        net_coefficients(s, q, a, aw);
+        coefficients(s, q, net_may(s, q, t, x), a, aw);
+        q->tau = fmin(time_of(a, n, n), time_of(aw, q->q->nwatch, n));
         for (uint32_t i = 0; i < ORDERS * n; i++)
             for (uint32_t j = 0; j < n; j++)
                 s->raw[ORDERS * q->q->held0 + i] -= a[(size_t)i * n + j] * z[j];
@@ -531,9 +569,12 @@ net_noise(nets *s, const struct net *k, const staircase *r, const double *raw, d
     for (uint32_t i = 0; i < r->n; i++) {
         double sum = 0;
 
-        for (uint32_t e = r->solve.start[i]; e < r->solve.start[i + 1] && !k->varies; e++)
-            sum += fabs(r->solve.value[e] * raw[r->solve.column[e]]);
-        if (k->varies)
+        for (uint32_t e = r->solve.start[i]; e < r->solve.start[i + 1]; e++) {
+            uint32_t c = r->solve.column[e];
+
+            sum += fabs(r->solve.value[e] * (k->guess ? s->rounding[ORDERS * k->q->held0 + c] / NET_NOISE : raw[c]));
+        }
+        if (k->varies && !k->guess)
             sum = fabs(s->held[k->q->held0 + i]);
         to[i] = fmax(NET_NOISE * sum, NET_FLOOR * s->unit_size[s->unit[k->q->held0 + i]]);
         if (k->guess) /* where slopes are zero or infinite, an iteration leaves more */

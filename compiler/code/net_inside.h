@@ -9,6 +9,7 @@
 
 enum { ORDERS = 3 };
 #define NET_NOISE 1e-13 /* of the sum of magnitudes that an unknown is made of: what rounding leaves of zero */
+#define NET_SMALL 1e-3  /* no unknown is so small that less than 1e-16 of it matters */
 #define NET_FLOOR 1e-14 /* of the greatest value of its unit: less is never a flow */
 
 /* How a held unknown moves a state. */
@@ -41,7 +42,7 @@ struct net {
                     time */
     VEC(struct known *) known;
     uint32_t last;      /* of known: most recently used */
-    double tau;         /* s; shortest time that the coefficients have, INFINITY: none */
+    double tau;         /* s; shortest time that the coefficients had, of curved nets: have; INFINITY: none */
     double *size;       /* [nwatch] greatest difference so far */
     double *ahead;      /* [nwatch] differences at the last look ahead */
     struct known *now;  /* of the last solve */
@@ -52,7 +53,12 @@ struct net {
     bool stays;         /* of a search: nothing has changed for it */
     double *guess;      /* [n] of curved nets: the last solution, at which their conditions are made linear */
     double *tangent;    /* [3n*n + 3nw*n] coefficients there: of conditions, of differences */
-    double *rows;       /* [3n] greatest magnitude of each condition so far, its unknowns at zero */
+    VEC(bool *) may;    /* of curved nets, [3n*n + 3nw*n] each: which coefficients are zero wherever one stands */
+    map may_of;         /* combination of modes -> which of them */
+    double whole, part, before; /* of a step: its length in parts of the unknowns, how much of it is taken, the length
+                                   of the one before; */
+    bool walks, done;           /* not yet short enough; the solution is found */
+    double *rows;               /* [3n] greatest magnitude of each condition so far, its unknowns at zero */
 };
 
 struct nets {
@@ -65,6 +71,7 @@ struct nets {
     bool any_varies;
     bool *watched;      /* by mode */
     double *raw, *raw0; /* [nrows] */
+    double *rounding;   /* [nrows] of curved nets, at the last search: what rounding leaves of conditions */
     double *xsize;      /* [nx] greatest magnitude so far, */
     const uint32_t *group, *unit;
     double *group_size; /* and that of the states of the same unit */
@@ -107,6 +114,25 @@ int net_partials(nets *s, double t, const double *x);
 /* The states moved by the impulses of the held unknowns (of one net, or of all that are bound) that the present modes'
  * constraints ask for. *most: greatest change, in parts of the states' sizes. */
 int net_kick(nets *s, double t, double *x, struct net *only, double *most);
+
+/* Coefficients of a net's rows [3n*n] and differences [3nw*n] are added to a and aw, from the partial derivatives last
+ * evaluated. */
+void net_coefficients(nets *s, const struct net *k, double *a, double *aw);
+/* Makes zero what sums of terms that cancel have left. */
+void net_drop_rounding(const struct net *k, double *a, double *aw);
+
+/* ---- net_curved.c ---- */
+
+/* Which coefficients of a curved net in the present modes are other than zero somewhere: beside a flat law or a
+ * junction that blocks they are as small as rounding, and are none. */
+const bool *net_may(nets *s, struct net *k, double t, const double *x);
+/* What rounding leaves of all rows at (t, x): what they change by as states and time change by theirs, this way and
+ * that. The rows themselves are in s->raw then. */
+int net_rounding(nets *s, double t, const double *x, double *to);
+double *net_unknown_sizes(const nets *s); /* by unit; to be freed */
+/* Moves the held unknowns of curved nets by the steps in s->stepped, shortened (a root whose solution is zero is
+ * stepped over for ever) until what is left falls. s->raw: the rows there. */
+int net_shorten(nets *s, double t, const double *x, const double *size);
 
 /* ---- net_slopes.c ---- */
 

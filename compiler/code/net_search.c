@@ -406,6 +406,18 @@ look_nearer(nets *s, struct net *k, double t, double *x, double *x_given, const 
     return better;
 }
 
+/* Of a curved net: what rounding leaves of its conditions, and its shortest time, at the last solution. */
+static bool
+find_rounding(nets *s, struct net *k, double t, const double *x)
+{
+    if (!k->guess)
+        return true;
+    if (net_rows_free(s, t, x) != 0)
+        return false;
+    memcpy(s->held + k->q->held0, k->guess, k->q->n * sizeof *k->guess);
+    return net_rounding(s, t, x, s->rounding) == 0;
+}
+
 static enum nets_status
 search_net(nets *s, struct net *k, double t, double *x, double ahead, double farther, const bool *stated,
            nets_report *r)
@@ -419,7 +431,7 @@ search_net(nets *s, struct net *k, double t, double *x, double ahead, double far
 
     keep_modes(s, k, given);
     copy_states(x_given, x, s->nx);
-    if (!net_known(s, k, t, x)) {
+    if (!find_rounding(s, k, t, x) || !net_known(s, k, t, x)) {
         status = NETS_FAILED;
     } else {
         h = reach_of(k, ahead) * farther;

@@ -5,9 +5,8 @@
 
 #include "net_inside.h"
 
-enum { MAX_ITERATIONS = 40, MAX_CURVED = 100 };
-#define SMALL_SIZE 1e-3 /* no unknown is so small that less than 1e-16 of it matters */
-#define SHORTEST 1e-3   /* part of a step */
+enum { MAX_ITERATIONS = 40, MAX_CURVED = 100, PATIENCE = 4 };
+#define OF_NOISE 1e-2   /* of what rounding may have left: a step that is shorter is one of rounding */
 #define CONVERGED 1e-13 /* last step of an iteration, in parts of the unknowns */
 #define OF_UNIT 0.1     /* or in parts of this much of the greatest value of their unit, where they pass zero */
 #define MET 1e-4        /* of a condition's terms: what is left of it at a solution */
@@ -19,101 +18,53 @@ is_solved(const nets *s, double t, const double *x)
            (s->nx == 0 || memcmp(s->solved_x, x, s->nx * sizeof(double)) == 0);
 }
 
-/* Greatest part of their sizes that curved nets' unknowns are off by, where the rows in s->raw are what is left, seen
- * with the coefficients of the last step. */
-static double
-off_by(nets *s, const double *size)
+/* The unknowns of linear nets, moved onto their conditions: *change: in parts of them or, near zero, of what they have
+ * been. */
+static bool
+step_linear(nets *s, struct net *q, double *change)
 {
-    double most = 0;
+    double *z = s->held + q->q->held0, most = 0, moved = 0;
 
-    for (size_t k = 0; k < s->n; k++) {
-        const struct net *q = &s->net[k];
-
-        if (!q->guess)
-            continue;
-        sparse_apply(&q->now->now->solve, s->raw + ORDERS * q->q->held0, s->z);
-        for (uint32_t i = 0; i < q->q->n; i++)
-            if (s->z[i] != 0)
-                most = fmax(most, fabs(s->z[i]) / size[s->unit[q->q->held0 + i]]);
+    for (uint32_t i = 0; i < q->q->n; i++) {
+        z[i] -= s->z[i];
+        if (!isfinite(z[i]))
+            return false;
+        most = fmax(most, fmax(fabs(z[i]), OF_UNIT * s->unit_size[s->unit[q->q->held0 + i]]));
+        moved = fmax(moved, fabs(s->z[i]));
     }
-    return most;
+    if (q->varies && moved > 0)
+        *change = fmax(*change, moved / most);
+    return true;
 }
 
-/* Steps of curved nets that overshoot (a root whose solution is zero is stepped over for ever) are shortened until what
- * is left falls. In: the unknowns after the whole step, s->stepped. */
-static int
-shorten(nets *s, double t, const double *x, double *change)
+/* The step that a curved net's tangents ask for, and its length. rounding (or NULL): of all rows; where it is all there
+ * is, the solution is found. */
+static bool
+step_curved(nets *s, struct net *q, const double *rounding, double *size)
 {
-    double *size = bg_calloc(s->form->nunits + 1, sizeof *size), part = 1, whole = 0;
-    int status;
+    const sparse_rows *solve = &q->now->now->solve;
+    uint32_t h0 = q->q->held0;
+    bool rounded = rounding != NULL;
 
-    memcpy(size, s->unit_size, s->form->nunits * sizeof *size);
-    for (size_t i = 0; i < s->nheld; i++) {
-        double *at = &size[s->unit[i]];
+    q->before = q->whole;
+    q->whole = 0;
+    for (uint32_t i = 0; i < q->q->n; i++) {
+        double noise = 0, *of = &size[s->unit[h0 + i]];
 
-        *at = fmax(fmax(*at, SMALL_SIZE), fmax(fabs(s->held[i]), fabs(s->held[i] + s->stepped[i])));
+        for (uint32_t e = solve->start[i]; e < solve->start[i + 1] && rounded; e++)
+            noise += fabs(solve->value[e]) * rounding[ORDERS * h0 + solve->column[e]];
+        rounded = rounded && fabs(s->z[i]) <= OF_NOISE * noise;
+        s->stepped[h0 + i] = 0 - s->z[i];
+        if (!isfinite(s->z[i]))
+            return false;
+        *of = fmax(*of, fmax(fabs(s->held[h0 + i]), q->before > 0 ? 0 : fabs(s->held[h0 + i] - s->z[i])));
     }
-    for (size_t i = 0; i < s->nheld; i++)
-        if (s->stepped[i] != 0)
-            whole = fmax(whole, fabs(s->stepped[i]) / size[s->unit[i]]);
-    for (;;) {
-        status = net_rows(s, t, x);
-        if ((status == 0 && off_by(s, size) <= (1 - part / 4) * whole) || part < SHORTEST)
-            break;
-        part /= 2;
-        for (size_t i = 0; i < s->nheld; i++)
-            s->held[i] += part * s->stepped[i];
-    }
-    *change = fmax(*change, part * whole);
-    free(size);
-    return status;
-}
-
-/* One step towards the solution; *change: of the unknowns, in parts of them or, near zero, of what they have been. */
-static int
-step(nets *s, double t, const double *x, bool first, double *change)
-{
-    int status = first ? net_rows_free(s, t, x) : net_rows(s, t, x);
-    bool curved = false;
-
-    *change = 0;
-    if (status)
-        return status;
-    memset(s->stepped, 0, s->nheld * sizeof(double));
-    for (size_t k = 0; k < s->n; k++) {
-        struct net *q = &s->net[k];
-        double *z = s->held + q->q->held0, most = 0, moved = 0;
-
-        if (!first && !q->varies)
-            continue;
-        curved |= q->guess != NULL;
-        q->now = net_known(s, q, t, x);
-        if (!q->now)
-            return 1;
-        sparse_apply(&q->now->now->solve, s->raw + ORDERS * q->q->held0, s->z);
-        for (uint32_t i = 0; i < q->q->n; i++) {
-            z[i] = first ? 0 - s->z[i] : z[i] - s->z[i];
-            s->stepped[q->q->held0 + i] = q->guess ? s->z[i] : 0;
-            if (!isfinite(z[i]))
-                return 1;
-            most = fmax(most, fmax(fabs(z[i]), OF_UNIT * s->unit_size[s->unit[q->q->held0 + i]]));
-            moved = fmax(moved, fabs(s->z[i]));
-        }
-        if (q->varies && !q->guess && moved > 0)
-            *change = fmax(*change, moved / most);
-    }
-    return curved && !first ? shorten(s, t, x, change) : 0;
-}
-
-static void
-exchange(double *a, double *b, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        double x = a[i];
-
-        a[i] = b[i];
-        b[i] = x;
-    }
+    for (uint32_t i = 0; i < q->q->n; i++)
+        q->whole = fmax(q->whole, fabs(s->z[i]) / size[s->unit[h0 + i]]);
+    if (rounded)
+        q->whole = 0;
+    q->done = q->whole == 0;
+    return true;
 }
 
 /* Where a slope is none (of an exponential that blocks), the coefficients of a curved net's last step leave unknowns
@@ -128,33 +79,75 @@ is_met(nets *s, const struct net *k)
 
         for (uint32_t j = 0; j < n; j++)
             all = fmax(all, fabs(k->now->a[(size_t)ORDERS * i * n + j] * s->held[k->q->held0 + j]));
-        if (!(fabs(s->raw[ORDERS * (k->q->held0 + i)]) <= MET * all + CONVERGED * SMALL_SIZE))
+        if (!(fabs(s->raw[ORDERS * (k->q->held0 + i)]) <= MET * all + CONVERGED * NET_SMALL))
             return false;
     }
     return true;
 }
 
-/* From the guesses of curved nets, if there are any. */
+/* Newton's method from the unknowns as they are. curved: any net is. */
 static int
 iterate(nets *s, double t, const double *x, bool curved)
 {
-    double change;
-    int status = step(s, t, x, true, &change);
+    int most = curved ? MAX_CURVED : MAX_ITERATIONS, status = 0;
+    double before = 0, *rounding = NULL, *size = curved ? net_unknown_sizes(s) : NULL;
+    bool done = false;
 
-    for (int i = 0; i < (curved ? MAX_CURVED : MAX_ITERATIONS) && status == 0 && s->any_varies; i++) {
-        double before = change;
+    for (size_t k = 0; k < s->n; k++)
+        s->net[k].whole = s->net[k].part = 0;
+    memset(s->stepped, 0, s->nheld * sizeof(double));
+    for (int i = 0; status == 0 && !done; i++) {
+        double change = 0;
 
-        status = step(s, t, x, false, &change);
+        if (i == 0 || !curved)
+            status = net_rows(s, t, x);
+        if (curved && i == PATIENCE && status == 0) {
+            rounding = bg_malloc((s->nrows + 1) * sizeof *rounding);
+            status = net_rounding(s, t, x, rounding);
+        }
+        done = true;
+        for (size_t k = 0; k < s->n && status == 0; k++) {
+            struct net *q = &s->net[k];
+
+            if (i > 0 && !q->varies)
+                continue;
+            q->now = net_known(s, q, t, x);
+            if (!q->now) {
+                status = 1;
+                break;
+            }
+            sparse_apply(&q->now->now->solve, s->raw + ORDERS * q->q->held0, s->z);
+            status = (q->guess ? step_curved(s, q, rounding, size) : step_linear(s, q, &change)) ? 0 : 1;
+            done = done && (!q->guess || q->done);
+        }
+        if (status == 0 && curved)
+            status = net_shorten(s, t, x, size);
+        for (size_t k = 0; k < s->n && curved; k++)
+            if (s->net[k].guess)
+                change = fmax(change, s->net[k].part * s->net[k].whole);
         /* the step beside an infinite slope is small too, and the next one is not */
-        if ((change <= CONVERGED && (!curved || before <= CONVERGED)) ||
-            (i > 2 && change < 1e-9 && change >= before / 2))
-            break;
-        if (i + 1 == (curved ? MAX_CURVED : MAX_ITERATIONS))
+        if (s->any_varies && status == 0)
+            done = (done && change == 0) || (i > 0 && change <= CONVERGED && (!curved || before <= CONVERGED)) ||
+                   (i > 3 && change < 1e-9 && change >= before / 2);
+        before = change;
+        if (!done && i == most)
             status = 1;
     }
     for (size_t k = 0; k < s->n && status == 0; k++)
         status = is_met(s, &s->net[k]) ? 0 : 1;
+    free(rounding);
+    free(size);
     return status;
+}
+
+/* Held unknowns of curved nets as at the last solution, or zero; of linear ones zero. */
+static void
+start_from(nets *s, bool last)
+{
+    memset(s->held, 0, s->nheld * sizeof(double));
+    for (size_t k = 0; k < s->n && last; k++)
+        if (s->net[k].guess)
+            memcpy(s->held + s->net[k].q->held0, s->net[k].guess, s->net[k].q->n * sizeof(double));
 }
 
 int
@@ -168,18 +161,11 @@ nets_solve(nets *s, double t, const double *x)
     for (size_t k = 0; k < s->n; k++)
         curved |= s->net[k].guess != NULL;
     s->solved = false;
+    start_from(s, true);
     status = iterate(s, t, x, curved);
-    if (status == 1 && curved) { /* the last solution may lie where slopes say nothing: from zero */
-        double *kept = bg_calloc(s->nheld + 1, sizeof *kept);
-
-        for (size_t k = 0; k < s->n; k++)
-            if (s->net[k].guess)
-                exchange(s->net[k].guess, kept + s->net[k].q->held0, s->net[k].q->n);
+    if (status == 1 && curved) { /* the last solution may lie where slopes say nothing */
+        start_from(s, false);
         status = iterate(s, t, x, curved);
-        for (size_t k = 0; k < s->n && status != 0; k++)
-            if (s->net[k].guess)
-                exchange(s->net[k].guess, kept + s->net[k].q->held0, s->net[k].q->n);
-        free(kept);
     }
     if (status)
         return status;

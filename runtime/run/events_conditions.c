@@ -284,7 +284,7 @@ events_allow(events *e, uint32_t k, double t)
         e->since[k] = t;
         e->count[k] = 0;
     }
-    if (++e->count[k] <= CHATTER_MOST)
+    if (++e->count[k] <= (e->of_net[k] ? CHATTER_NETS : 1) * CHATTER_MOST)
         return true;
     events_report_chatter(e, k, t);
     return false;

@@ -6,6 +6,9 @@
 #include "samples.h"
 
 #define CHATTER_MOST 500 /* switchings of one condition within CHATTER_SPAN of the run */
+#define CHATTER_NETS \
+    4 /* so many times as many of an ideal switch: beside a law that is flat at zero it opens and shuts \
+         at each step while a state that follows a source differs from it by less than tolerances */
 #define CHATTER_SPAN 1e-9
 #define CHATTERS 20         /* of these switchings: from here on it may be rounding that turns the condition */
 #define CHASING 4           /* rounds, from which on it is looked at whether it is rounding that turns them */

@@ -91,6 +91,7 @@ integrator_foresee_motion(integrator *g, double t, const double *x)
 #define ULPS 4      /* by which time and states differ where rounding in rates is looked at, */
 #define ROUNDINGS 4 /* so often, */
 #define PLACES 8    /* at so many places */
+#define ALIKE 100   /* what rounding makes behind the present place is no more than so many times what it makes ahead */
 #define ASIDE 1e-3  /* of the states, of what is over and left of the run: places beside the present one */
 #define SHORT 1e-5  /* of what is left of the run: steps that may follow rounding */
 #define PAUSE 25    /* steps, at first, from one look to the next that is in vain; then twice as many */
@@ -116,8 +117,9 @@ noise_at(integrator *g, double t, const double *x, double *noise, double *scratc
     return true;
 }
 
-/* Rounding is much the same at places before and behind the present one, though not seen at each; at a pole, where
- * rates differ as much from one number to the next, it is not. The greatest may be a jump: the second counts. */
+/* Rounding is much the same at places before and behind the present one, though not seen at each; at a pole, or where a
+ * law with an infinite slope sets out from zero, rates differ as much from one number to the next, and it is not. The
+ * greatest may be a jump: the second counts. */
 bool
 integrator_hears_noise(integrator *g)
 {
@@ -128,8 +130,8 @@ integrator_hears_noise(integrator *g)
 
     if (!scales_sized(g->scales))
         return false;
-    double *f = bg_calloc(8 * n + 1, sizeof *f), *noise = f + n, *most = noise + n, *second = most + n,
-           *there = second + n, *scratch = there + n, aside = ASIDE;
+    double *f = bg_calloc(9 * n + 1, sizeof *f), *noise = f + n, *most = noise + n, *second = most + n,
+           *ahead = second + n, *there = ahead + n, *scratch = there + n, aside = ASIDE;
     for (int k = 0; k < PLACES; k++) {
         for (size_t i = 0; i < n; i++)
             there[i] = x[i] * (1 + aside * integrator_scatter(i, 59));
@@ -137,9 +139,13 @@ integrator_hears_noise(integrator *g)
             for (size_t i = 0; i < n; i++) {
                 second[i] = fmax(second[i], fmin(noise[i], most[i]));
                 most[i] = fmax(most[i], noise[i]);
+                if (k % 2)
+                    ahead[i] = fmax(ahead[i], noise[i]);
             }
         aside /= 2;
     }
+    for (size_t i = 0; i < n; i++)
+        second[i] = fmin(second[i], ALIKE * ahead[i]);
     if (integrator_evaluate(g, t, x, f) == 0)
         more = scales_rounded(g->scales, f, second, g->stop - g->start);
     free(f);

@@ -1,0 +1,181 @@
+/* net_curved.c - nets whose conditions are not linear: what their conditions depend on, what rounding leaves of them,
+ * and steps towards their solution; see net.h */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "net_inside.h"
+
+enum { WAYS = 4, PLACES = 2, TRIES = 60 };
+#define SHORTEST 1e-14 /* part of a step */
+#define LEAST_CUT 1e-4 /* a step is shortened to no less of itself at once */
+#define SLOWEST 0.97   /* of two steps, the second in parts of the first: more is no convergence to speed up */
+#define SLOW 0.4       /* less needs none */
+#define GOLDEN 0.6180339887498949
+
+/* ---- what conditions depend on ---- */
+
+/* A place like no other, `number` of some: unknowns and states of their usual sizes. */
+static void
+stand_anywhere(nets *s, const double *x, double *moved, int number)
+{
+    for (size_t i = 0; i < s->nheld; i++) {
+        double usual = s->unit_size[s->unit[i]], part = fmod((double)(i + 1) * GOLDEN + 0.37 * number, 1);
+
+        s->held[i] = (usual > 0 ? usual : 1) * (0.3 + 0.6 * part);
+    }
+    for (size_t i = 0; i < s->nx; i++) {
+        double usual = net_size(s, i), part = fmod((double)(i + 1) * GOLDEN + 0.71 * number, 1);
+
+        moved[i] = x[i] + 1e-2 * (usual > 0 ? usual : 1) * (0.3 + 0.6 * part);
+    }
+}
+
+/* Adds to what may be other than zero. */
+static void
+add_nonzero(bool *may, const double *a, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        may[i] |= a[i] != 0;
+}
+
+const bool *
+net_may(nets *s, struct net *k, double t, const double *x)
+{
+    uint32_t n = k->q->n;
+    size_t na = (size_t)ORDERS * n * n, naw = (size_t)ORDERS * k->q->nwatch * n;
+    uint64_t key = 14695981039346656037u;
+    uint32_t found;
+    double *kept, *a;
+    bool *may;
+
+    for (uint32_t i = 0; i < k->q->nmodes; i++) {
+        uint64_t bits;
+
+        memcpy(&bits, &s->modes[s->form->mode[k->q->mode0 + i]], sizeof bits);
+        key = bg_hash_mix(key, bits + i);
+    }
+    found = map_get(&k->may_of, key);
+    if (found != MAP_NONE)
+        return k->may.at[found];
+    may = bg_calloc(na + naw + 1, sizeof *may);
+    kept = bg_malloc((s->nheld + s->nx + na + naw + 1) * sizeof *kept);
+    a = kept + s->nheld + s->nx;
+    memcpy(kept, s->held, s->nheld * sizeof *kept);
+    for (int i = 0; i < PLACES; i++) {
+        stand_anywhere(s, x, kept + s->nheld, i);
+        memset(a, 0, (na + naw) * sizeof *a);
+        if (net_partials(s, t, kept + s->nheld) == 0) {
+            net_coefficients(s, k, a, a + na);
+            net_drop_rounding(k, a, a + na);
+        } else {
+            for (size_t e = 0; e < na + naw; e++)
+                a[e] = 1;
+        }
+        add_nonzero(may, a, na + naw);
+    }
+    memcpy(s->held, kept, s->nheld * sizeof *kept);
+    free(kept);
+    map_set(&k->may_of, key, (uint32_t)k->may.n);
+    vec_push(&k->may, may);
+    return may;
+}
+
+/* ---- rounding ---- */
+
+int
+net_rounding(nets *s, double t, const double *x, double *to)
+{
+    double *moved = bg_malloc((s->nx + 1) * sizeof *moved);
+    int status = net_rows(s, t, x);
+
+    memset(to, 0, s->nrows * sizeof *to);
+    for (size_t way = 1; way <= WAYS && status == 0; way++) {
+        for (size_t i = 0; i < s->nx; i++)
+            moved[i] = x[i] * (1 + (__builtin_parityll((i + 1) & way) ? NET_NOISE : -NET_NOISE));
+        status = s->access.rows(s->access.ctx, t * (1 + (way & 1 ? NET_NOISE : -NET_NOISE)), moved, s->raw0);
+        for (size_t r = 0; r < s->nrows && status == 0; r++)
+            if (isfinite(s->raw0[r] - s->raw[r]))
+                to[r] = fmax(to[r], fabs(s->raw0[r] - s->raw[r]));
+    }
+    free(moved);
+    return status;
+}
+
+/* ---- steps ---- */
+
+double *
+net_unknown_sizes(const nets *s)
+{
+    double *size = bg_malloc((s->form->nunits + 1) * sizeof *size);
+
+    for (size_t i = 0; i < s->form->nunits; i++)
+        size[i] = fmax(s->unit_size[i], NET_SMALL);
+    return size;
+}
+
+/* Greatest part of their sizes that the unknowns are off by, where the rows in s->raw are what is left, seen with the
+ * coefficients of the last step. */
+static double
+off_by(nets *s, const struct net *k, const double *size)
+{
+    double most = 0;
+
+    sparse_apply(&k->now->now->solve, s->raw + ORDERS * k->q->held0, s->z);
+    for (uint32_t i = 0; i < k->q->n; i++) {
+        double part = fabs(s->z[i]) / size[s->unit[k->q->held0 + i]];
+
+        most = part > most || isnan(part) ? part : most;
+    }
+    return isnan(most) ? INFINITY : most;
+}
+
+static void
+move(nets *s, const struct net *k, double part)
+{
+    for (uint32_t i = k->q->held0; i < k->q->held0 + k->q->n; i++)
+        s->held[i] += part * s->stepped[i];
+}
+
+int
+net_shorten(nets *s, double t, const double *x, const double *size)
+{
+    int status = 0;
+    bool any = true;
+
+    for (size_t i = 0; i < s->n; i++) {
+        struct net *k = &s->net[i];
+        double slower = k->whole / k->before;
+
+        if (!k->guess)
+            continue;
+        /* beside a solution where slopes are zero each step is off by the same part */
+        k->part = k->part == 1 && k->before > 0 && slower > SLOW && slower < SLOWEST ? 1 / (1 - slower) : 1;
+        k->walks = k->whole > 0;
+        if (k->walks)
+            move(s, k, k->part);
+    }
+    for (int round = 0; round < TRIES && any; round++) {
+        any = false;
+        status = net_rows(s, t, x);
+        if (status < 0)
+            return status;
+        for (size_t i = 0; i < s->n; i++) {
+            struct net *k = &s->net[i];
+            double left, cut;
+
+            if (!k->guess || !k->walks)
+                continue;
+            left = status == 0 ? off_by(s, k, size) : INFINITY;
+            k->walks = !(left <= (1 - fmin(k->part, 1) / 4) * k->whole) && k->part >= SHORTEST;
+            if (!k->walks)
+                continue;
+            /* what is left of a power grows with the third power of a step that is too long, or faster */
+            cut = fmin(0.5, fmax(LEAST_CUT, cbrt(k->whole / left)));
+            move(s, k, -k->part * (1 - cut));
+            k->part *= cut;
+            any = true;
+        }
+    }
+    return status;
+}
