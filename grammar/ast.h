@@ -366,9 +366,8 @@ struct ast_experiment {
     span at, name_at, model_at; /* model_at: the name, where no model is written */
     const char *name, *model;   /* the model of its base, or the only one of the file, where none is written */
     const char *base;
-    span base_at; /* from BASE; NULL: from none */
-    const ast_experiment **bases;
-    int nbases; /* BASE and what that is from */
+    span base_at;               /* from BASE; NULL: from none */
+    const ast_experiment *from; /* BASE; NULL: none, or it is unknown */
     /* The first `inherited` items stand in the text of the experiments it is from; the rest is its own. */
     ast_exp_item *item;
     int nitems, inherited;

@@ -95,36 +95,66 @@ same_text(const struct parse *p, span a, span b)
     return a.end - a.begin == b.end - b.begin && !memcmp(text + a.begin, text + b.begin, a.end - a.begin);
 }
 
-/* Whether an own item of e says what an item of its base says. */
+/* Is it said of something by name? */
 static bool
-replaced(const struct parse *p, const ast_experiment *e, const ast_exp_item *x)
+is_named(const ast_exp_item *x)
 {
-    for (int k = 0; k < e->nitems; k++) {
-        const ast_exp_item *own = &e->item[k];
+    return x->kind == AST_EXP_SET || x->kind == AST_EXP_LET || x->kind == AST_EXP_OBSERVE;
+}
 
-        if (own->kind != x->kind)
-            continue;
-        switch (x->kind) {
-        case AST_EXP_SET:
-        case AST_EXP_LET:
-        case AST_EXP_OBSERVE:
-            if (own->initial == x->initial && same_text(p, own->ref.at, x->ref.at))
-                return true;
-            break;
-        case AST_EXP_WINDOW:
-        case AST_EXP_EQUILIBRIUM: return true;
-        default: break;
-        }
-    }
+/* Can an item replace another? */
+static bool
+replaces(const ast_exp_item *x)
+{
+    return is_named(x) || x->kind == AST_EXP_WINDOW || x->kind == AST_EXP_EQUILIBRIUM;
+}
+
+/* Do two such say the same, so that one replaces the other? */
+static bool
+says_the_same(const struct parse *p, const ast_exp_item *own, const ast_exp_item *x)
+{
+    return own->kind == x->kind &&
+           (!is_named(x) || (own->initial == x->initial && same_text(p, own->ref.at, x->ref.at)));
+}
+
+/* The items of one experiment, to be found by what they say */
+struct own_items {
+    const struct parse *p;
+    const ast_exp_item *item;
+    index_set found;
+};
+
+static uint64_t
+hash_of_item(const void *ctx, uint32_t k)
+{
+    const struct own_items *own = ctx;
+    const ast_exp_item *x = &own->item[k];
+
+    return is_named(x) ? bg_hash_bytes(own->p->scan->text + x->ref.at.begin, x->ref.at.end - x->ref.at.begin, x->kind)
+                       : bg_hash_mix(x->kind, 0);
+}
+
+/* Whether an own item says what item k of `base` says. */
+static bool
+replaced(const struct own_items *own, const struct own_items *base, uint32_t k)
+{
+    uint32_t at;
+
+    for (size_t i = hash_of_item(base, k); replaces(&base->item[k]) && (at = index_set_at(&own->found, i)) != MAP_NONE;
+         i++)
+        if (says_the_same(own->p, &own->item[at], &base->item[k]))
+            return true;
     return false;
 }
 
 static void
 inherit(struct completing *c, ast_experiment *e, const ast_experiment *base)
 {
+    struct own_items own = { c->p, e->item, { 0 } }, inherited = { c->p, base->item, { 0 } };
     ast_exp_item *all;
     int n = 0;
 
+    e->from = base;
     if (c->inherited > MOST_INHERITED)
         return;
     c->inherited += (size_t)base->nitems;
@@ -134,18 +164,18 @@ inherit(struct completing *c, ast_experiment *e, const ast_experiment *base)
         return;
     }
     all = arena_new_array(c->p->a, ast_exp_item, (size_t)base->nitems + (size_t)e->nitems);
+    for (int k = 0; k < e->nitems; k++)
+        if (replaces(&e->item[k]) && !replaced(&own, &own, (uint32_t)k))
+            index_set_add(&own.found, hash_of_item(&own, (uint32_t)k), (uint32_t)k, hash_of_item, &own);
     for (int k = 0; k < base->nitems; k++)
-        if (!replaced(c->p, e, &base->item[k]))
+        if (!replaced(&own, &inherited, (uint32_t)k))
             all[n++] = base->item[k];
+    index_set_free(&own.found);
     e->inherited = n;
     if (e->nitems)
         memcpy(all + n, e->item, (size_t)e->nitems * sizeof *all);
     e->item = all;
     e->nitems += n;
-    e->bases = arena_new_array(c->p->a, const ast_experiment *, (size_t)base->nbases + 1);
-    e->bases[0] = base;
-    for (e->nbases = 1; e->nbases <= base->nbases; e->nbases++)
-        e->bases[e->nbases] = base->bases[e->nbases - 1];
 }
 
 /* The experiment that e is from, or NULL after a message. path: those that lead to e. */

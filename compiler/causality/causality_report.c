@@ -315,6 +315,7 @@ void
 causality_report_dependent(struct assign *a, const causal *c)
 {
     sources *src = a->f->sources;
+    uint32_t *origin;
 
     if (!c->dependent.n)
         return;
@@ -322,6 +323,7 @@ causality_report_dependent(struct assign *a, const causal *c)
     for (size_t i = 0; i < c->dependent.n && i < DEPENDENT_NOTES; i++)
         a->asked[c->dependent.at[i]] = true;
     causality_run(a, false, FINAL);
+    origin = strokes_origins(&a->s);
     for (size_t i = 0; i < c->dependent.n && i < DEPENDENT_NOTES; i++) {
         uint32_t p = c->dependent.at[i], by = a->set_by[p];
         const flat_element *el = causality_element_of(a, p);
@@ -329,7 +331,7 @@ causality_report_dependent(struct assign *a, const causal *c)
         const char *cause = port_has_momentum(a->f, p) ? flow_name(a->f, j) : effort_name(a->f, j);
 
         if (by == END_NONE)
-            by = strokes_origin(&a->s, p, LOOK_BACK);
+            by = origin[p];
         diag_info(src, "causality-derivative", el->at, "storage element \"%s\" gets derivative causality",
                   port_name(a->f, p));
         if (by == END_NONE || by == p)
@@ -341,6 +343,7 @@ causality_report_dependent(struct assign *a, const causal *c)
             diag_note(src, root_span(a, by), "its %s is already set at \"%s\"", cause,
                       a->f->junction.at[a->s.junction[by]].name);
     }
+    free(origin);
     if (c->dependent.n > DEPENDENT_NOTES)
         diag_info(src, "causality-derivative", SPAN_NONE, "%zu more storage elements get derivative causality",
                   c->dependent.n - DEPENDENT_NOTES);
@@ -349,6 +352,8 @@ causality_report_dependent(struct assign *a, const causal *c)
 void
 causality_report_dividing(struct assign *a)
 {
+    uint32_t *origin = NULL;
+
     for (size_t i = 0; i < a->f->element.n; i++) {
         const flat_element *el = &a->f->element.at[i];
         uint32_t by, in = el->port0;
@@ -358,13 +363,16 @@ causality_report_dividing(struct assign *a)
             in += 2;
         if (!causality_is_varying(a, i) || in >= el->port0 + el->nports)
             continue;
-        by = strokes_origin(&a->s, in, LOOK_BACK);
+        if (!origin)
+            origin = strokes_origins(&a->s);
+        by = origin[in];
         diag_info(a->f->sources, "causality-divides", el->at,
                   "\"%s\" divides by its modulus, which varies: where it is zero, the run stops", el->name);
         if (by != END_NONE && by < a->s.nport && causality_element_of(a, by) != el)
             diag_note(a->f->sources, causality_element_of(a, by)->at, "\"%s\" leaves it no other way",
                       causality_element_of(a, by)->name);
     }
+    free(origin);
 }
 
 static char

@@ -391,18 +391,31 @@ strokes_explain(strokes *s, size_t limit, uint32_t root[2], stroke_path *path)
     walk_free(&w);
 }
 
-uint32_t
-strokes_origin(strokes *s, uint32_t e, size_t limit)
+uint32_t *
+strokes_origins(const strokes *s)
 {
-    struct walk w;
-    uint32_t i, origin = END_NONE;
+    uint32_t *origin = bg_malloc((s->nend + 1) * sizeof *origin), *far = bg_calloc(s->nend + 1, sizeof *far);
+    ends behind = { 0 };
 
-    memset(&w, 0, sizeof w);
-    walk_add(&w, e, END_NONE);
-    i = walk_root(s, &w, limit);
-    if (i != END_NONE)
-        origin = w.found.at[i];
-    walk_free(&w);
+    memset(origin, 0xff, (s->nend + 1) * sizeof *origin); /* END_NONE */
+    /* what decided an end stands before it in the trail */
+    for (size_t i = 0; i < s->trail.n; i++) {
+        uint32_t e = s->trail.at[i];
+
+        antecedents(s, e, (enum why)s->why[e], s->from[e], &behind);
+        if (!behind.n)
+            origin[e] = e;
+        for (size_t k = 0; k < behind.n; k++) {
+            uint32_t b = behind.at[k];
+
+            if (origin[b] != END_NONE && (origin[e] == END_NONE || far[b] + 1 < far[e])) {
+                origin[e] = origin[b];
+                far[e] = far[b] + 1;
+            }
+        }
+    }
+    vec_free(&behind);
+    free(far);
     return origin;
 }
 

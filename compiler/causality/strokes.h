@@ -84,8 +84,8 @@ typedef struct stroke_path {
 /* Up to two nearest roots (ends) behind the conflict, END_NONE where there is none, and the ends between them in order:
  * root[0] first, root[1] last. Looks at `limit` ends at most. */
 void strokes_explain(strokes *s, size_t limit, uint32_t root[2], stroke_path *path);
-/* The decision nearest behind a decided end, END_NONE if none is found among `limit` ends. */
-uint32_t strokes_origin(strokes *s, uint32_t e, size_t limit);
+/* [nend] The decision nearest behind each end, END_NONE of one that is open; free() it. */
+uint32_t *strokes_origins(const strokes *s);
 /* Calls visit(ctx, end) for every decision behind the conflict that is found among `limit` ends. */
 void strokes_roots(strokes *s, void (*visit)(void *ctx, uint32_t end), void *ctx, size_t limit);
 

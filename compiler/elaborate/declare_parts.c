@@ -173,22 +173,40 @@ is_port(const elab *el, const scope *inside, const char *name)
     return at != NONE && el->family.at[at].n && el->part.at[el->family.at[at].first].port;
 }
 
+/* Is argument k a name that one before it is too? met: those of a long list */
+static bool
+given_before(const ast_more *m, int k, map *met)
+{
+    enum { FEW = 16 };
+    uint64_t key = map_ptr_key(m->arg[k].name);
+    bool twice = false;
+
+    if (m->nargs > FEW) {
+        twice = map_get(met, key) != MAP_NONE;
+        map_set(met, key, 1);
+        return twice;
+    }
+    for (int i = 0; i < k; i++)
+        twice |= m->arg[i].name == m->arg[k].name;
+    return twice;
+}
+
 /* Gives an instance's parameters and inputs their values. */
 static void
 give_arguments(elab *el, scope *outer, scope *inside, const ast_model *m, const ast_node *written)
 {
+    map met = { 0 };
+
     for (int k = 0; k < written->own->more->nargs; k++) {
         const ast_arg *a = &written->own->more->arg[k];
-        bool is_size = false, twice = false;
+        bool is_size = false;
         const char *near;
         uint32_t at;
         value *v;
 
         for (int i = 0; i < m->nsize; i++)
             is_size |= m->size[i].name == a->name;
-        for (int i = 0; i < k; i++)
-            twice |= written->own->more->arg[i].name == a->name;
-        if (twice) {
+        if (given_before(written->own->more, k, &met)) {
             diag_error(el->s, "argument-twice", a->name_at, "\"%s\" is given twice", a->name);
             continue;
         }
@@ -225,6 +243,7 @@ give_arguments(elab *el, scope *outer, scope *inside, const ast_model *m, const 
             v->given = true;
         }
     }
+    map_free(&met);
 }
 
 static void

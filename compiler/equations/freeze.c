@@ -51,7 +51,10 @@ struct freezer {
     VEC(var_id) slots;
     VEC(struct continued) continued; /* roots in the template at hand */
     VEC(node) reached;               /* by node: the condition under which its value is asked for */
+    index_set conditions; /* of a template that has many: conditions and signs, by their number among its extras */
 };
+
+enum { FEW_EXTRAS = 16 }; /* are looked through one by one */
 
 freezer *
 freezer_new(equations *e)
@@ -80,6 +83,7 @@ freezer_free(freezer *z)
     vec_free(&z->slots);
     vec_free(&z->continued);
     vec_free(&z->reached);
+    index_set_free(&z->conditions);
     map_free(&z->index);
     map_free(&z->literal);
     map_free(&z->mode);
@@ -98,26 +102,73 @@ known_slot(const flat_model *f, var_id v)
     }
 }
 
+static uint64_t
+condition_hash(const struct extra *x)
+{
+    return bg_hash_mix((uint64_t)x->g << 32 | x->table, (uint64_t)x->is << 8 | x->kind);
+}
+
+static uint64_t
+hash_of_condition(const void *ctx, uint32_t k)
+{
+    return condition_hash((const struct extra *)ctx + k);
+}
+
+static bool
+same_condition(const struct extra *x, const struct extra *y)
+{
+    return x->is == y->is && x->kind == y->kind && x->g == y->g && x->table == y->table;
+}
+
+/* The number of an equal one among the extras of the template; MAP_NONE */
+static uint32_t
+find_condition(const freezer *z, const struct frozen *r, const struct extra *x)
+{
+    const struct extra *all = z->extra.at + r->extra0;
+    uint32_t k;
+
+    if (r->nextra <= FEW_EXTRAS) {
+        for (k = 0; k < r->nextra; k++)
+            if (same_condition(&all[k], x))
+                return k;
+        return MAP_NONE;
+    }
+    for (size_t i = condition_hash(x); (k = index_set_at(&z->conditions, i)) != MAP_NONE; i++)
+        if (same_condition(&all[k], x))
+            return k;
+    return MAP_NONE;
+}
+
+static void
+remember_extras(freezer *z, const struct frozen *r)
+{
+    const struct extra *all = z->extra.at + r->extra0;
+
+    for (uint32_t k = r->nextra == FEW_EXTRAS + 1 ? 0 : r->nextra - 1; k < r->nextra; k++)
+        if (all[k].is != EXTRA_LITERAL)
+            index_set_add(&z->conditions, condition_hash(&all[k]), k, hash_of_condition, all);
+}
+
 static node
 add_extra(freezer *z, struct frozen *r, struct extra x)
 {
     vec_push(&z->extra, x);
-    return ex_slot(z->e->f->pool, r->n + r->nextra++);
+    r->nextra++;
+    if (r->nextra > FEW_EXTRAS)
+        remember_extras(z, r);
+    return ex_slot(z->e->f->pool, r->n + r->nextra - 1);
 }
 
 /* Once for each condition of a template. */
 static node
 add_condition(freezer *z, struct frozen *r, struct extra new)
 {
-    for (uint32_t i = 0; i < r->nextra; i++) {
-        struct extra *x = &z->extra.at[r->extra0 + i];
+    uint32_t k = find_condition(z, r, &new);
 
-        if (x->is == new.is && x->kind == new.kind && x->g == new.g && x->table == new.table) {
-            x->jumps |= new.jumps;
-            return ex_slot(z->e->f->pool, r->n + i);
-        }
-    }
-    return add_extra(z, r, new);
+    if (k == MAP_NONE)
+        return add_extra(z, r, new);
+    z->extra.at[r->extra0 + k].jumps |= new.jumps;
+    return ex_slot(z->e->f->pool, r->n + k);
 }
 
 static node
@@ -209,6 +260,14 @@ is_root(const pool *p, const ex_node *x)
            !is_positive(p, x->a);
 }
 
+static int
+by_number(const void *a, const void *b)
+{
+    node x = *(const node *)a, y = *(const node *)b;
+
+    return (x > y) - (x < y);
+}
+
 /* Where the value of a continued root is asked for, that of which it is taken may not be negative. */
 static void
 watch_roots(freezer *z, struct frozen *r)
@@ -238,11 +297,8 @@ watch_roots(freezer *z, struct frozen *r)
     }
     for (size_t k = 0; k < z->continued.n; k++) {
         struct continued c = z->continued.at[k];
-        bool found = false;
 
-        for (size_t i = 0; i < count && !found; i++)
-            found = tape[i] == c.root;
-        if (found) /* not simplified away */
+        if (bsearch(&c.root, tape, count, sizeof *tape, by_number)) /* not simplified away */
             add_mode(z, r, MODE_DOMAIN, ex_make(p, EX_SELECT, z->reached.at[c.root], c.of, one), 0);
     }
     free(tape);
@@ -280,6 +336,7 @@ freeze_template(freezer *z, struct frozen *r)
 
     memcpy(tape, shared, count * sizeof *tape);
     z->continued.n = 0;
+    index_set_free(&z->conditions);
     if (z->mapped.n < pool_count(p)) {
         vec_resize(&z->mapped, pool_count(p));
         vec_resize(&z->constant, pool_count(p));

@@ -297,6 +297,30 @@ ex_slots_used(const pool *p, node n, bool *used, uint32_t nslots)
 }
 
 size_t
+ex_slots_read(const pool *p, node n, uint32_t nslots, uint32_t *slot)
+{
+    const struct entry *e = pool_entry(p, n);
+    const node *at;
+    size_t count, nread = 0, nfirst;
+
+    for (uint32_t k = 0; k < nslots && k < 63; k++)
+        if (e->slots >> k & 1)
+            slot[nread++] = k;
+    if (nslots <= 63 || !(e->slots >> 63))
+        return nread;
+    nfirst = nread;
+    at = pool_collect(p, n, &count);
+    for (size_t i = 0; i < count; i++) {
+        const ex_node *s = pool_node(p, at[i]);
+
+        if (s->op == EX_SLOT && s->a >= 63 && s->a < nslots)
+            slot[nread++] = s->a;
+    }
+    qsort(slot + nfirst, nread - nfirst, sizeof *slot, by_number);
+    return nread;
+}
+
+size_t
 ex_size(const pool *p, node n)
 {
     size_t count;

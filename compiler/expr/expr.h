@@ -161,6 +161,8 @@ bool ex_is_const(const pool *p, node n, double *value); /* value may be NULL */
 uint32_t ex_slot_bound(const pool *p, node n);          /* 1 + greatest slot number in n, 0 if none */
 /* used[k] = true for each slot k < nslots that occurs */
 void ex_slots_used(const pool *p, node n, bool *used, uint32_t nslots);
+/* The same as a list, ascending: how many. slot[nslots] */
+size_t ex_slots_read(const pool *p, node n, uint32_t nslots, uint32_t *slot);
 size_t ex_size(const pool *p, node n); /* distinct nodes */
 
 /* Ascending list of the distinct nodes n is made of, n last. The array is kept by the pool (cached per n). */

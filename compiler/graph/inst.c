@@ -22,7 +22,7 @@ struct composer {
     VEC(struct memo) memo;
     map index;
     VEC(node) outer_map, inner_map;
-    VEC(bool) used;
+    VEC(uint32_t) read;
 };
 
 composer *
@@ -48,7 +48,7 @@ composer_free(composer *c)
     vec_free(&c->memo);
     vec_free(&c->outer_map);
     vec_free(&c->inner_map);
-    vec_free(&c->used);
+    vec_free(&c->read);
     map_free(&c->index);
     free(c);
 }
@@ -164,24 +164,22 @@ inst_part(composer *c, node root, const var_id *slot, uint32_t n)
         return inst_var(f, slot[bound - 1]);
     if (bound < n)
         n = bound;
-    vec_resize(&c->used, n);
-    if (n)
-        memset(c->used.at, 0, n * sizeof *c->used.at);
-    ex_slots_used(f->pool, root, c->used.at, n);
+    vec_reserve(&c->read, n);
+    c->read.n = ex_slots_read(f->pool, root, n, c->read.at);
     begin_list(c);
     c->pattern.n = 0;
     vec_push(&c->pattern, root);
-    for (uint32_t k = 0; k < n; k++)
-        vec_push(&c->pattern, c->used.at[k] ? number_of(c, slot[k]) : NODE_NONE);
+    for (size_t k = 0; k < c->read.n; k++)
+        vec_push(&c->pattern, number_of(c, slot[c->read.at[k]]));
 
     uint64_t hash = bg_hash_bytes(c->pattern.at, c->pattern.n * sizeof(uint32_t), 0x517cc1b727220a95u);
     struct memo *m = find_memo(c, hash);
 
     if (m)
         return flat_inst(f, m->root, c->list.at, (uint32_t)c->list.n);
-    vec_resize(&c->outer_map, n);
-    for (uint32_t k = 0; k < n; k++)
-        c->outer_map.at[k] = c->used.at[k] ? ex_slot(f->pool, c->pattern.at[1 + k]) : NODE_NONE;
+    vec_reserve(&c->outer_map, n);
+    for (size_t k = 0; k < c->read.n; k++)
+        c->outer_map.at[c->read.at[k]] = ex_slot(f->pool, c->pattern.at[1 + k]);
     root = remember(c, hash, ex_substitute(f->pool, root, c->outer_map.at, n));
     return flat_inst(f, root, c->list.at, (uint32_t)c->list.n);
 }

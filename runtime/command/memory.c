@@ -156,9 +156,24 @@ prepare(void)
 /* Runs before the libraries' own constructors, which allocate too. */
 __attribute__((section(".preinit_array"), used)) static void (*const before_libraries)(void) = prepare;
 
+/* Left to itself glibc takes the first large array that is freed for a sign that such are needed often, and keeps those
+ * to come in one heap: there they are copied as they grow, and what they leave is lost to others. With pages of their
+ * own they move without a copy, and give their memory back. */
+static void
+give_large_arrays_pages(void)
+{
+#ifdef __GLIBC__
+    enum { LARGE = 1 << 20, KEPT_FOR_SMALL = 32 << 20 };
+
+    mallopt(M_MMAP_THRESHOLD, LARGE);
+    mallopt(M_TRIM_THRESHOLD, KEPT_FOR_SMALL);
+#endif
+}
+
 void
 prepare_memory(void)
 {
+    give_large_arrays_pages();
     if (processors_known)
         sched_setaffinity(0, sizeof all_processors, &all_processors);
 }

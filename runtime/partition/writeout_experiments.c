@@ -278,8 +278,8 @@ is_needed(const struct writer *d, const ast_experiment *x)
     for (size_t i = 0; i < d->file->ndecls; i++) {
         const ast_experiment *y = d->file->decl[i].kind == AST_DECL_EXPERIMENT ? d->file->decl[i].experiment : NULL;
 
-        for (int k = 0; y && k < y->nbases; k++)
-            if (y->bases[k] == x && !has_other_sizes(d, y))
+        for (const ast_experiment *base = y ? y->from : NULL; base; base = base->from)
+            if (base == x && !has_other_sizes(d, y))
                 return true;
     }
     return false;
