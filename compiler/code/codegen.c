@@ -15,6 +15,8 @@
 
 #include "codegen_inside.h"
 
+bool codegen_owns_llvm;
+
 _Static_assert(ARG_T == (int)SP_TIME && ARG_X == (int)SP_X && ARG_W == (int)SP_W && ARG_P == (int)SP_P &&
                    ARG_M == (int)SP_M && ARG_O == (int)SP_OUT,
                "a space is found by its number");

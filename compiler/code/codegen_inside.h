@@ -2,8 +2,6 @@
 #ifndef BG_CODEGEN_INSIDE_H
 #define BG_CODEGEN_INSIDE_H
 
-#include <llvm-c/Core.h>
-
 #include "code_key.h"
 #include "codegen.h"
 #include "lower.h"

@@ -10,13 +10,13 @@ number(void *of, double v)
 {
     const gen *g = of;
 
-    return LLVMConstReal(g->type.real, v);
+    return llvm.ConstReal(g->type.real, v);
 }
 
 static LLVMValueRef
 integer(const gen *g, int64_t v)
 {
-    return LLVMConstInt(g->type.i64, (unsigned long long)v, 1);
+    return llvm.ConstInt(g->type.i64, (unsigned long long)v, 1);
 }
 
 static LLVMBuilderRef
@@ -35,10 +35,10 @@ ref(code_value v)
 static LLVMValueRef
 intrinsic(gen *g, LLVMBuilderRef b, const char *name, LLVMValueRef a)
 {
-    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-    LLVMValueRef f = LLVMGetIntrinsicDeclaration(g->now->module, id, &g->type.real, 1);
+    unsigned id = llvm.LookupIntrinsicID(name, strlen(name));
+    LLVMValueRef f = llvm.GetIntrinsicDeclaration(g->now->module, id, &g->type.real, 1);
 
-    return LLVMBuildCall2(b, LLVMIntrinsicGetType(g->ctx, id, &g->type.real, 1), f, &a, 1, "");
+    return llvm.BuildCall2(b, llvm.IntrinsicGetType(g->ctx, id, &g->type.real, 1), f, &a, 1, "");
 }
 
 static LLVMValueRef
@@ -51,7 +51,7 @@ call_function(gen *g, LLVMBuilderRef b, enum ex_op op, LLVMValueRef *arg)
         LLVMAttributeIndex whole = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
         char name[NATIVE_NAME];
 
-        *f = LLVMAddFunction(g->now->module, native_callee(op, name), type);
+        *f = llvm.AddFunction(g->now->module, native_callee(op, name), type);
         gen_add_attribute(g, *f, whole, "nounwind");
         gen_add_attribute(g, *f, whole, "willreturn");
 #if LLVM_VERSION_MAJOR >= 16
@@ -60,7 +60,7 @@ call_function(gen *g, LLVMBuilderRef b, enum ex_op op, LLVMValueRef *arg)
         gen_add_attribute(g, *f, whole, "readnone");
 #endif
     }
-    return LLVMBuildCall2(b, type, *f, arg, LLVMCountParamTypes(type), "");
+    return llvm.BuildCall2(b, type, *f, arg, llvm.CountParamTypes(type), "");
 }
 
 static LLVMValueRef
@@ -69,9 +69,9 @@ absolute(gen *g, LLVMBuilderRef b, LLVMValueRef a)
     if (g->now->optimise)
         return intrinsic(g, b, "llvm.fabs", a);
     /* FastISel does not know llvm.fabs */
-    a = LLVMBuildBitCast(b, a, g->type.i64, "");
-    a = LLVMBuildAnd(b, a, LLVMConstInt(g->type.i64, UINT64_C(0x7fffffffffffffff), 0), "");
-    return LLVMBuildBitCast(b, a, g->type.real, "");
+    a = llvm.BuildBitCast(b, a, g->type.i64, "");
+    a = llvm.BuildAnd(b, a, llvm.ConstInt(g->type.i64, UINT64_C(0x7fffffffffffffff), 0), "");
+    return llvm.BuildBitCast(b, a, g->type.real, "");
 }
 
 static code_value
@@ -82,23 +82,23 @@ operate(void *of, bool once, enum ex_op op, const code_value *operand)
     LLVMValueRef x = ref(operand[0]);
 
     switch (op) {
-    case EX_ADD: return LLVMBuildFAdd(b, x, ref(operand[1]), "");
-    case EX_SUB: return LLVMBuildFSub(b, x, ref(operand[1]), "");
-    case EX_MUL: return LLVMBuildFMul(b, x, ref(operand[1]), "");
-    case EX_DIV: return LLVMBuildFDiv(b, x, ref(operand[1]), "");
-    case EX_NEG: return LLVMBuildFNeg(b, x, "");
+    case EX_ADD: return llvm.BuildFAdd(b, x, ref(operand[1]), "");
+    case EX_SUB: return llvm.BuildFSub(b, x, ref(operand[1]), "");
+    case EX_MUL: return llvm.BuildFMul(b, x, ref(operand[1]), "");
+    case EX_DIV: return llvm.BuildFDiv(b, x, ref(operand[1]), "");
+    case EX_NEG: return llvm.BuildFNeg(b, x, "");
     case EX_SQRT: return intrinsic(g, b, "llvm.sqrt", x);
     case EX_FLOOR: return intrinsic(g, b, "llvm.floor", x);
     case EX_CEIL: return intrinsic(g, b, "llvm.ceil", x);
     case EX_ABS: return absolute(g, b, x);
-    case EX_LT: return LLVMBuildFCmp(b, LLVMRealOLT, x, ref(operand[1]), "");
-    case EX_LE: return LLVMBuildFCmp(b, LLVMRealOLE, x, ref(operand[1]), "");
-    case EX_EQ: return LLVMBuildFCmp(b, LLVMRealOEQ, x, ref(operand[1]), "");
-    case EX_NE: return LLVMBuildFCmp(b, LLVMRealUNE, x, ref(operand[1]), "");
-    case EX_AND: return LLVMBuildAnd(b, x, ref(operand[1]), "");
-    case EX_OR: return LLVMBuildOr(b, x, ref(operand[1]), "");
-    case EX_NOT: return LLVMBuildNot(b, x, "");
-    case EX_SELECT: return LLVMBuildSelect(b, x, ref(operand[1]), ref(operand[2]), "");
+    case EX_LT: return llvm.BuildFCmp(b, LLVMRealOLT, x, ref(operand[1]), "");
+    case EX_LE: return llvm.BuildFCmp(b, LLVMRealOLE, x, ref(operand[1]), "");
+    case EX_EQ: return llvm.BuildFCmp(b, LLVMRealOEQ, x, ref(operand[1]), "");
+    case EX_NE: return llvm.BuildFCmp(b, LLVMRealUNE, x, ref(operand[1]), "");
+    case EX_AND: return llvm.BuildAnd(b, x, ref(operand[1]), "");
+    case EX_OR: return llvm.BuildOr(b, x, ref(operand[1]), "");
+    case EX_NOT: return llvm.BuildNot(b, x, "");
+    case EX_SELECT: return llvm.BuildSelect(b, x, ref(operand[1]), ref(operand[2]), "");
     default: return NULL;
     }
 }
@@ -108,11 +108,11 @@ with_sign(void *of, bool once, code_value m, code_value x)
 {
     gen *g = of;
     LLVMBuilderRef b = builder_of(g, once);
-    LLVMValueRef bits = LLVMBuildAnd(b, LLVMBuildBitCast(b, ref(x), g->type.i64, ""),
-                                     LLVMConstInt(g->type.i64, UINT64_C(1) << 63, 0), "");
+    LLVMValueRef bits = llvm.BuildAnd(b, llvm.BuildBitCast(b, ref(x), g->type.i64, ""),
+                                      llvm.ConstInt(g->type.i64, UINT64_C(1) << 63, 0), "");
 
-    bits = LLVMBuildOr(b, LLVMBuildBitCast(b, ref(m), g->type.i64, ""), bits, "");
-    return LLVMBuildBitCast(b, bits, g->type.real, "");
+    bits = llvm.BuildOr(b, llvm.BuildBitCast(b, ref(m), g->type.i64, ""), bits, "");
+    return llvm.BuildBitCast(b, bits, g->type.real, "");
 }
 
 static code_value
@@ -137,7 +137,7 @@ now(void *of)
 {
     const gen *g = of;
 
-    return LLVMGetParam(g->function, ARG_T);
+    return llvm.GetParam(g->function, ARG_T);
 }
 
 /* ---------------------------------------------------------------- memory */
@@ -146,7 +146,7 @@ now(void *of)
 static LLVMValueRef
 position(gen *g, LLVMBuilderRef b, LLVMValueRef space, LLVMValueRef index)
 {
-    return LLVMBuildGEP2(b, g->type.real, space, &index, 1, "");
+    return llvm.BuildGEP2(b, g->type.real, space, &index, 1, "");
 }
 
 /* Tells passes that tables and numbers are different memory. */
@@ -154,20 +154,20 @@ static LLVMValueRef
 tagged(const gen *g, LLVMValueRef access, LLVMValueRef tag)
 {
     if (g->now->optimise)
-        LLVMSetMetadata(access, g->type.tbaa, tag);
+        llvm.SetMetadata(access, g->type.tbaa, tag);
     return access;
 }
 
 static LLVMValueRef
 load_real(gen *g, LLVMBuilderRef b, LLVMValueRef at)
 {
-    return tagged(g, LLVMBuildLoad2(b, g->type.real, at, ""), g->type.tbaa_real);
+    return tagged(g, llvm.BuildLoad2(b, g->type.real, at, ""), g->type.tbaa_real);
 }
 
 static void
 store_real(gen *g, LLVMValueRef v, LLVMValueRef at)
 {
-    tagged(g, LLVMBuildStore(g->at, v, at), g->type.tbaa_real);
+    tagged(g, llvm.BuildStore(g->at, v, at), g->type.tbaa_real);
 }
 
 /* ---------------------------------------------------------------- kernels */
@@ -177,35 +177,35 @@ begin_kernel(void *of)
 {
     gen *g = of;
     LLVMBasicBlockRef entry;
-    LLVMValueRef f = gen_add_function(g, g->type.kernel, "kernel"), begin = LLVMGetParam(f, ARG_BEGIN);
+    LLVMValueRef f = gen_add_function(g, g->type.kernel, "kernel"), begin = llvm.GetParam(f, ARG_BEGIN);
 
     g->function = f;
-    entry = LLVMAppendBasicBlockInContext(g->ctx, f, "entry");
-    g->block_before = LLVMAppendBasicBlockInContext(g->ctx, f, "before");
-    g->block_loop = LLVMAppendBasicBlockInContext(g->ctx, f, "members");
-    g->block_done = LLVMAppendBasicBlockInContext(g->ctx, f, "done");
-    g->before = LLVMCreateBuilderInContext(g->ctx);
-    LLVMPositionBuilderAtEnd(g->at, entry);
-    LLVMBuildCondBr(g->at, LLVMBuildICmp(g->at, LLVMIntSLT, begin, LLVMGetParam(f, ARG_END), ""), g->block_before,
-                    g->block_done);
-    LLVMPositionBuilderAtEnd(g->before, g->block_before);
-    LLVMPositionBuilderAtEnd(g->at, g->block_loop);
-    g->member = LLVMBuildPhi(g->at, g->type.i64, "i");
-    LLVMAddIncoming(g->member, &begin, &g->block_before, 1);
+    entry = llvm.AppendBasicBlockInContext(g->ctx, f, "entry");
+    g->block_before = llvm.AppendBasicBlockInContext(g->ctx, f, "before");
+    g->block_loop = llvm.AppendBasicBlockInContext(g->ctx, f, "members");
+    g->block_done = llvm.AppendBasicBlockInContext(g->ctx, f, "done");
+    g->before = llvm.CreateBuilderInContext(g->ctx);
+    llvm.PositionBuilderAtEnd(g->at, entry);
+    llvm.BuildCondBr(g->at, llvm.BuildICmp(g->at, LLVMIntSLT, begin, llvm.GetParam(f, ARG_END), ""), g->block_before,
+                     g->block_done);
+    llvm.PositionBuilderAtEnd(g->before, g->block_before);
+    llvm.PositionBuilderAtEnd(g->at, g->block_loop);
+    g->member = llvm.BuildPhi(g->at, g->type.i64, "i");
+    llvm.AddIncoming(g->member, &begin, &g->block_before, 1);
 }
 
 static code_value
 origin(void *of, const struct gen_slot *s, uint32_t k)
 {
     gen *g = of;
-    LLVMValueRef index = integer(g, k), at, space = LLVMGetParam(g->function, (unsigned)s->space);
+    LLVMValueRef index = integer(g, k), at, space = llvm.GetParam(g->function, (unsigned)s->space);
 
     if (s->table) {
-        at = LLVMBuildInBoundsGEP2(g->before, g->type.i32_ptr, LLVMGetParam(g->function, ARG_TABLE), &index, 1, "");
-        return LLVMBuildLoad2(g->before, g->type.i32_ptr, at, "table");
+        at = llvm.BuildInBoundsGEP2(g->before, g->type.i32_ptr, llvm.GetParam(g->function, ARG_TABLE), &index, 1, "");
+        return llvm.BuildLoad2(g->before, g->type.i32_ptr, at, "table");
     }
-    at = LLVMBuildInBoundsGEP2(g->before, g->type.i64, LLVMGetParam(g->function, ARG_BASE), &index, 1, "");
-    at = position(g, g->before, space, LLVMBuildLoad2(g->before, g->type.i64, at, "base"));
+    at = llvm.BuildInBoundsGEP2(g->before, g->type.i64, llvm.GetParam(g->function, ARG_BASE), &index, 1, "");
+    at = position(g, g->before, space, llvm.BuildLoad2(g->before, g->type.i64, at, "base"));
     return s->stride == 0 ? load_real(g, g->before, at) : at;
 }
 
@@ -218,12 +218,12 @@ member(void *of, const struct gen_slot *s, code_value origin_)
     if (!s->table)
         return load_real(g, g->at,
                          position(g, g->at, ref(origin_),
-                                  s->stride == 1 ? i : LLVMBuildNSWMul(g->at, i, integer(g, s->stride), "")));
-    at = LLVMBuildInBoundsGEP2(g->at, g->type.i32, ref(origin_), &i, 1, "");
-    at = tagged(g, LLVMBuildLoad2(g->at, g->type.i32, at, ""), g->type.tbaa_i32);
+                                  s->stride == 1 ? i : llvm.BuildNSWMul(g->at, i, integer(g, s->stride), "")));
+    at = llvm.BuildInBoundsGEP2(g->at, g->type.i32, ref(origin_), &i, 1, "");
+    at = tagged(g, llvm.BuildLoad2(g->at, g->type.i32, at, ""), g->type.tbaa_i32);
     return load_real(
         g, g->at,
-        position(g, g->at, LLVMGetParam(g->function, (unsigned)s->space), LLVMBuildSExt(g->at, at, g->type.i64, "")));
+        position(g, g->at, llvm.GetParam(g->function, (unsigned)s->space), llvm.BuildSExt(g->at, at, g->type.i64, "")));
 }
 
 static code_value
@@ -231,18 +231,18 @@ end_kernel(void *of, code_value result)
 {
     gen *g = of;
     LLVMValueRef f = g->function, next, branch,
-                 out = position(g, g->before, LLVMGetParam(f, ARG_O), LLVMGetParam(f, ARG_OBASE));
+                 out = position(g, g->before, llvm.GetParam(f, ARG_O), llvm.GetParam(f, ARG_OBASE));
 
     store_real(g, ref(result), position(g, g->at, out, g->member));
-    next = LLVMBuildNSWAdd(g->at, g->member, integer(g, 1), "");
-    LLVMAddIncoming(g->member, &next, &g->block_loop, 1);
-    branch = LLVMBuildCondBr(g->at, LLVMBuildICmp(g->at, LLVMIntSLT, next, LLVMGetParam(f, ARG_END), ""), g->block_loop,
-                             g->block_done);
-    LLVMSetMetadata(branch, g->type.loop, gen_loop_tag(g));
-    LLVMBuildBr(g->before, g->block_loop);
-    LLVMDisposeBuilder(g->before);
-    LLVMPositionBuilderAtEnd(g->at, g->block_done);
-    LLVMBuildRetVoid(g->at);
+    next = llvm.BuildNSWAdd(g->at, g->member, integer(g, 1), "");
+    llvm.AddIncoming(g->member, &next, &g->block_loop, 1);
+    branch = llvm.BuildCondBr(g->at, llvm.BuildICmp(g->at, LLVMIntSLT, next, llvm.GetParam(f, ARG_END), ""),
+                              g->block_loop, g->block_done);
+    llvm.SetMetadata(branch, g->type.loop, gen_loop_tag(g));
+    llvm.BuildBr(g->before, g->block_loop);
+    llvm.DisposeBuilder(g->before);
+    llvm.PositionBuilderAtEnd(g->at, g->block_done);
+    llvm.BuildRetVoid(g->at);
     return f;
 }
 
@@ -256,7 +256,7 @@ begin_chunk(void *of, bool located)
     g->function = gen_add_function(g, located ? g->type.located : g->type.chunk, "chunk");
     g->located = located;
     g->before = g->at;
-    LLVMPositionBuilderAtEnd(g->at, LLVMAppendBasicBlockInContext(g->ctx, g->function, "entry"));
+    llvm.PositionBuilderAtEnd(g->at, llvm.AppendBasicBlockInContext(g->ctx, g->function, "entry"));
 }
 
 static LLVMValueRef
@@ -265,11 +265,11 @@ place(gen *g, struct gen_ref r)
     LLVMValueRef index = integer(g, r.index);
 
     if (g->located) {
-        index = LLVMBuildInBoundsGEP2(g->at, g->type.i32, LLVMGetParam(g->function, ARG_AT), &index, 1, "");
-        index = LLVMBuildSExt(g->at, tagged(g, LLVMBuildLoad2(g->at, g->type.i32, index, ""), g->type.tbaa_i32),
-                              g->type.i64, "");
+        index = llvm.BuildInBoundsGEP2(g->at, g->type.i32, llvm.GetParam(g->function, ARG_AT), &index, 1, "");
+        index = llvm.BuildSExt(g->at, tagged(g, llvm.BuildLoad2(g->at, g->type.i32, index, ""), g->type.tbaa_i32),
+                               g->type.i64, "");
     }
-    return position(g, g->at, LLVMGetParam(g->function, (unsigned)r.space), index);
+    return position(g, g->at, llvm.GetParam(g->function, (unsigned)r.space), index);
 }
 
 static code_value
@@ -293,7 +293,7 @@ end_chunk(void *of)
 {
     gen *g = of;
 
-    LLVMBuildRetVoid(g->at);
+    llvm.BuildRetVoid(g->at);
     return g->function;
 }
 
@@ -304,11 +304,11 @@ join(void *of, bool located, const code_value *function, size_t n)
     LLVMTypeRef type = located ? g->type.located : g->type.chunk;
     LLVMValueRef f = gen_add_function(g, type, "chunk"), arg[LOCATED_ARGS];
 
-    LLVMPositionBuilderAtEnd(g->at, LLVMAppendBasicBlockInContext(g->ctx, f, "entry"));
-    LLVMGetParams(f, arg);
+    llvm.PositionBuilderAtEnd(g->at, llvm.AppendBasicBlockInContext(g->ctx, f, "entry"));
+    llvm.GetParams(f, arg);
     for (size_t i = 0; i < n; i++)
-        LLVMBuildCall2(g->at, type, ref(function[i]), arg, LLVMCountParamTypes(type), "");
-    LLVMBuildRetVoid(g->at);
+        llvm.BuildCall2(g->at, type, ref(function[i]), arg, llvm.CountParamTypes(type), "");
+    llvm.BuildRetVoid(g->at);
     return f;
 }
 

@@ -1,7 +1,4 @@
 /* codegen_module.c - modules: opened, optimised, compiled, kept */
-#include <llvm-c/Analysis.h>
-#include <llvm-c/DebugInfo.h>
-#include <llvm-c/Transforms/PassBuilder.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,28 +9,28 @@
 static LLVMValueRef
 tbaa_tag(gen *g, const char *name)
 {
-    LLVMMetadataRef zero = LLVMValueAsMetadata(LLVMConstInt(g->type.i64, 0, 0));
-    LLVMMetadataRef root[1] = { LLVMMDStringInContext2(g->ctx, "bgc", 3) };
-    LLVMMetadataRef kind[3] = { LLVMMDStringInContext2(g->ctx, name, strlen(name)),
-                                LLVMMDNodeInContext2(g->ctx, root, 1), zero };
+    LLVMMetadataRef zero = llvm.ValueAsMetadata(llvm.ConstInt(g->type.i64, 0, 0));
+    LLVMMetadataRef root[1] = { llvm.MDStringInContext2(g->ctx, "bgc", 3) };
+    LLVMMetadataRef kind[3] = { llvm.MDStringInContext2(g->ctx, name, strlen(name)),
+                                llvm.MDNodeInContext2(g->ctx, root, 1), zero };
     LLVMMetadataRef tag[3] = { NULL, NULL, zero };
 
-    tag[0] = tag[1] = LLVMMDNodeInContext2(g->ctx, kind, 3);
-    return LLVMMetadataAsValue(g->ctx, LLVMMDNodeInContext2(g->ctx, tag, 3));
+    tag[0] = tag[1] = llvm.MDNodeInContext2(g->ctx, kind, 3);
+    return llvm.MetadataAsValue(g->ctx, llvm.MDNodeInContext2(g->ctx, tag, 3));
 }
 
 LLVMValueRef
 gen_loop_tag(gen *g)
 {
     static const char count[] = "llvm.loop.interleave.count";
-    LLVMMetadataRef interleave[2] = { LLVMMDStringInContext2(g->ctx, count, strlen(count)),
-                                      LLVMValueAsMetadata(LLVMConstInt(g->type.i32, 1, 0)) };
-    LLVMMetadataRef self = LLVMTemporaryMDNode(g->ctx, NULL, 0),
-                    part[2] = { self, LLVMMDNodeInContext2(g->ctx, interleave, 2) };
-    LLVMMetadataRef tag = LLVMMDNodeInContext2(g->ctx, part, 2);
+    LLVMMetadataRef interleave[2] = { llvm.MDStringInContext2(g->ctx, count, strlen(count)),
+                                      llvm.ValueAsMetadata(llvm.ConstInt(g->type.i32, 1, 0)) };
+    LLVMMetadataRef self = llvm.TemporaryMDNode(g->ctx, NULL, 0),
+                    part[2] = { self, llvm.MDNodeInContext2(g->ctx, interleave, 2) };
+    LLVMMetadataRef tag = llvm.MDNodeInContext2(g->ctx, part, 2);
 
-    LLVMMetadataReplaceAllUsesWith(self, tag); /* names itself, as loops must; frees the placeholder */
-    return LLVMMetadataAsValue(g->ctx, tag);
+    llvm.MetadataReplaceAllUsesWith(self, tag); /* names itself, as loops must; frees the placeholder */
+    return llvm.MetadataAsValue(g->ctx, tag);
 }
 
 /* Without it an error in code generation would end the process. */
@@ -42,11 +39,11 @@ on_diagnostic(LLVMDiagnosticInfoRef info, void *ctx)
 {
     char *text;
 
-    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError)
+    if (llvm.GetDiagInfoSeverity(info) != LLVMDSError)
         return;
-    text = LLVMGetDiagInfoDescription(info);
+    text = llvm.GetDiagInfoDescription(info);
     gen_set_error(ctx, bg_format("LLVM: %s", text));
-    LLVMDisposeMessage(text);
+    llvm.DisposeMessage(text);
 }
 
 static void
@@ -55,34 +52,34 @@ make_types(gen *g)
     struct types *t = &g->type;
     LLVMTypeRef arg[KERNEL_ARGS];
 
-    t->real = LLVMDoubleTypeInContext(g->ctx);
-    t->i1 = LLVMInt1TypeInContext(g->ctx);
-    t->i32 = LLVMInt32TypeInContext(g->ctx);
-    t->i64 = LLVMInt64TypeInContext(g->ctx);
-    t->none = LLVMVoidTypeInContext(g->ctx);
-    t->real_ptr = LLVMPointerType(t->real, 0);
-    t->i32_ptr = LLVMPointerType(t->i32, 0);
-    t->i64_ptr = LLVMPointerType(t->i64, 0);
+    t->real = llvm.DoubleTypeInContext(g->ctx);
+    t->i1 = llvm.Int1TypeInContext(g->ctx);
+    t->i32 = llvm.Int32TypeInContext(g->ctx);
+    t->i64 = llvm.Int64TypeInContext(g->ctx);
+    t->none = llvm.VoidTypeInContext(g->ctx);
+    t->real_ptr = llvm.PointerType(t->real, 0);
+    t->i32_ptr = llvm.PointerType(t->i32, 0);
+    t->i64_ptr = llvm.PointerType(t->i64, 0);
     arg[0] = arg[1] = t->real;
-    t->unary = LLVMFunctionType(t->real, arg, 1, 0);
-    t->binary = LLVMFunctionType(t->real, arg, 2, 0);
+    t->unary = llvm.FunctionType(t->real, arg, 1, 0);
+    t->binary = llvm.FunctionType(t->real, arg, 2, 0);
     arg[0] = t->i64;
     arg[2] = t->real;
-    t->lookup = LLVMFunctionType(t->real, arg, 3, 0);
+    t->lookup = llvm.FunctionType(t->real, arg, 3, 0);
     arg[ARG_T] = t->real;
     for (int i = ARG_X; i <= ARG_O; i++)
         arg[i] = t->real_ptr;
-    t->chunk = LLVMFunctionType(t->none, arg, CHUNK_ARGS, 0);
+    t->chunk = llvm.FunctionType(t->none, arg, CHUNK_ARGS, 0);
     arg[ARG_AT] = t->i32_ptr;
-    t->located = LLVMFunctionType(t->none, arg, LOCATED_ARGS, 0);
+    t->located = llvm.FunctionType(t->none, arg, LOCATED_ARGS, 0);
     arg[ARG_BASE] = t->i64_ptr;
-    arg[ARG_TABLE] = LLVMPointerType(t->i32_ptr, 0);
+    arg[ARG_TABLE] = llvm.PointerType(t->i32_ptr, 0);
     arg[ARG_OBASE] = arg[ARG_BEGIN] = arg[ARG_END] = t->i64;
-    t->kernel = LLVMFunctionType(t->none, arg, KERNEL_ARGS, 0);
-    t->tbaa = LLVMGetMDKindIDInContext(g->ctx, "tbaa", 4);
+    t->kernel = llvm.FunctionType(t->none, arg, KERNEL_ARGS, 0);
+    t->tbaa = llvm.GetMDKindIDInContext(g->ctx, "tbaa", 4);
     t->tbaa_real = tbaa_tag(g, "double");
     t->tbaa_i32 = tbaa_tag(g, "int32");
-    t->loop = LLVMGetMDKindIDInContext(g->ctx, "llvm.loop", 9);
+    t->loop = llvm.GetMDKindIDInContext(g->ctx, "llvm.loop", 9);
 }
 
 void
@@ -92,15 +89,15 @@ gen_open_unit(gen *g, bool optimise, bool kept)
 
     g->now = u;
     if (!g->ctx) {
-        g->ctx = LLVMContextCreate();
-        LLVMContextSetDiagnosticHandler(g->ctx, on_diagnostic, g);
+        g->ctx = llvm.ContextCreate();
+        llvm.ContextSetDiagnosticHandler(g->ctx, on_diagnostic, g);
         make_types(g);
-        g->at = LLVMCreateBuilderInContext(g->ctx);
+        g->at = llvm.CreateBuilderInContext(g->ctx);
     }
     if (!u->module) {
-        u->module = LLVMModuleCreateWithNameInContext(optimise ? "optimised" : "quick", g->ctx);
-        LLVMSetTarget(u->module, g->native->triple);
-        LLVMSetModuleDataLayout(u->module, g->native->layout);
+        u->module = llvm.ModuleCreateWithNameInContext(optimise ? "optimised" : "quick", g->ctx);
+        llvm.SetTarget(u->module, g->native->triple);
+        llvm.SetModuleDataLayout(u->module, g->native->layout);
         u->optimise = optimise;
         u->linker = kept ? &g->kept->linker : &g->linker;
     }
@@ -113,14 +110,14 @@ gen_close_units(gen *g)
         struct unit *u = &g->unit[i / NMODULE][i % NMODULE];
 
         if (u->module)
-            LLVMDisposeModule(u->module);
+            llvm.DisposeModule(u->module);
         vec_free(&u->entry);
         vec_free(&u->handle);
         *u = (struct unit){ 0 };
     }
     if (g->ctx) {
-        LLVMDisposeBuilder(g->at);
-        LLVMContextDispose(g->ctx);
+        llvm.DisposeBuilder(g->at);
+        llvm.ContextDispose(g->ctx);
     }
     g->ctx = NULL;
     g->at = g->before = NULL;
@@ -129,10 +126,10 @@ gen_close_units(gen *g)
 void
 gen_add_attribute(gen *g, LLVMValueRef f, LLVMAttributeIndex at, const char *name)
 {
-    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    unsigned kind = llvm.GetEnumAttributeKindForName(name, strlen(name));
 
     if (kind)
-        LLVMAddAttributeAtIndex(f, at, LLVMCreateEnumAttribute(g->ctx, kind, 0));
+        llvm.AddAttributeAtIndex(f, at, llvm.CreateEnumAttribute(g->ctx, kind, 0));
 }
 
 LLVMValueRef
@@ -140,16 +137,16 @@ gen_add_function(gen *g, LLVMTypeRef type, const char *kind)
 {
     char name[64];
     LLVMValueRef f;
-    unsigned n = LLVMCountParamTypes(type);
+    unsigned n = llvm.CountParamTypes(type);
     LLVMAttributeIndex whole = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
 
     snprintf(name, sizeof name, "bgc_%s_%u", kind, (unsigned)g->now->linker->names++);
-    f = LLVMAddFunction(g->now->module, name, type);
-    LLVMSetVisibility(f, LLVMHiddenVisibility);
+    f = llvm.AddFunction(g->now->module, name, type);
+    llvm.SetVisibility(f, LLVMHiddenVisibility);
     gen_add_attribute(g, f, whole, "noinline");
     gen_add_attribute(g, f, whole, "nounwind");
     for (unsigned i = 0; i < n; i++)
-        if (LLVMGetTypeKind(LLVMTypeOf(LLVMGetParam(f, i))) == LLVMPointerTypeKind)
+        if (llvm.GetTypeKind(llvm.TypeOf(llvm.GetParam(f, i))) == LLVMPointerTypeKind)
             gen_add_attribute(g, f, i + 1, "noalias");
     return f;
 }
@@ -171,12 +168,12 @@ gen_add_handle(gen *g, code_value function)
 static void
 add_entries(gen *g, struct unit *u, const char *name)
 {
-    LLVMTypeRef type = LLVMArrayType(g->type.i64, (unsigned)u->entry.n);
-    LLVMValueRef *address = bg_malloc(u->entry.n * sizeof *address), table = LLVMAddGlobal(u->module, type, name);
+    LLVMTypeRef type = llvm.ArrayType(g->type.i64, (unsigned)u->entry.n);
+    LLVMValueRef *address = bg_malloc(u->entry.n * sizeof *address), table = llvm.AddGlobal(u->module, type, name);
 
     for (size_t i = 0; i < u->entry.n; i++)
-        address[i] = LLVMConstPtrToInt(u->entry.at[i], g->type.i64);
-    LLVMSetInitializer(table, LLVMConstArray(g->type.i64, address, (unsigned)u->entry.n));
+        address[i] = llvm.ConstPtrToInt(u->entry.at[i], g->type.i64);
+    llvm.SetInitializer(table, llvm.ConstArray(g->type.i64, address, (unsigned)u->entry.n));
     free(address);
 }
 
@@ -188,10 +185,10 @@ static const char passes[] = "function(loop-simplify,lcssa,loop-vectorize,early-
 static char *
 run_passes(const gen *g, struct unit *u)
 {
-    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    char *why = native_error(LLVMRunPasses(u->module, passes, g->native->machine[OPTIMISED], options), "optimising");
+    LLVMPassBuilderOptionsRef options = llvm.CreatePassBuilderOptions();
+    char *why = native_error(llvm.RunPasses(u->module, passes, g->native->machine[OPTIMISED], options), "optimising");
 
-    LLVMDisposePassBuilderOptions(options);
+    llvm.DisposePassBuilderOptions(options);
     return why;
 }
 
@@ -205,19 +202,19 @@ compile(gen *g, struct unit *u)
 
     snprintf(name, sizeof name, "bgc_entries_%u", (unsigned)u->linker->names++);
     add_entries(g, u, name);
-    if (LLVMVerifyModule(u->module, LLVMReturnStatusAction, &why)) {
+    if (llvm.VerifyModule(u->module, LLVMReturnStatusAction, &why)) {
         said = bg_format("LLVM, checking the code: %s", why);
-        LLVMDisposeMessage(why);
+        llvm.DisposeMessage(why);
         return said;
     }
-    LLVMDisposeMessage(why);
+    llvm.DisposeMessage(why);
     if (u->optimise && (said = run_passes(g, u)))
         return said;
     why = NULL;
-    if (LLVMTargetMachineEmitToMemoryBuffer(g->native->machine[u->optimise ? OPTIMISED : QUICK], u->module,
-                                            LLVMObjectFile, &why, &object)) {
+    if (llvm.TargetMachineEmitToMemoryBuffer(g->native->machine[u->optimise ? OPTIMISED : QUICK], u->module,
+                                             LLVMObjectFile, &why, &object)) {
         said = bg_format("LLVM, generating code: %s", why);
-        LLVMDisposeMessage(why);
+        llvm.DisposeMessage(why);
         return said;
     }
     address = (const int64_t *)linker_add(u->linker, object, name, &said);
@@ -265,11 +262,11 @@ gen_print_ir(const gen *g)
     strbuf_puts(&out, "");
     for (int i = 0; i < NPLACES * NMODULE; i++) {
         LLVMModuleRef module = g->unit[i / NMODULE][i % NMODULE].module;
-        char *ir = module ? LLVMPrintModuleToString(module) : NULL;
+        char *ir = module ? llvm.PrintModuleToString(module) : NULL;
 
         if (ir)
             strbuf_puts(&out, ir);
-        LLVMDisposeMessage(ir);
+        llvm.DisposeMessage(ir);
     }
     return out.at;
 }

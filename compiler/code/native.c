@@ -1,10 +1,6 @@
 /* native.c - see native.h */
 #include "native.h"
 
-#include <llvm-c/Core.h>
-#include <llvm-c/Orc.h>
-#include <llvm-c/Support.h>
-#include <llvm-c/Target.h>
 #include <stdio.h>
 #include <string.h>
 #include <threads.h>
@@ -30,23 +26,6 @@ callee_address(enum ex_op op)
 
 /* ---------------------------------------------------------------- processor */
 
-bool codegen_owns_llvm;
-
-static once_flag llvm_once = ONCE_FLAG_INIT;
-
-static void
-llvm_start(void)
-{
-    /* strength reduction takes half of the time that code for a loop takes and wins nothing: base + 8*i is an address
-     * the processor adds itself. A version without the option ignores it. */
-    const char *const argument[] = { "bgc", "-disable-lsr" };
-
-    if (codegen_owns_llvm)
-        LLVMParseCommandLineOptions(2, argument, NULL);
-    LLVMInitializeNativeTarget();
-    LLVMInitializeNativeAsmPrinter();
-}
-
 char *
 native_error(LLVMErrorRef e, const char *doing)
 {
@@ -54,9 +33,9 @@ native_error(LLVMErrorRef e, const char *doing)
 
     if (!e)
         return NULL;
-    text = LLVMGetErrorMessage(e);
+    text = llvm.GetErrorMessage(e);
     said = bg_format("LLVM, %s: %s", doing, text);
-    LLVMDisposeErrorMessage(text);
+    llvm.DisposeErrorMessage(text);
     return said;
 }
 
@@ -66,28 +45,32 @@ native_find(native *n, char **why)
     static const LLVMCodeGenOptLevel level[NMODULE] = { LLVMCodeGenLevelNone, LLVMCodeGenLevelDefault };
     char *cpu, *features, *text = NULL;
     LLVMTargetRef target;
+    const char *missing = llvm_load();
 
-    call_once(&llvm_once, llvm_start);
-    n->triple = LLVMGetDefaultTargetTriple();
-    if (LLVMGetTargetFromTriple(n->triple, &target, &text)) {
-        *why = bg_format("LLVM cannot generate code for %s: %s", n->triple, text);
-        LLVMDisposeMessage(text);
+    if (missing) {
+        *why = bg_strdup(missing);
         return false;
     }
-    cpu = LLVMGetHostCPUName();
-    features = LLVMGetHostCPUFeatures();
+    n->triple = llvm.GetDefaultTargetTriple();
+    if (llvm.GetTargetFromTriple(n->triple, &target, &text)) {
+        *why = bg_format("LLVM cannot generate code for %s: %s", n->triple, text);
+        llvm.DisposeMessage(text);
+        return false;
+    }
+    cpu = llvm.GetHostCPUName();
+    features = llvm.GetHostCPUFeatures();
     /* the small model has the FastISel of level 0 load constants directly; calls far away go through stubs of the
      * linker */
     for (int i = 0; i < NMODULE; i++)
-        n->machine[i] = LLVMCreateTargetMachine(target, n->triple, cpu, features, level[i], LLVMRelocPIC,
-                                                LLVMCodeModelSmall);
-    LLVMDisposeMessage(cpu);
-    LLVMDisposeMessage(features);
+        n->machine[i] = llvm.CreateTargetMachine(target, n->triple, cpu, features, level[i], LLVMRelocPIC,
+                                                 LLVMCodeModelSmall);
+    llvm.DisposeMessage(cpu);
+    llvm.DisposeMessage(features);
     if (!n->machine[QUICK] || !n->machine[OPTIMISED]) {
         *why = bg_format("LLVM cannot generate code for %s", n->triple);
         return false;
     }
-    n->layout = LLVMCreateTargetDataLayout(n->machine[QUICK]);
+    n->layout = llvm.CreateTargetDataLayout(n->machine[QUICK]);
     return true;
 }
 
@@ -95,12 +78,12 @@ void
 native_free(native *n)
 {
     if (n->layout)
-        LLVMDisposeTargetData(n->layout);
+        llvm.DisposeTargetData(n->layout);
     for (int i = 0; i < NMODULE; i++)
         if (n->machine[i])
-            LLVMDisposeTargetMachine(n->machine[i]);
+            llvm.DisposeTargetMachine(n->machine[i]);
     if (n->triple)
-        LLVMDisposeMessage(n->triple);
+        llvm.DisposeMessage(n->triple);
     *n = (native){ 0 };
 }
 
@@ -117,12 +100,12 @@ define_callees(LLVMOrcLLJITRef jit)
     for (enum ex_op op = 0; op < EX_NOPS; op++) {
         if (!ex_ops[op].linked)
             continue;
-        pair[n].Name = LLVMOrcLLJITMangleAndIntern(jit, native_callee(op, name));
+        pair[n].Name = llvm.OrcLLJITMangleAndIntern(jit, native_callee(op, name));
         pair[n].Sym.Address = callee_address(op);
         pair[n].Sym.Flags.GenericFlags = LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable;
         n++;
     }
-    e = LLVMOrcJITDylibDefine(LLVMOrcLLJITGetMainJITDylib(jit), LLVMOrcAbsoluteSymbols(pair, n));
+    e = llvm.OrcJITDylibDefine(llvm.OrcLLJITGetMainJITDylib(jit), llvm.OrcAbsoluteSymbols(pair, n));
     free(pair);
     return native_error(e, "defining functions");
 }
@@ -135,17 +118,17 @@ start_linker(linker *l)
 
     if (l->jit)
         return NULL;
-    if ((why = native_error(LLVMOrcCreateLLJIT(&l->jit, NULL), "starting the linker"))) {
+    if ((why = native_error(llvm.OrcCreateLLJIT(&l->jit, NULL), "starting the linker"))) {
         l->jit = NULL;
         return why;
     }
     /* memcpy and the like, which the optimiser may call */
-    why = native_error(
-        LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, LLVMOrcLLJITGetGlobalPrefix(l->jit), NULL, NULL),
-        "finding the functions of this process");
+    why = native_error(llvm.OrcCreateDynamicLibrarySearchGeneratorForProcess(
+                           &process, llvm.OrcLLJITGetGlobalPrefix(l->jit), NULL, NULL),
+                       "finding the functions of this process");
     if (why)
         return why;
-    LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(l->jit), process);
+    llvm.OrcJITDylibAddGenerator(llvm.OrcLLJITGetMainJITDylib(l->jit), process);
     return define_callees(l->jit);
 }
 
@@ -155,12 +138,12 @@ linker_add(linker *l, LLVMMemoryBufferRef object, const char *symbol, char **why
     LLVMOrcExecutorAddress at = 0;
 
     if ((*why = start_linker(l))) {
-        LLVMDisposeMemoryBuffer(object);
+        llvm.DisposeMemoryBuffer(object);
         return 0;
     }
-    if ((*why = native_error(LLVMOrcLLJITAddObjectFile(l->jit, LLVMOrcLLJITGetMainJITDylib(l->jit), object),
+    if ((*why = native_error(llvm.OrcLLJITAddObjectFile(l->jit, llvm.OrcLLJITGetMainJITDylib(l->jit), object),
                              "linking")) ||
-        (*why = native_error(LLVMOrcLLJITLookup(l->jit, &at, symbol), "linking")))
+        (*why = native_error(llvm.OrcLLJITLookup(l->jit, &at, symbol), "linking")))
         return 0;
     return (uintptr_t)at;
 }
@@ -169,6 +152,6 @@ void
 linker_free(linker *l)
 {
     if (l->jit)
-        LLVMConsumeError(LLVMOrcDisposeLLJIT(l->jit));
+        llvm.ConsumeError(llvm.OrcDisposeLLJIT(l->jit));
     *l = (linker){ 0 };
 }

@@ -5,11 +5,8 @@
 #ifndef BG_NATIVE_H
 #define BG_NATIVE_H
 
-#include <llvm-c/Error.h>
-#include <llvm-c/LLJIT.h>
-#include <llvm-c/TargetMachine.h>
-
 #include "expr.h"
+#include "llvm_library.h"
 
 enum { QUICK, OPTIMISED, NMODULE }; /* compiled fast; fast */
 

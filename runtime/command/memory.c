@@ -129,19 +129,6 @@ find_next(void)
 }
 #endif
 
-/* llvm::install_bad_alloc_error_handler; absent where LLVM was built with exceptions */
-typedef void bad_alloc_handler(void *ctx, const char *reason, bool crash_diagnostics);
-void install_bad_alloc_handler(bad_alloc_handler *handler,
-                               void *ctx) __asm__("_ZN4llvm31install_bad_alloc_error_handlerEPFvPvPKcbES0_")
-    __attribute__((weak));
-
-static void
-no_memory_in_llvm(void *ctx, const char *reason, bool crash_diagnostics)
-{
-    (void)ctx, (void)reason, (void)crash_diagnostics;
-    bg_out_of_memory(0);
-}
-
 /* ---- before and in main ---- */
 
 static void
@@ -149,8 +136,6 @@ prepare(void)
 {
     find_next();
     leave_one_processor();
-    if (install_bad_alloc_handler)
-        install_bad_alloc_handler(no_memory_in_llvm, NULL);
 }
 
 /* Runs before the libraries' own constructors, which allocate too. */

@@ -1,0 +1,99 @@
+/* llvm_library.c - see llvm_library.h */
+#include "llvm_library.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <threads.h>
+
+#include "codegen.h"
+
+struct llvm_called llvm;
+
+static once_flag once = ONCE_FLAG_INIT;
+static char *trouble;
+
+/* A function of the library, NULL if it has none of that name. POSIX has functions in the place of objects; C has not
+ */
+static void
+find(void *library, const char *name, void *function, size_t size)
+{
+    void *found = dlsym(library, name);
+
+    if (!found && !trouble)
+        trouble = bg_format("LLVM cannot be used: %s", dlerror());
+    memcpy(function, &found, size);
+}
+
+static void
+no_memory(void *ctx, const char *reason, bool crash_diagnostics)
+{
+    (void)ctx, (void)reason, (void)crash_diagnostics;
+    bg_out_of_memory(0);
+}
+
+/* Where LLVM was built with exceptions there is no such handler, and none is needed. */
+static void
+watch_memory(void *library)
+{
+    void (*install)(void (*handler)(void *ctx, const char *reason, bool crash_diagnostics), void *ctx);
+    void *found = dlsym(library, "_ZN4llvm31install_bad_alloc_error_handlerEPFvPvPKcbES0_");
+
+    if (!found)
+        return;
+    memcpy(&install, &found, sizeof install);
+    install(no_memory, NULL);
+}
+
+/* What llvm-c/Target.h has as inline functions: the parts of LLVM for the processor it was built on */
+static void
+start_native(void *library)
+{
+#define TEXT(name) #name
+#define NAME(name) TEXT(name)
+    static const char *const part[] = { NAME(LLVM_NATIVE_TARGETINFO), NAME(LLVM_NATIVE_TARGET),
+                                        NAME(LLVM_NATIVE_TARGETMC), NAME(LLVM_NATIVE_ASMPRINTER) };
+#undef NAME
+#undef TEXT
+    void (*start)(void);
+
+    for (size_t k = 0; k < sizeof part / sizeof *part && !trouble; k++) {
+        find(library, part[k], &start, sizeof start);
+        if (start)
+            start();
+    }
+}
+
+static void
+load(void)
+{
+    /* strength reduction takes half of the time that code for a loop takes and wins nothing: base + 8*i is an address
+     * the processor adds itself. A version without the option ignores it. */
+    const char *const argument[] = { "bgc", "-disable-lsr" };
+    void *library = dlopen(BGC_LLVM_NAME, RTLD_LAZY | RTLD_LOCAL);
+
+    if (!library) /* outside of where libraries are looked for */
+        library = dlopen(BGC_LLVM_PATH, RTLD_LAZY | RTLD_LOCAL);
+    if (!library) {
+        const char *why = dlerror();
+
+        if (strstr(why, "failed to map segment")) /* the loader does not say that it had no memory for it */
+            bg_out_of_memory(0);
+        trouble = bg_format("LLVM cannot be loaded: %s", why);
+        return;
+    }
+#define FIND(name) find(library, "LLVM" #name, &llvm.name, sizeof llvm.name);
+    LLVM_CALLED(FIND)
+#undef FIND
+    if (codegen_owns_llvm && !trouble) {
+        watch_memory(library);
+        llvm.ParseCommandLineOptions(2, argument, NULL);
+    }
+    start_native(library);
+}
+
+const char *
+llvm_load(void)
+{
+    call_once(&once, load);
+    return trouble;
+}
