@@ -3,8 +3,8 @@
 
 #include "ast.h"
 
-static const ast_block no_block = { .at = { UINT32_MAX, 0, 0 } };
-static const ast_more no_more = { .domain_at = { UINT32_MAX, 0, 0 }, .args_at = { UINT32_MAX, 0, 0 } };
+static const ast_block no_block = { .at = { NONE, 0, 0 } };
+static const ast_more no_more = { .domain_at = { NONE, 0, 0 }, .args_at = { NONE, 0, 0 } };
 const ast_own ast_own_nothing = { .block = &no_block, .more = &no_more };
 
 /* The ports of TF and GY that declare none: power goes in at `in` and out at `out`. */

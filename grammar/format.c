@@ -230,7 +230,7 @@ static bool
 spaced(const struct format *f, size_t before_before, size_t before, size_t i)
 {
     enum scan_kind left = f->token[before].kind, right = f->token[i].kind;
-    bool first = before_before == SIZE_MAX;
+    bool first = before_before == NO_INDEX;
 
     if (is_sign(f, before, "{") || is_sign(f, i, "{") || is_sign(f, i, "}"))
         return true;
@@ -376,17 +376,17 @@ leave_block(struct format *f)
 static void
 lay_out(struct format *f)
 {
-    size_t item = SIZE_MAX, before = SIZE_MAX, before_before = SIZE_MAX; /* item: token or comment */
+    size_t item = NO_INDEX, before = NO_INDEX, before_before = NO_INDEX; /* item: token or comment */
 
     f->starts = true;
     for (size_t i = 0; i < f->n; item = i++) {
         bool comment = f->token[i].kind == SCAN_COMMENT,
-             behind_comment = item != SIZE_MAX && f->token[item].kind == SCAN_COMMENT;
-        uint32_t lines = item == SIZE_MAX ? 1 : f->place[i].line - f->place[item].line;
+             behind_comment = item != NO_INDEX && f->token[item].kind == SCAN_COMMENT;
+        uint32_t lines = item == NO_INDEX ? 1 : f->place[i].line - f->place[item].line;
         bool closes = is_sign(f, i, "}");
         bool one_line = f->level.n && f->level.at[f->level.n - 1].kind == '{' && f->level.at[f->level.n - 1].one_line;
-        bool blank = lines > 1 && f->starts && item != SIZE_MAX && !is_sign(f, item, "{") && !closes;
-        size_t gap = item == SIZE_MAX ? 0
+        bool blank = lines > 1 && f->starts && item != NO_INDEX && !is_sign(f, item, "{") && !closes;
+        size_t gap = item == NO_INDEX ? 0
                                       : f->place[i].column - f->place[item].column -
                                             (f->token[item].at.end - f->token[item].at.begin);
 
@@ -412,7 +412,7 @@ lay_out(struct format *f)
             else
                 new_line(f, continued(f, i, is_sign(f, i, ")") || f->token[i].kind == SCAN_MATRIX_END ? 0 : LEVEL),
                          false);
-        } else if (before == SIZE_MAX) {
+        } else if (before == NO_INDEX) {
             ;
         } else if (f->starts || closes) {
             if (one_line)

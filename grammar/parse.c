@@ -370,7 +370,7 @@ scan_begin(struct scan *scan, void **scanner)
     size_t n = scan->length - skip;
 
     scan->pos = (uint32_t)skip;
-    scan->before_end = UINT32_MAX;
+    scan->before_end = NONE;
     scan->first = true;
     /* flex reads a token again from its beginning at every zero byte in it, and wants two of them behind the text */
     scan->buffer = bg_malloc(n + 2);
@@ -408,7 +408,7 @@ parse_file(sources *s, names *n, arena *a, uint32_t file)
                        .a = a,
                        .file = file,
                        .pending = &pending,
-                       .resumed = UINT32_MAX,
+                       .resumed = NONE,
                        .unclosed = SPAN_NONE };
 
     f->file = file;

@@ -52,3 +52,15 @@ for f in $sources; do
     case $name in *_inside.h) continue ;; esac
     grep -qE "\`(${name%.*}|$name)\`" "${f%%/*}/README.md" || { echo "${f%%/*}/README.md does not name $name"; exit 1; }
 done
+
+# what the tables "Where is it?" name stands where they say: files, and functions in one of them
+for room in compiler runtime; do
+    table=$(sed -n '/^## Where is it?/,/^## [^W]/p' $room/README.md)
+    for name in $(echo "$table" | grep -oE '`[a-z_/]+(\.[ch])?`' | tr -d '`'); do
+        case $name in
+        *.[ch]) [ -f "$room/$name" ] || { echo "$room/README.md: there is no $name"; exit 1; } ;;
+        *_*) grep -rqE "^$name\(" "$room" || [ -n "$(find "$room" -name "$name.c")" ] ||
+            { echo "$room/README.md: there is no function $name"; exit 1; } ;;
+        esac
+    done
+done

@@ -217,7 +217,7 @@ arena_strndup(arena *a, const char *s, size_t n)
 {
     char *copy;
 
-    if (n == SIZE_MAX)
+    if (n == NO_INDEX)
         bg_out_of_memory(n);
     copy = arena_text(a, n + 1);
 

@@ -20,6 +20,12 @@
 #define BG_PRINTF(f, a)
 #endif
 
+/* What is no number of anything: NONE of 32 bits, as elements, variables and nodes are numbered, NO_INDEX of size_t, as
+ * places in arrays are. Names such as VAR_NONE say whose number it would be and are the same; an int that is found, or
+ * the status of an evaluation, is -1 in its place. 0 always is the first. */
+#define NONE UINT32_MAX
+#define NO_INDEX SIZE_MAX
+
 enum { EXIT_NO_MEMORY = 5 };
 
 /* Called once before the program ends for want of memory, to remove what is unfinished; NULL: nothing. It may not ask
@@ -85,7 +91,7 @@ typedef struct map {
     struct map_slot *at;
     size_t n, cap;
 } map; /* {0} is empty */
-#define MAP_NONE UINT32_MAX
+#define MAP_NONE NONE
 uint32_t map_get(const map *m, uint64_t key); /* MAP_NONE when absent */
 void map_set(map *m, uint64_t key, uint32_t value);
 void map_free(map *m);

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 typedef uint32_t var_id;
-#define VAR_NONE UINT32_MAX
+#define VAR_NONE NONE
 
 enum var_kind {
     VAR_TIME,     /* id 0 */

@@ -27,7 +27,7 @@ struct text {
 /* A thread that says something. Notes and helps go with its last message */
 struct speaker {
     pthread_t thread;
-    size_t said;  /* SIZE_MAX: it was not kept */
+    size_t said;  /* NO_INDEX: it was not kept */
     size_t muted; /* so often */
 };
 
@@ -305,7 +305,7 @@ speaker_of(sources *s)
     for (size_t i = 0; i < s->speaker.n; i++)
         if (pthread_equal(s->speaker.at[i].thread, self))
             return &s->speaker.at[i];
-    vec_push(&s->speaker, ((struct speaker){ .thread = self, .said = SIZE_MAX }));
+    vec_push(&s->speaker, ((struct speaker){ .thread = self, .said = NO_INDEX }));
     return &s->speaker.at[s->speaker.n - 1];
 }
 
@@ -316,7 +316,7 @@ say_locked(sources *s, enum severity severity, const char *code, span at, const 
     char *message;
     uint64_t key;
 
-    speaker->said = SIZE_MAX;
+    speaker->said = NO_INDEX;
     if (s->silent || speaker->muted)
         return;
     if (severity == SEV_ERROR) {

@@ -14,11 +14,11 @@
 typedef struct span {
     uint32_t file, begin, end;
 } span;
-#define SPAN_NONE ((span){ UINT32_MAX, 0, 0 })
+#define SPAN_NONE ((span){ NONE, 0, 0 })
 static inline bool
 span_known(span s)
 {
-    return s.file != UINT32_MAX;
+    return s.file != NONE;
 }
 static inline span
 span_join(span a, span b)

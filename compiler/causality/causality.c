@@ -487,7 +487,7 @@ result(struct assign *a)
         c->bond_to[b] = s->at[s->nport + 2 * b + 1];
     }
     for (uint32_t j = 0; j < s->njunction; j++) {
-        c->strong[j] = s->strong[j] == END_NONE ? UINT32_MAX : s->incidence[s->strong[j]];
+        c->strong[j] = s->strong[j] == END_NONE ? NONE : s->incidence[s->strong[j]];
         if (a->state_junction[j])
             vec_push(&c->junction_state, j);
     }

@@ -30,7 +30,7 @@ typedef struct causal_term {
 typedef struct causal {
     int8_t *port; /* [nport] enum strength at its junction: strong = the element brings the common variable */
     int8_t *bond_from, *bond_to;  /* [nbond] strength at either end */
-    uint32_t *strong;             /* [njunction] position in flat.incidence of the strong one, UINT32_MAX: open */
+    uint32_t *strong;             /* [njunction] position in flat.incidence of the strong one, NONE: open */
     bool *state;                  /* [nport] storage port with its stored variable as a state (else dependent) */
     VEC(uint32_t) junction_state; /* junctions whose common variable is a state (section 3) */
     VEC(uint32_t) dependent;      /* storage ports, dependent */

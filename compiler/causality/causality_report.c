@@ -87,7 +87,7 @@ causality_report_conflict(struct assign *a)
     stroke_path path = { 0 };
     uint32_t root[2];
 
-    strokes_explain(&a->s, SIZE_MAX, root, &path);
+    strokes_explain(&a->s, NO_INDEX, root, &path);
     if (root[0] == END_NONE) {
         diag_error(src, "causality-conflict", fj->at, "nothing determines the %s of \"%s\"",
                    causality_common_name(a, c.junction), fj->name);

@@ -4,7 +4,6 @@
 #include "nullspace.h"
 #include "residue.h"
 
-#define NIL UINT32_MAX
 enum { BUCKETS = 64 }; /* rows by length; the last bucket holds all longer ones */
 
 struct entry {
@@ -48,9 +47,9 @@ nullspace_new(uint32_t rows, uint32_t cols)
     n->pivot_of = bg_malloc(cols * sizeof *n->pivot_of);
     n->x = bg_calloc(cols, sizeof *n->x);
     for (uint32_t i = 0; i < rows; i++)
-        n->row_head[i] = NIL;
+        n->row_head[i] = NONE;
     for (uint32_t i = 0; i < cols; i++)
-        n->col_head[i] = n->pivot_of[i] = NIL;
+        n->col_head[i] = n->pivot_of[i] = NONE;
     return n;
 }
 
@@ -86,12 +85,12 @@ link_entry(nullspace *n, uint32_t i)
 {
     struct entry *e = &n->entry.at[i];
 
-    e->row_prev = e->col_prev = NIL;
+    e->row_prev = e->col_prev = NONE;
     e->row_next = n->row_head[e->row];
     e->col_next = n->col_head[e->col];
-    if (e->row_next != NIL)
+    if (e->row_next != NONE)
         n->entry.at[e->row_next].row_prev = i;
-    if (e->col_next != NIL)
+    if (e->col_next != NONE)
         n->entry.at[e->col_next].col_prev = i;
     n->row_head[e->row] = n->col_head[e->col] = i;
     n->row_n[e->row]++;
@@ -103,17 +102,17 @@ unlink_entry(nullspace *n, uint32_t i)
 {
     struct entry *e = &n->entry.at[i];
 
-    if (e->row_prev == NIL)
+    if (e->row_prev == NONE)
         n->row_head[e->row] = e->row_next;
     else
         n->entry.at[e->row_prev].row_next = e->row_next;
-    if (e->row_next != NIL)
+    if (e->row_next != NONE)
         n->entry.at[e->row_next].row_prev = e->row_prev;
-    if (e->col_prev == NIL)
+    if (e->col_prev == NONE)
         n->col_head[e->col] = e->col_next;
     else
         n->entry.at[e->col_prev].col_next = e->col_next;
-    if (e->col_next != NIL)
+    if (e->col_next != NONE)
         n->entry.at[e->col_next].col_prev = e->col_prev;
     n->row_n[e->row]--;
     n->col_n[e->col]--;
@@ -161,7 +160,7 @@ shortest_row(nullspace *n)
             if (!n->done[row] && (n->row_n[row] == b || (b == BUCKETS && n->row_n[row] > b)))
                 return row;
         }
-    return NIL;
+    return NONE;
 }
 
 static void
@@ -170,12 +169,12 @@ eliminate_row(nullspace *n, uint32_t row)
     uint32_t best = n->row_head[row], inverse, i, next;
     struct pivot p;
 
-    for (i = best; i != NIL; i = n->entry.at[i].row_next)
+    for (i = best; i != NONE; i = n->entry.at[i].row_next)
         if (n->col_n[n->entry.at[i].col] < n->col_n[n->entry.at[best].col])
             best = i;
     p = (struct pivot){ n->entry.at[best].col, n->entry.at[best].value, (uint32_t)n->others.n, 0 };
     inverse = gf_inv(p.value);
-    for (i = n->row_head[row]; i != NIL; i = next) {
+    for (i = n->row_head[row]; i != NONE; i = next) {
         next = n->entry.at[i].row_next;
         if (i != best)
             vec_push(&n->others, ((struct nullspace_entry){ n->entry.at[i].col, n->entry.at[i].value }));
@@ -183,7 +182,7 @@ eliminate_row(nullspace *n, uint32_t row)
         n->entry.at[i].value = 0;
     }
     p.n = (uint32_t)n->others.n - p.first;
-    for (i = n->col_head[p.col]; i != NIL; i = next) {
+    for (i = n->col_head[p.col]; i != NONE; i = next) {
         uint32_t target = n->entry.at[i].row, factor = gf_neg(gf_mul(n->entry.at[i].value, inverse));
 
         next = n->entry.at[i].col_next;
@@ -205,10 +204,10 @@ nullspace_eliminate(nullspace *n)
 
     for (uint32_t r = n->rows; r-- > 0;)
         enter_bucket(n, r);
-    while ((row = shortest_row(n)) != NIL)
+    while ((row = shortest_row(n)) != NONE)
         eliminate_row(n, row);
     for (uint32_t c = 0; c < n->cols; c++)
-        if (n->pivot_of[c] == NIL)
+        if (n->pivot_of[c] == NONE)
             vec_push(&n->free_column, c);
     n->use0 = bg_calloc(n->cols + 1u, sizeof *n->use0);
     n->use = bg_malloc(n->others.n * sizeof *n->use);

@@ -10,8 +10,6 @@
 #include "nullspace.h"
 #include "rankcheck.h"
 
-#define NIL UINT32_MAX
-
 /* What an open junction acts on, as points: the common variable of junction j (2j) or the sum of its known balance
  * terms (2j + 1). */
 #define COMMON(j) (2 * (j))
@@ -25,7 +23,7 @@ struct check {
     bool *seen;                /* [2 njunction] */
     VEC(uint32_t) reached, ready;
     nullspace *matrix;
-    VEC(uint32_t) owner; /* column to junction; NIL: link variable or a decided point */
+    VEC(uint32_t) owner; /* column to junction; NONE: link variable or a decided point */
 };
 
 static enum element_type
@@ -165,17 +163,17 @@ extend(struct check *c)
     size_t start;
 
     for (uint32_t j = 0; j < s->njunction; j++)
-        if (c->column[COMMON(j)] != NIL) {
+        if (c->column[COMMON(j)] != NONE) {
             c->seen[COMMON(j)] = true;
             vec_push(&c->reached, COMMON(j));
         }
     start = c->reached.n;
     reach(c);
     for (size_t i = start; i < c->reached.n; i++) {
-        if (c->column[c->reached.at[i]] != NIL)
+        if (c->column[c->reached.at[i]] != NONE)
             continue;
         c->column[c->reached.at[i]] = (uint32_t)c->owner.n;
-        vec_push(&c->owner, NIL);
+        vec_push(&c->owner, NONE);
     }
     forget(c);
 }
@@ -192,8 +190,8 @@ extended_rows(struct check *c, uint32_t row, bool count_only)
     for (uint32_t point = 0; point < 2 * s->njunction; point++) {
         uint32_t j = point / 2;
 
-        row_of[point] = NIL;
-        if (c->column[point] == NIL || (point == COMMON(j) && is_open(s, j)))
+        row_of[point] = NONE;
+        if (c->column[point] == NONE || (point == COMMON(j) && is_open(s, j)))
             continue;
         row_of[point] = row++;
         if (!count_only)
@@ -202,8 +200,8 @@ extended_rows(struct check *c, uint32_t row, bool count_only)
     for (uint32_t j = 0; j < s->njunction; j++) {
         uint32_t column = c->column[BALANCE(j)];
 
-        if (column != NIL) {
-            if (!count_only && through_balance(c, j, &t) && row_of[t.to] != NIL)
+        if (column != NONE) {
+            if (!count_only && through_balance(c, j, &t) && row_of[t.to] != NONE)
                 nullspace_add(c->matrix, row_of[t.to], column, t.factor);
             if (s->strong[j] != END_NONE && is_resistor(s, s->strong[j])) {
                 if (!count_only)
@@ -212,12 +210,12 @@ extended_rows(struct check *c, uint32_t row, bool count_only)
             }
         }
         column = c->column[COMMON(j)];
-        if (column == NIL)
+        if (column == NONE)
             continue;
         for (uint32_t k = s->row[j]; k < s->row[j + 1]; k++) {
             uint32_t e = s->adjacent[k];
 
-            if (!count_only && through_common(c, e, &t) && row_of[t.to] != NIL)
+            if (!count_only && through_common(c, e, &t) && row_of[t.to] != NONE)
                 nullspace_add(c->matrix, row_of[t.to], column, t.factor);
             if (!is_open(s, j) && is_resistor(s, e) && s->at[e] == ST_WEAK) {
                 if (!count_only)
@@ -241,7 +239,7 @@ build(struct check *c, bool one_way)
     for (uint32_t j = 0; j < s->njunction; j++) {
         bool rest = false;
 
-        row_of[j] = NIL;
+        row_of[j] = NONE;
         if (!is_open(s, j))
             continue;
         row_of[j] = rows++;
@@ -249,10 +247,10 @@ build(struct check *c, bool one_way)
             uint32_t e = s->adjacent[k];
 
             rest = rest || is_resistor(s, e);
-            own[e] = NIL;
+            own[e] = NONE;
             if (is_link_here(s, e)) {
                 own[e] = (uint32_t)c->owner.n;
-                vec_push(&c->owner, NIL);
+                vec_push(&c->owner, NONE);
                 links++;
             }
         }
@@ -271,7 +269,7 @@ build(struct check *c, bool one_way)
     extra = one_way ? extended_rows(c, 0, true) : 0;
     c->matrix = nullspace_new(rows + links + extra, (uint32_t)c->owner.n);
     for (uint32_t j = 0; j < s->njunction; j++) {
-        if (row_of[j] == NIL)
+        if (row_of[j] == NONE)
             continue;
         for (uint32_t k = s->row[j]; k < s->row[j + 1]; k++) {
             uint32_t e = s->adjacent[k], other = s->partner[e], ends[2] = { e, other };
@@ -279,7 +277,7 @@ build(struct check *c, bool one_way)
             if (s->at[e] != ST_OPEN || other == END_NONE)
                 continue;
             if (!s->link[e]) {
-                if (c->column[COMMON(s->junction[other])] != NIL)
+                if (c->column[COMMON(s->junction[other])] != NONE)
                     nullspace_add(c->matrix, row_of[j], c->column[COMMON(s->junction[other])], c->coef[e]);
                 continue;
             }
@@ -289,7 +287,7 @@ build(struct check *c, bool one_way)
                 uint32_t at = s->junction[ends[i]];
 
                 nullspace_add(c->matrix, row_of[at], own[e], c->coef[ends[i]]);
-                if (c->column[COMMON(at)] != NIL)
+                if (c->column[COMMON(at)] != NONE)
                     nullspace_add(c->matrix, rows, c->column[COMMON(at)], c->coef[ends[i]]);
             }
             rows++;
@@ -361,7 +359,7 @@ relate(struct check *c, const struct nullspace_entry *x, size_t n, relations *ou
     for (size_t i = 0; i < n; i++) {
         uint32_t j = c->owner.at[x[i].col];
 
-        if (j == NIL)
+        if (j == NONE)
             continue;
         vec_push(&out->junction, j);
         c->seen[COMMON(j)] = true;

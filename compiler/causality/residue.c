@@ -76,7 +76,7 @@ known(const residues *r, var_id v)
 {
     uint32_t at = map_get(&r->of_var, v);
 
-    return at == MAP_NONE ? UINT32_MAX : r->value.at[at];
+    return at == MAP_NONE ? NONE : r->value.at[at];
 }
 
 static void
@@ -178,7 +178,7 @@ residue_of(residues *r, inst i)
             var_id v = inst_slots(r->f, open.at[top].i)[open.at[top].next++];
             const flat_var *var = &r->f->var.at[v];
 
-            if (known(r, v) != UINT32_MAX)
+            if (known(r, v) != NONE)
                 continue;
             if (!is_opened(r->f, v)) {
                 set_known(r, v, var->kind == VAR_LITERAL ? of_number(var_value(r->f, v)) : drawn(4, v));

@@ -14,7 +14,7 @@
 
 #include "causality.h"
 
-#define END_NONE UINT32_MAX
+#define END_NONE NONE
 
 enum why {
     WHY_ROOT,    /* a source, a law, an attempt */

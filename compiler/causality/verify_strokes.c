@@ -18,7 +18,7 @@ junction(const flat_model *f, const causal *c, uint32_t j, char **flaw)
 {
     const flat_junction *x = &f->junction.at[j];
     const char *name = x->name ? x->name : "a junction";
-    bool closed = c->strong[j] != UINT32_MAX;
+    bool closed = c->strong[j] != NONE;
 
     if (closed && (c->strong[j] < x->inc0 || c->strong[j] >= x->inc0 + x->ninc))
         return flaw_found(flaw, "%s: its strong end is elsewhere", name);
@@ -129,7 +129,7 @@ open_junctions(const flat_model *f, const causal *c, char **flaw)
         if (c->junction_state.at[i] >= f->junction.n || listed[c->junction_state.at[i]]++)
             ok = flaw_found(flaw, "a junction is a state twice, or open too");
     for (uint32_t j = 0; ok && j < f->junction.n; j++)
-        if (listed[j] != (c->strong[j] == UINT32_MAX))
+        if (listed[j] != (c->strong[j] == NONE))
             ok = flaw_found(flaw, "%s: %s", f->junction.at[j].name ? f->junction.at[j].name : "a junction",
                             listed[j] ? "it is listed as open and has a strong end"
                                       : "it has no strong end, and is neither a state nor open");

@@ -70,7 +70,7 @@ evaluate(bounds *b, const double *modes, double from, double to, size_t n)
         }
         case EX_TABLE:
         case EX_TABLE_SLOPE:
-            *out = course_table(o->table, o->op == EX_TABLE_SLOPE, &at[o->a], o->b == UINT32_MAX ? NULL : &at[o->b]);
+            *out = course_table(o->table, o->op == EX_TABLE_SLOPE, &at[o->a], o->b == NONE ? NULL : &at[o->b]);
             break;
         default:
             *out = ex_ops[o->op].arity == 1 ? course_unary(o->op, &at[o->a])
@@ -169,7 +169,7 @@ bounds_step(bounds *b, const double *modes, double from, double to, bool all, si
     double least = INFINITY;
     size_t n = all ? b->term.n : b->form->driving_terms;
 
-    *clock = SIZE_MAX;
+    *clock = NO_INDEX;
     if (n == 0)
         return least;
     evaluate(b, modes, from, to, all ? b->form->op.n : b->form->driving_ops);

@@ -25,7 +25,7 @@ void bounds_free(bounds *b);
 void bounds_over(bounds *b, double start, double stop);
 /* Longest step within from..to in which each term, of the clocks that rates read or (all) of every clock, strays from a
  * straight line by a small part of its range; INFINITY where nothing limits it. 0: a bound is not finite over so long
- * an interval. *clock: which limits it, SIZE_MAX. */
+ * an interval. *clock: which limits it, NO_INDEX. */
 double bounds_step(bounds *b, const double *modes, double from, double to, bool all, size_t *clock);
 /* Where terms that rates read are greatest, and how long they are about it: at most `most` places, ascending in no
  * order. */

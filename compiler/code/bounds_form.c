@@ -48,7 +48,7 @@ add_expression(struct making *w, inst i)
     for (size_t k = 0; k < n; k++) {
         const ex_node *x = pool_node(f->pool, tape[k]);
         const node child[3] = { x->a, x->b, x->c };
-        uint32_t operand[3] = { UINT32_MAX, UINT32_MAX, UINT32_MAX }, place;
+        uint32_t operand[3] = { NONE, NONE, NONE }, place;
 
         if (x->op == EX_SLOT) {
             place = w->of_var[slot[x->a]] - 1;

@@ -37,14 +37,14 @@ hash_template(key_maker *m, const pool *p, const node *tape, size_t count)
             h = bg_hash_mix(h, e->c == NODE_NONE ? e->table : m->hash.at[e->c]);
         }
         m->hash.at[tape[i]] = h;
-        m->number.at[tape[i]] = UINT32_MAX;
+        m->number.at[tape[i]] = NONE;
     }
 }
 
 static uint32_t
 operand_number(const key_maker *m, node n)
 {
-    return n == NODE_NONE ? UINT32_MAX : m->number.at[n];
+    return n == NODE_NONE ? NONE : m->number.at[n];
 }
 
 /* Adds one operation whose operands are in the key; they are told by the order in which they came. */
@@ -95,15 +95,15 @@ key_template(key_maker *m, pool *p, code_key *key, node root)
         node operand[3] = { turned ? e->b : e->a, turned ? e->a : e->b, e->c };
         bool ready = true;
 
-        for (int k = 2; k >= 0 && !leaf && m->number.at[n] == UINT32_MAX; k--)
-            if (operand[k] != NODE_NONE && m->number.at[operand[k]] == UINT32_MAX) {
+        for (int k = 2; k >= 0 && !leaf && m->number.at[n] == NONE; k--)
+            if (operand[k] != NODE_NONE && m->number.at[operand[k]] == NONE) {
                 vec_push(&todo, operand[k]);
                 ready = false;
             }
         if (!ready)
             continue;
         todo.n--;
-        if (m->number.at[n] == UINT32_MAX)
+        if (m->number.at[n] == NONE)
             key_operation(m, p, key, n, next++, turned);
     }
     vec_free(&todo);

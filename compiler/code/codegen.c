@@ -55,7 +55,7 @@ is_kept(const gen *g, const code_key *key)
     return g->kept && !key->fixed && !code_store_full(g->kept);
 }
 
-/* A handle for what is there already, in this generator or in the store; UINT32_MAX: it has to be made. */
+/* A handle for what is there already, in this generator or in the store; NONE: it has to be made. */
 static uint32_t
 find_made(gen *g, const code_key *key)
 {
@@ -64,7 +64,7 @@ find_made(gen *g, const code_key *key)
     if (found != UINTPTR_MAX)
         return (uint32_t)found;
     if (!g->kept || key->fixed || (found = code_index_find(&g->kept->index, key)) == UINTPTR_MAX)
-        return UINT32_MAX;
+        return NONE;
     vec_push(&g->address, found);
     code_index_add(&g->index, key, g->address.n - 1);
     return (uint32_t)(g->address.n - 1);
@@ -113,7 +113,7 @@ gen_add_kernel(gen *g, node root, const struct gen_slot *slot, uint32_t nslots, 
     ex_slots_used(g->p, root, used, nslots);
     key_kernel(g, &key, root, slot, used, nslots, optimise);
     handle = find_made(g, &key);
-    if (handle == UINT32_MAX) {
+    if (handle == NONE) {
         gen_open_unit(g, optimise, is_kept(g, &key));
         handle = gen_add_handle(g, lower_kernel(&g->lower, root, slot, used, nslots));
         note_made(g, &key, handle);
@@ -175,7 +175,7 @@ gen_add_located(gen *g, const struct gen_assign *a, size_t n, bool optimise, int
         return gen_add_handle(g, NULL);
     key_located(g, &key, a, n, optimise, &place, at);
     handle = find_made(g, &key);
-    if (handle == UINT32_MAX) {
+    if (handle == NONE) {
         gen_open_unit(g, optimise, is_kept(g, &key));
         handle = gen_add_handle(g, lower_chunk(&g->lower, a, n, &place));
         note_made(g, &key, handle);

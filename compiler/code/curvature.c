@@ -40,11 +40,11 @@ struct row {
 struct curvature {
     size_t nby, nvars;
     size_t nx, ny;       /* nx: states, and held unknowns behind them */
-    uint32_t *column_of; /* [var] its column, UINT32_MAX: it does not move */
-    uint32_t *rate;      /* [nx] column of each state's rate, or held one's condition; UINT32_MAX: constant */
+    uint32_t *column_of; /* [var] its column, NONE: it does not move */
+    uint32_t *rate;      /* [nx] column of each state's rate, or held one's condition; NONE: constant */
     VEC(struct row) row; /* [ny] definition or residual */
     VEC(var_id) slot;
-    VEC(uint32_t) own; /* [ny] column of the variable that a definition defines, UINT32_MAX: a residual */
+    VEC(uint32_t) own; /* [ny] column of the variable that a definition defines, NONE: a residual */
     formula_book book;
     double *room;
     VEC(struct shape) shape;
@@ -107,7 +107,7 @@ gather(struct making *w)
     for (size_t i = 0; i < y.n; i++)
         c->column_of[y.at[i]] = (uint32_t)(c->nx + i);
     for (size_t i = 0; i < y.n; i++)
-        vec_push(&c->own, e->var.at[y.at[i]].kind == DEF_EXPLICIT ? (uint32_t)(c->nx + i) : UINT32_MAX);
+        vec_push(&c->own, e->var.at[y.at[i]].kind == DEF_EXPLICIT ? (uint32_t)(c->nx + i) : NONE);
     vec_free(&y);
 }
 
@@ -263,7 +263,7 @@ curvature_new(equations *e, const uint32_t *position, const var_id *by, size_t n
     for (size_t i = e->state.n; i < c->nx; i++) {
         var_id condition = e->row.at[i - e->state.n].r.d[0];
 
-        c->rate[i] = condition == VAR_NONE ? UINT32_MAX : c->column_of[condition];
+        c->rate[i] = condition == VAR_NONE ? NONE : c->column_of[condition];
     }
     c->move = bg_calloc(c->moves.by.n + 1, sizeof *c->move);
     c->room = bg_calloc(c->book.room + 1, sizeof *c->room);
@@ -329,20 +329,20 @@ curvature_at(curvature *c, const double *v, const bool *fixed)
             const struct first *d = &c->firsts.at[s.first + k];
             double x;
 
-            if (c->column_of[var[d->a]] == UINT32_MAX)
+            if (c->column_of[var[d->a]] == NONE)
                 continue;
             x = formula_value(&c->book, d->d, slot.at, c->room);
             fine = fine && isfinite(x);
             vec_push(&c->slope, ((struct slope){ r, c->column_of[var[d->a]], x }));
         }
-        if (c->own.at[r] != UINT32_MAX)
+        if (c->own.at[r] != NONE)
             vec_push(&c->slope, ((struct slope){ r, c->own.at[r], -1 }));
         for (uint32_t k = 0; k < s.nsecond; k++) {
             const struct second *d = &c->seconds.at[s.second + k];
             uint32_t a = c->column_of[var[d->a]], b = c->column_of[var[d->b]];
             double x;
 
-            if (a == UINT32_MAX || b == UINT32_MAX)
+            if (a == NONE || b == NONE)
                 continue;
             x = formula_value(&c->book, d->d, slot.at, c->room);
             fine = fine && isfinite(x);
@@ -395,7 +395,7 @@ curvature_gradient(curvature *c, const double complex *left, const double comple
         if (c->slope.at[k].column < nx)
             y[c->slope.at[k].row] -= c->slope.at[k].value * right[c->slope.at[k].column];
     for (size_t i = 0; i < nx; i++)
-        if (c->rate[i] != UINT32_MAX && c->rate[i] >= nx && c->rate[i] < nx + ny)
+        if (c->rate[i] != NONE && c->rate[i] >= nx && c->rate[i] < nx + ny)
             c->left[c->rate[i] - nx] -= left[i];
     if (!solve(c, 0, y) || !solve(c, 1, c->left))
         return false;

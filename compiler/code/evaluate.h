@@ -24,7 +24,7 @@ typedef struct block_memory {
     bool left;  /* since it was last cleared, a solution did not continue the one at the last accepted point: with the
                    same modes, a determinant changed its sign in between */
     bool leapt; /* likewise, a solution was far from that one: its branch may have ended in between */
-    uint32_t failed;     /* last block that failed, UINT32_MAX: none */
+    uint32_t failed;     /* last block that failed, NONE: none */
     uint32_t failed_row; /* its unknown that is not determined, or its worst residual */
     bool failed_singular;
     /* Makes optimised code for a routine that runs long. NULL: the code stays as it is. False after an error. */

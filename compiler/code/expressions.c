@@ -95,7 +95,7 @@ expression_poles_new(const equations *e, const pole_list *list)
 
         x.pole.at = q->at;
         x.pole.var = q->var == VAR_NONE ? NULL : arena_strdup(p->arena, var_name(e->f, q->var));
-        if (q->block == NO_BLOCK)
+        if (q->block == NONE)
             x.divisor = written(&p->book, e->f, q->divisor);
         else
             p->determinants = true;

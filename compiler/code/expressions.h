@@ -35,7 +35,7 @@ void expression_program_free(expression_program *p); /* NULL is fine */
 struct expression_pole {
     struct model_pole pole; /* but for its text */
     formula divisor;
-    uint32_t block; /* UINT32_MAX: none */
+    uint32_t block; /* NONE: none */
 };
 typedef struct expression_poles {
     formula_book book;

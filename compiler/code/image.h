@@ -152,7 +152,7 @@ typedef struct image {
     size_t nvars, nstates, nmodes, nheld, noutputs, nelements, nunknowns, nblocks, nconstraints;
     bool iterates;             /* has nonlinear blocks */
     uint32_t *position;        /* layout: of states in x, of modes in m, by variable */
-    uint32_t *state_port;      /* by state: the port of storage whose it is, UINT32_MAX: of none */
+    uint32_t *state_port;      /* by state: the port of storage whose it is, NONE: of none */
     bool *stated;              /* by state */
     var_id *unknown;           /* [nunknowns] of blocks */
     struct image_block *block; /* [nblocks] */

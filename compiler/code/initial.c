@@ -156,13 +156,13 @@ static void
 take_stated(struct solver *s, const struct initial_stated *in)
 {
     double value = evaluate(s, in->value);
-    bool state = in->state != UINT32_MAX && (in->last || !s->set[in->state]);
+    bool state = in->state != NONE && (in->last || !s->set[in->state]);
 
     if (!isfinite(value)) {
         report_not_finite(s, in);
         return;
     }
-    if (!state || (in->law != UINT32_MAX && !through_law(s, &s->g->law.at[in->law], value, &value))) {
+    if (!state || (in->law != NONE && !through_law(s, &s->g->law.at[in->law], value, &value))) {
         vec_push(&s->condition, ((struct condition){ in->var, value, in }));
     } else if (!isfinite(value)) {
         report_nothing_stored(s, in);
@@ -289,7 +289,7 @@ solve_groups(struct system_ *w)
 
             if (set[st])
                 continue;
-            if (owner[st] == UINT32_MAX)
+            if (owner[st] == NONE)
                 owner[st] = i;
             up[find(up, i)] = find(up, owner[st]);
         }
@@ -414,7 +414,7 @@ check_zero(struct solver *s, const struct initial_zero *z)
 
 /* ---------------------------------------------------------------- residual sources */
 
-/* worst: a state with a stated value, which is not what the constraints leave; UINT32_MAX: there is none */
+/* worst: a state with a stated value, which is not what the constraints leave; NONE: there is none */
 static void
 report_constraint(struct solver *s, uint32_t worst, double before)
 {
@@ -423,7 +423,7 @@ report_constraint(struct solver *s, uint32_t worst, double before)
 
     diag_error(texts, "initial-constraint", c.at, "the initial values do not meet the %s%s", c.name,
                s->g->constraint.n > 1 ? ", or do not move with it" : "");
-    if (worst != UINT32_MAX) {
+    if (worst != NONE) {
         var_id v = s->g->state.at[worst];
 
         diag_note(texts, s->set_by[worst]->at, "\"%s\" starts at %s; %s would be next to it",
@@ -439,21 +439,21 @@ static void
 meet_constraints(struct solver *s)
 {
     const struct initial_problem *p = s->p;
-    uint32_t n = (uint32_t)s->g->state.n, worst = UINT32_MAX;
+    uint32_t n = (uint32_t)s->g->state.n, worst = NONE;
     double *before = bg_malloc((n + 1) * sizeof *before);
     bool met;
 
     for (uint32_t i = 0; i < n; i++)
         before[i] = *value_of_state(s, i);
     met = model_project(p->m, p->t, p->x) == 0;
-    for (uint32_t i = 0; i < n && met && worst == UINT32_MAX; i++) {
+    for (uint32_t i = 0; i < n && met && worst == NONE; i++) {
         double x = *value_of_state(s, i), was = before[i];
 
         if (s->set[i] && fabs(x - was) > AGREES * fmax(fabs(x), fabs(was)) + NOTHING)
             worst = i;
     }
-    if (!met || worst != UINT32_MAX)
-        report_constraint(s, worst, worst == UINT32_MAX ? 0 : before[worst]);
+    if (!met || worst != NONE)
+        report_constraint(s, worst, worst == NONE ? 0 : before[worst]);
     free(before);
 }
 

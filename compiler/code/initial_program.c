@@ -48,13 +48,13 @@ stated_value(struct making *w, inst i)
 
 /* ---------------------------------------------------------------- laws of storage elements */
 
-/* The slots of a law, of which `own` is read under the number `as`; *at: which one that is, UINT32_MAX: none. False if
+/* The slots of a law, of which `own` is read under the number `as`; *at: which one that is, NONE: none. False if
  * the law reads other variables too. */
 static bool
 law_slots(struct making *w, const flat_law *law, var_id own, enum initial_number as, uint32_t *at)
 {
     w->slot.n = 0;
-    *at = UINT32_MAX;
+    *at = NONE;
     for (uint32_t k = 0; k < law->def.n; k++) {
         var_id v = inst_slots(w->f, law->def)[k];
         enum var_kind kind = w->f->var.at[v].kind;
@@ -68,7 +68,7 @@ law_slots(struct making *w, const flat_law *law, var_id own, enum initial_number
     return true;
 }
 
-/* The port's law, from its effort (C) or flow (I) to what it stores; UINT32_MAX if it reads more than its own. */
+/* The port's law, from its effort (C) or flow (I) to what it stores; NONE if it reads more than its own. */
 static uint32_t
 law_of(struct making *w, uint32_t port)
 {
@@ -81,8 +81,8 @@ law_of(struct making *w, uint32_t port)
     node solution, divisor, root = law->def.root;
     uint32_t own, n = law->def.n;
 
-    if (!law_slots(w, law, direct ? given : q->stored, direct ? INITIAL_GIVEN : INITIAL_OWN, &own) || own == UINT32_MAX)
-        return UINT32_MAX;
+    if (!law_slots(w, law, direct ? given : q->stored, direct ? INITIAL_GIVEN : INITIAL_OWN, &own) || own == NONE)
+        return NONE;
     vec_push(&w->slot, INITIAL_GIVEN);
     if (direct) {
         x.stored = formula_write(&w->g->book, p, root, w->slot.at, n);
@@ -104,7 +104,7 @@ add_zero(struct making *w, uint32_t state)
     const flat_law *law;
     uint32_t own;
 
-    if (s->port == UINT32_MAX)
+    if (s->port == NONE)
         return;
     law = port_law(w->f, s->port);
     if (law_slots(w, law, s->var, INITIAL_OWN, &own))
@@ -120,7 +120,7 @@ static void
 follows_from_law(struct making *w, uint32_t port, struct initial_stated *s)
 {
     s->law = law_of(w, port);
-    if (s->law != UINT32_MAX)
+    if (s->law != NONE)
         s->state = w->e->var.at[w->f->port.at[port].stored].index;
 }
 
@@ -149,7 +149,7 @@ stated_on_junction(struct making *w, const flat_initial *in, struct initial_stat
         s->last = true;
         return;
     }
-    if (strong == UINT32_MAX || f->incidence.at[strong].is_bond)
+    if (strong == NONE || f->incidence.at[strong].is_bond)
         return;
     port = f->incidence.at[strong].index;
     if (f->port.at[port].stored != VAR_NONE && w->c->state[port])
@@ -159,11 +159,9 @@ stated_on_junction(struct making *w, const flat_initial *in, struct initial_stat
 static void
 add_stated(struct making *w, const flat_initial *in)
 {
-    struct initial_stated s = {
-        stated_value(w, in->def), in->at, in->written, VAR_NONE, UINT32_MAX, UINT32_MAX, false
-    };
+    struct initial_stated s = { stated_value(w, in->def), in->at, in->written, VAR_NONE, NONE, NONE, false };
 
-    if (in->port != UINT32_MAX)
+    if (in->port != NONE)
         stated_on_port(w, in, &s);
     else
         stated_on_junction(w, in, &s);
@@ -183,14 +181,14 @@ initial_program_new(const flat_model *f, const causal *c, const equations *e)
         vec_push(&g->state, v);
         if (x->kind == VAR_INTEGRAL)
             vec_push(&g->stated, ((struct initial_stated){ stated_value(&w, var_init(f, v)), var_at(f, v), NULL, v, i,
-                                                           UINT32_MAX, true }));
+                                                           NONE, true }));
     }
     /* values of what is stored before values that go through laws, so that these fill what is left */
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < f->initial.n; i++) {
             const flat_initial *in = &f->initial.at[i];
 
-            if ((in->port != UINT32_MAX && (in->q == Q_DISPLACEMENT || in->q == Q_MOMENTUM)) == (pass == 0))
+            if ((in->port != NONE && (in->q == Q_DISPLACEMENT || in->q == Q_MOMENTUM)) == (pass == 0))
                 add_stated(&w, in);
         }
     for (size_t i = 0; i < e->constraint.n; i++)
@@ -234,9 +232,9 @@ initial_conditions(const initial_program *g, bool all, var_id *list)
 
     for (size_t i = 0; i < g->stated.n; i++) {
         const struct initial_stated *in = &g->stated.at[i];
-        bool state = in->state != UINT32_MAX && (in->last || !set[in->state]);
+        bool state = in->state != NONE && (in->last || !set[in->state]);
 
-        if (!state || (all && in->law != UINT32_MAX && !g->law.at[in->law].solved))
+        if (!state || (all && in->law != NONE && !g->law.at[in->law].solved))
             list[n++] = in->var;
         if (state)
             set[in->state] = true;

@@ -42,8 +42,8 @@ struct initial_stated {
     span at;
     const unit *written; /* in which the text says it; NULL: in none */
     var_id var;
-    uint32_t state; /* whose value it is; UINT32_MAX: of none, it is a condition on others */
-    uint32_t law;   /* through this one; UINT32_MAX: as it is */
+    uint32_t state; /* whose value it is; NONE: of none, it is a condition on others */
+    uint32_t law;   /* through this one; NONE: as it is */
     bool last;      /* replaces what was stated before; others become conditions where the state has a value */
 };
 /* The law of a storage whose state is left at zero */

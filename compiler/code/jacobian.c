@@ -22,7 +22,7 @@ struct jacobian_form {
     VEC(struct product) product;
     size_t n, nx;
     int64_t *column, *row;
-    uint32_t *source; /* [nonzeros] entry, UINT32_MAX: a stored zero */
+    uint32_t *source; /* [nonzeros] entry, NONE: a stored zero */
     bool *varies;     /* [nonzeros] */
 };
 
@@ -79,12 +79,12 @@ kill(struct builder *b, uint32_t i)
 static void
 eliminate(jacobian_form *j, struct builder *b, uint32_t z)
 {
-    for (uint32_t u = b->column_head.at[z]; u != UINT32_MAX; u = b->entry.at[u].next_in_column) {
+    for (uint32_t u = b->column_head.at[z]; u != NONE; u = b->entry.at[u].next_in_column) {
         uint32_t row = b->entry.at[u].row;
 
         if (b->entry.at[u].dead || row == z)
             continue;
-        for (uint32_t d = b->row_head.at[z]; d != UINT32_MAX; d = b->entry.at[d].next_in_row) {
+        for (uint32_t d = b->row_head.at[z]; d != NONE; d = b->entry.at[d].next_in_row) {
             uint32_t column = b->entry.at[d].column, to;
 
             if (b->entry.at[d].dead)
@@ -97,7 +97,7 @@ eliminate(jacobian_form *j, struct builder *b, uint32_t z)
         }
         kill(b, u);
     }
-    for (uint32_t d = b->row_head.at[z]; d != UINT32_MAX; d = b->entry.at[d].next_in_row)
+    for (uint32_t d = b->row_head.at[z]; d != NONE; d = b->entry.at[d].next_in_row)
         if (!b->entry.at[d].dead)
             kill(b, d);
 }
@@ -123,7 +123,7 @@ add_partials(equations *e, const program *rhs, layout l, inst def, uint32_t row,
 
     for (uint32_t k = 0; k < def.n; k++) {
         var_id v = f->slot.at[def.first + k];
-        bool state = e->var.at[v].kind == DEF_STATE, variable = !state && rhs->routine->w_position[v] != UINT32_MAX;
+        bool state = e->var.at[v].kind == DEF_STATE, variable = !state && rhs->routine->w_position[v] != NONE;
         uint32_t weight = state || variable ? MAP_NONE : map_get(&b->weight, v);
         double value;
         node d;
@@ -159,20 +159,20 @@ compress(jacobian_form *j, struct builder *b, const struct flags *gone, uint32_t
     VEC(uint32_t) diagonal = { 0 };
 
     for (uint32_t i = 0; i < nall; i++)
-        number[i] = gone->at[i] ? UINT32_MAX : kept++;
+        number[i] = gone->at[i] ? NONE : kept++;
     j->n = kept;
     j->column = bg_calloc(kept + 1, sizeof *j->column);
     for (uint32_t i = 0; i < nall; i++) {
         uint32_t at = map_get(&b->at, key_of(i, i));
 
         if (!gone->at[i])
-            vec_push(&diagonal, at != MAP_NONE && !b->entry.at[at].dead ? at : UINT32_MAX);
+            vec_push(&diagonal, at != MAP_NONE && !b->entry.at[at].dead ? at : NONE);
     }
     for (size_t i = 0; i < b->entry.n; i++)
         if (!b->entry.at[i].dead)
             j->column[number[b->entry.at[i].column] + 1]++;
     for (uint32_t c = 0; c < kept; c++)
-        j->column[c + 1] += diagonal.at[c] == UINT32_MAX;
+        j->column[c + 1] += diagonal.at[c] == NONE;
     for (uint32_t c = 0; c < kept; c++)
         j->column[c + 1] += j->column[c];
     j->row = bg_malloc(((size_t)j->column[kept] + 1) * sizeof *j->row);
@@ -183,11 +183,11 @@ compress(jacobian_form *j, struct builder *b, const struct flags *gone, uint32_t
     for (uint32_t r = 0; r < nall; r++) {
         if (gone->at[r])
             continue;
-        if (diagonal.at[number[r]] == UINT32_MAX) {
+        if (diagonal.at[number[r]] == NONE) {
             j->row[fill[number[r]]] = number[r];
-            j->source[fill[number[r]]++] = UINT32_MAX;
+            j->source[fill[number[r]]++] = NONE;
         }
-        for (uint32_t i = b->row_head.at[r]; i != UINT32_MAX; i = b->entry.at[i].next_in_row) {
+        for (uint32_t i = b->row_head.at[r]; i != NONE; i = b->entry.at[i].next_in_row) {
             uint32_t c;
 
             if (b->entry.at[i].dead)
@@ -222,7 +222,7 @@ jacobian_form_new(equations *e, const program *rhs, layout l, bool optimise, con
     vec_resize(&b.column_count, nall);
     vec_resize(&gone, nall);
     for (size_t i = 0; i < nall; i++)
-        b.row_head.at[i] = b.column_head.at[i] = UINT32_MAX;
+        b.row_head.at[i] = b.column_head.at[i] = NONE;
     for (uint32_t i = 0; i < nweights; i++)
         map_set(&b.weight, weight[i], nx + r->nw + i);
     for (size_t i = 0; i < rhs->assign.n; i++) {
@@ -367,6 +367,6 @@ jacobian_evaluate(jacobian *j, double t, const double *x, const double *modes, d
         j->value[p->to] += j->value[p->a] * j->value[p->b];
     }
     for (size_t i = 0; i < nonzeros; i++)
-        value[i] = f->source[i] == UINT32_MAX ? 0 : j->value[f->source[i]];
+        value[i] = f->source[i] == NONE ? 0 : j->value[f->source[i]];
     return 0;
 }

@@ -142,9 +142,9 @@ find_stated(image *m, const maker *k)
 
     for (size_t i = 0; i < f->initial.n; i++) {
         const flat_initial *in = &f->initial.at[i];
-        var_id v = in->port != UINT32_MAX ? f->port.at[in->port].stored : f->junction.at[in->junction].common;
+        var_id v = in->port != NONE ? f->port.at[in->port].stored : f->junction.at[in->junction].common;
 
-        if (v != VAR_NONE && m->position[v] != UINT32_MAX && e->var.at[v].kind == DEF_STATE)
+        if (v != VAR_NONE && m->position[v] != NONE && e->var.at[v].kind == DEF_STATE)
             m->stated[m->position[v]] = true;
     }
     for (uint32_t i = 0; i < e->state.n; i++) {
@@ -320,9 +320,9 @@ add_elements(image *m, const maker *k)
         return;
     m->element = bg_calloc(m->nelements + 1, sizeof *m->element);
     for (size_t i = 0; i < m->nelements; i++)
-        m->element[i] = (struct model_removal){ e->part.at[i].factor, e->part.at[i].rests, UINT32_MAX };
+        m->element[i] = (struct model_removal){ e->part.at[i].factor, e->part.at[i].rests, NONE };
     for (size_t i = 0; i < e->state.n; i++)
-        if (e->state.at[i].element != UINT32_MAX)
+        if (e->state.at[i].element != NONE)
             m->element[e->state.at[i].element].state = m->position[e->state.at[i].var];
 }
 
@@ -330,7 +330,7 @@ add_elements(image *m, const maker *k)
 static uint32_t
 stored_at(const flat_model *f, var_id v)
 {
-    return f->var.at[v].kind == VAR_STORED ? f->var.at[v].owner : UINT32_MAX;
+    return f->var.at[v].kind == VAR_STORED ? f->var.at[v].owner : NONE;
 }
 
 image *

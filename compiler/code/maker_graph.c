@@ -91,8 +91,8 @@ add_bond(struct making *w, uint32_t i)
     const flat_bond *b = &w->f->bond.at[i];
 
     w->g->graph.bond[i] = (struct model_bond){ b->from, b->to, keep(w, b->name),
-                                               keep(w, junction_label(w->f, b->from, UINT32_MAX)),
-                                               keep(w, junction_label(w->f, b->to, UINT32_MAX)) };
+                                               keep(w, junction_label(w->f, b->from, NONE)),
+                                               keep(w, junction_label(w->f, b->to, NONE)) };
 }
 
 /* Of an output or recorded expression that is one bond's effort or flow */
@@ -188,13 +188,13 @@ add_opening(struct making *w, const maker *k, size_t i)
 {
     const flat_model *f = w->f;
     const flat_opening *o = &f->opening.at[i];
-    const flat_law *law = o->element == UINT32_MAX ? NULL : law_of(f, o);
+    const flat_law *law = o->element == NONE ? NULL : law_of(f, o);
     struct model_opening x = { .name = keep(w, o->name),
                                .rate_name = keep(w, o->rate_name),
                                .by = o->by,
                                .rate = o->rate,
                                .element = o->element,
-                               .port = law ? law->port : UINT32_MAX,
+                               .port = law ? law->port : NONE,
                                .moves = law && moves_by_time(k, law->def),
                                .unit = o->unit,
                                .display = o->display };
@@ -329,10 +329,10 @@ image_states_make(const image *m, const maker *k)
                                          .shown = shown[i],
                                          .var = var[i],
                                          .kind = v->kind,
-                                         .port = v->kind == VAR_STORED ? v->owner : UINT32_MAX,
+                                         .port = v->kind == VAR_STORED ? v->owner : NONE,
                                          .junction = v->kind == VAR_STORED   ? f->port.at[v->owner].junction
                                                      : v->kind == VAR_COMMON ? v->owner
-                                                                             : UINT32_MAX,
+                                                                             : NONE,
                                          .only_outputs = k->e->state.at[k->state_of[i]].only_outputs,
                                          .stated = m->stated[i],
                                          .holds = v->holds };

@@ -110,7 +110,7 @@ model_set_parameter(bg_model *m, const char *name, double value)
 struct model_removal
 model_removal(const bg_model *m, size_t element)
 {
-    return m->image->element ? m->image->element[element] : (struct model_removal){ VAR_NONE, false, UINT32_MAX };
+    return m->image->element ? m->image->element[element] : (struct model_removal){ VAR_NONE, false, NONE };
 }
 
 bool
@@ -121,7 +121,7 @@ model_take_out(bg_model *m, size_t element, bool rests)
     if (x.factor == VAR_NONE || x.rests != rests)
         return false;
     model_set(m, x.factor, 0);
-    if (x.state != UINT32_MAX)
+    if (x.state != NONE)
         vec_push(&m->still, x.state);
     return true;
 }
@@ -195,7 +195,7 @@ model_of(image *of, maker *k, parameter_store *parameters)
     m->memory.sense = bg_calloc(of->nblocks + 1, sizeof *m->memory.sense);
     m->memory.modes = bg_calloc(of->nmodes + 1, sizeof(double));
     m->memory.nmodes = of->nmodes;
-    m->memory.failed = UINT32_MAX;
+    m->memory.failed = NONE;
     m->memory.optimise = optimise;
     m->memory.ctx = k;
     m->parameters = parameters;

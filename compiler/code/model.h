@@ -92,7 +92,7 @@ struct model_state {
     const unit *shown;       /* the unit in which messages show it (written.h); NULL: SI */
     var_id var;              /* in the flat model */
     enum var_kind kind;      /* stored, common to a junction, or an integral of the text */
-    uint32_t port, junction; /* whose it is; UINT32_MAX: none */
+    uint32_t port, junction; /* whose it is; NONE: none */
     bool only_outputs;       /* an integral that no rate reads: it takes no part in an equilibrium */
     bool stated;             /* has a stated initial value */
     bool holds;              /* has no rate: events alone set it */
@@ -259,7 +259,7 @@ int model_clocks(bg_model *m, double t, double *value);
 span model_clock_place(bg_model *m, size_t k);
 /* The run is from start to stop. The second call gives the longest step within from..to in which no clock strays from
  * a straight line (bounds.h); of the clocks that rates read, or (all) of every clock. INFINITY: nothing limits the
- * step; 0: that is not known over so long a time. *clock: the one that limits the step, or SIZE_MAX. */
+ * step; 0: that is not known over so long a time. *clock: the one that limits the step, or NO_INDEX. */
 void model_clocks_over(bg_model *m, double start, double stop);
 double model_clock_step(bg_model *m, double from, double to, bool all, size_t *clock);
 /* The times at which what the rates read of time is greatest, and for how long. */
@@ -377,7 +377,7 @@ void model_window(const bg_model *m, size_t k, double *from, double *to);
  * state stays as it is. False: this would take other equations, and nothing is changed. */
 bool model_take_out(bg_model *m, size_t element, bool rests);
 /* How that is done: the parameter that is the element's factor (VAR_NONE: there is none), what is zero without the
- * element, and the place of its state (UINT32_MAX: it has none). */
+ * element, and the place of its state (NONE: it has none). */
 struct model_removal {
     var_id factor;
     bool rests;

@@ -56,7 +56,7 @@ model_clocks_over(bg_model *m, double start, double stop)
 double
 model_clock_step(bg_model *m, double from, double to, bool all, size_t *clock)
 {
-    *clock = SIZE_MAX;
+    *clock = NO_INDEX;
     return m->bounds ? bounds_step(m->bounds, m->modes, from, to, all, clock) : INFINITY;
 }
 
@@ -94,7 +94,7 @@ model_poles(bg_model *m, double t, const double *x, double *value)
     if (status == 0 && m->determinant) {
         evaluator_determinants(m->evaluator[PART_POLES], m->determinant);
         for (size_t k = 0; k < p->pole.n; k++)
-            if (p->pole.at[k].block != UINT32_MAX)
+            if (p->pole.at[k].block != NONE)
                 value[k] = m->determinant[p->pole.at[k].block];
     }
     return status;
@@ -123,7 +123,7 @@ model_pole(bg_model *m, size_t k)
     const expression_poles *p = image_poles_of(m->image, m->maker);
     struct model_pole out = p->pole.at[k].pole;
 
-    if (p->pole.at[k].block == UINT32_MAX)
+    if (p->pole.at[k].block == NONE)
         out.text = divisor_text(m, p, k);
     return out;
 }

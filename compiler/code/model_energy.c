@@ -39,7 +39,7 @@ model_energy_curvature(bg_model *m, size_t state, const double *x)
     uint32_t port = m->image->state_port[state];
     storage_at s;
 
-    if (port == UINT32_MAX)
+    if (port == NONE)
         return NAN;
     s = storage_of(m, x);
     return storage_curvature(&s, &s.g->law.at[s.g->of_port[port]]);

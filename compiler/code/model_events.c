@@ -140,7 +140,7 @@ model_forget(bg_model *m)
     m->memory.round = 0;
     m->chose = false;
     m->memory.left = m->memory.failed_singular = false;
-    m->memory.failed = UINT32_MAX;
+    m->memory.failed = NONE;
     for (int k = 0; k < PART_COUNT; k++)
         if (m->evaluator[k])
             evaluator_forget(m->evaluator[k]);

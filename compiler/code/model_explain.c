@@ -16,11 +16,11 @@ model_root_states(bg_model *m, bool *fed)
     return r->any;
 }
 
-/* Place of an unknown of blocks in a part of m; UINT32_MAX: it has none there. */
+/* Place of an unknown of blocks in a part of m; NONE: it has none there. */
 static uint32_t
 place_in(const bg_model *m, int part, var_id unknown)
 {
-    return m->evaluator[part] ? evaluator_routine(m->evaluator[part])->w_position[unknown] : UINT32_MAX;
+    return m->evaluator[part] ? evaluator_routine(m->evaluator[part])->w_position[unknown] : NONE;
 }
 
 /* Numbers of parameters and of the unknowns of blocks, as compiled code found them last: first of what model_variables
@@ -38,7 +38,7 @@ fill_known(const bg_model *m, double *v)
             var_id u = m->image->unknown[i];
             uint32_t place = place_in(m, part, u);
 
-            if (place != UINT32_MAX) {
+            if (place != NONE) {
                 v[u] = evaluator_variables(m->evaluator[part])[place];
                 break;
             }
@@ -53,7 +53,7 @@ model_variables(bg_model *m, double t, const double *x, double *v)
 
     /* blocks that the rates do not need */
     for (size_t i = 0; i < m->image->nunknowns && fine; i++)
-        if (place_in(m, PART_RHS, m->image->unknown[i]) == UINT32_MAX) {
+        if (place_in(m, PART_RHS, m->image->unknown[i]) == NONE) {
             fine = model_need(m, PART_BONDS) && model_run_part(m, PART_BONDS, t, x, m->scratch[PART_BONDS]) == 0 &&
                    model_need(m, PART_OUTPUTS) && model_run_part(m, PART_OUTPUTS, t, x, m->scratch[PART_OUTPUTS]) == 0;
             break;
@@ -111,11 +111,11 @@ describe(const bg_model *m, const char *called, const formula_book *b, formula d
     strbuf out = { 0 };
 
     value = formula_explain(b, def, number, room, &culprit);
-    if (culprit == SIZE_MAX && isfinite(value)) {
+    if (culprit == NO_INDEX && isfinite(value)) {
         free(room);
         return false;
     }
-    if (culprit == SIZE_MAX)
+    if (culprit == NO_INDEX)
         culprit = n - 1;
     o += culprit;
     switch (o->op) {
@@ -187,18 +187,18 @@ model_condition_noise(bg_model *m, size_t k, double t, const double *x)
 
 /* ---------------------------------------------------------------- why it fails */
 
-/* The condition by which a root is taken of a negative number; SIZE_MAX: none */
+/* The condition by which a root is taken of a negative number; NO_INDEX: none */
 static size_t
 outside(bg_model *m, double t, const double *x)
 {
-    size_t found = SIZE_MAX;
+    size_t found = NO_INDEX;
     double *g;
 
     if (!m->image->nmodes)
-        return SIZE_MAX;
+        return NO_INDEX;
     g = bg_calloc(m->image->nmodes, sizeof *g);
     if (model_need(m, PART_CONDITIONS) && model_conditions(m, t, x, g) == 0)
-        for (size_t k = 0; k < m->image->nmodes && found == SIZE_MAX; k++)
+        for (size_t k = 0; k < m->image->nmodes && found == NO_INDEX; k++)
             if (m->image->mode[k].kind == MODE_DOMAIN && g[k] < 0)
                 found = k;
     free(g);
@@ -302,12 +302,12 @@ model_explain(bg_model *m, double t, const double *x, char **text)
     *text = NULL;
     if (bad != VAR_NONE && g->moves[bad])
         *text = explain_variable(m, bad, v, &at);
-    else if (m->memory.failed != UINT32_MAX)
+    else if (m->memory.failed != NONE)
         *text = explain_block(m, &at);
     if (!*text) {
         size_t k = outside(m, t, x);
 
-        if (k != SIZE_MAX) {
+        if (k != NO_INDEX) {
             const expression_program *e = image_expressions_of(m->image, m->maker);
             size_t n;
             const struct formula_op *o = formula_ops(&e->book, &e->mode.at[k], &n);

@@ -19,7 +19,7 @@ model_output_find(const bg_model *m, const char *name)
     for (size_t k = 0; k < g->noutputs; k++)
         if (!strcmp(g->output[k].name, name))
             return k;
-    return SIZE_MAX;
+    return NO_INDEX;
 }
 
 double

@@ -19,7 +19,7 @@ struct model_element {
     bool switched; /* ideal switch */
     uint32_t port0, nports;
     uint32_t ratio0, nratios; /* of a two-port: its moduli (model_ratio) */
-    uint32_t instance;        /* what made it, UINT32_MAX: the model itself */
+    uint32_t instance;        /* what made it, NONE: the model itself */
 };
 struct model_port {
     uint32_t element, junction;
@@ -54,7 +54,7 @@ struct model_incidence {
 /* An instance of a component, or (name NULL) one round of a loop. Enclosing ones come first. */
 struct model_instance {
     const char *name, *type;
-    uint32_t parent; /* UINT32_MAX: the model itself */
+    uint32_t parent; /* NONE: the model itself */
 };
 /* An output of the text or, after these, a recorded expression. quantity: the domain's name of an effort or flow; NULL
  * for others */
@@ -68,8 +68,8 @@ struct model_output {
 struct model_opening {
     const char *name, *rate_name;
     var_id by, rate;
-    uint32_t element; /* the source, UINT32_MAX: an input of the text */
-    uint32_t port;    /* of a source: the one whose law it is; UINT32_MAX: none */
+    uint32_t element; /* the source, NONE: an input of the text */
+    uint32_t port;    /* of a source: the one whose law it is; NONE: none */
     bool reads_time;  /* that law does, by itself */
     bool moves;       /* it moves, and by time alone; all that is read in between is looked at */
     const unit *unit, *display;
@@ -92,7 +92,7 @@ typedef struct model_graph {
 
 const model_graph *model_graph_of(const bg_model *m);
 
-/* The number of the output with that name; SIZE_MAX: there is none. */
+/* The number of the output with that name; NO_INDEX: there is none. */
 size_t model_output_find(const bg_model *m, const char *name);
 /* Modulus k of the two-ports, by the numbers of all variables. */
 double model_ratio(bg_model *m, uint32_t k, const double *value);

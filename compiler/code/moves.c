@@ -12,7 +12,7 @@ move_of(const moves_program *p, var_id v, uint32_t by)
     for (uint32_t m = p->first[v]; m < p->first[v + 1]; m++)
         if (p->by.at[m] == by)
             return m;
-    return UINT32_MAX;
+    return NONE;
 }
 
 static int
@@ -60,7 +60,7 @@ moves_make(moves_program *p, const flat_model *f, const var_id *by, size_t n)
         vec_push(&p->by, all.entry.at[m].by);
     vec_free(&all.entry);
     for (uint32_t i = 0; i < n; i++)
-        vec_push(&p->own, by[i] == VAR_NONE ? UINT32_MAX : move_of(p, by[i], i));
+        vec_push(&p->own, by[i] == VAR_NONE ? NONE : move_of(p, by[i], i));
     parameter_order(f, rank);
     for (uint32_t v = 0; v < nvars; v++)
         if (rank[v] && p->first[v + 1] > p->first[v])
@@ -93,7 +93,7 @@ moves_slopes(const moves_program *p, const double *value, const bool *fixed, dou
 
     memset(slope, 0, p->by.n * sizeof *slope);
     for (size_t i = 0; i < p->own.n; i++)
-        if (p->own.at[i] != UINT32_MAX)
+        if (p->own.at[i] != NONE)
             slope[p->own.at[i]] = 1;
     for (size_t k = 0; k < p->turn.n; k++) {
         const struct moves_turn *t = &p->turn.at[k];

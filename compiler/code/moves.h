@@ -27,7 +27,7 @@ struct moves_link {
 typedef struct moves_program {
     uint32_t *first;             /* the moves of variable v are first[v] .. first[v+1]: */
     VEC(uint32_t) by;            /* by which of the chosen ones */
-    VEC(uint32_t) own;           /* of each chosen one its move by itself; UINT32_MAX: it is none */
+    VEC(uint32_t) own;           /* of each chosen one its move by itself; NONE: it is none */
     bool *computed;              /* by variable: it moves with others */
     VEC(struct moves_turn) turn; /* in the order of evaluation */
     VEC(struct moves_link) link;

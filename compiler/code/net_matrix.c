@@ -26,9 +26,9 @@ make_matrix(nets *s)
             }
         for (int64_t i = p->column[c]; i < p->column[c + 1]; i++) {
             size_t r = (size_t)p->row[i],
-                   k = r >= s->row0 && r < s->row0 + ORDERS * s->nheld ? net_of[(r - s->row0) / ORDERS] : SIZE_MAX;
+                   k = r >= s->row0 && r < s->row0 + ORDERS * s->nheld ? net_of[(r - s->row0) / ORDERS] : NO_INDEX;
 
-            if (k != SIZE_MAX)
+            if (k != NO_INDEX)
                 stamp[k] = c + 1;
         }
         for (size_t k = 0; k < s->n; k++) {

@@ -141,12 +141,12 @@ net_slopes(nets *s, struct net *k, const struct known *w, double t, double *x, s
 uint32_t
 net_single(const struct slopes *g, uint32_t r)
 {
-    uint32_t found = UINT32_MAX;
+    uint32_t found = NONE;
 
     for (uint32_t j = 0; j < g->ns; j++)
         if (g->a[(size_t)r * g->ns + j] != 0) {
-            if (found != UINT32_MAX)
-                return UINT32_MAX;
+            if (found != NONE)
+                return NONE;
             found = g->state.at[j];
         }
     return found;
@@ -190,7 +190,7 @@ net_find_rest(nets *s, struct net *k, struct known *w, double t, double *x)
     for (uint32_t r = 0; r < g.nc; r++) {
         uint32_t i = net_single(&g, r);
 
-        if (i != UINT32_MAX && zero_holds(s, k, w, t, x, i))
+        if (i != NONE && zero_holds(s, k, w, t, x, i))
             vec_push(&w->rest, i);
     }
     net_slopes_free(&g);

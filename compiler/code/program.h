@@ -16,7 +16,7 @@
 #include "equations.h"
 #include "routine.h"
 
-/* Where states and modes stand in x and m, by variable; UINT32_MAX elsewhere. */
+/* Where states and modes stand in x and m, by variable; NONE elsewhere. */
 typedef struct layout {
     const uint32_t *position;
 } layout;

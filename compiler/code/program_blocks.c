@@ -37,7 +37,7 @@ make_key(struct scheduler *s, uint32_t number)
             uint32_t at;
 
             if (is_unknown(g, r->block, v)) {
-                vec_push(&s->key, UINT32_MAX);
+                vec_push(&s->key, NONE);
                 vec_push(&s->key, g->routine->w_position[v] - r->w0);
                 continue;
             }

@@ -64,7 +64,7 @@ add_to_chunk(struct scheduler *s, struct gen_assign a)
 static uint32_t
 node_of_var(const program *g, const uint32_t *producer, var_id v)
 {
-    return g->routine->w_position[v] == UINT32_MAX ? UINT32_MAX : producer[g->routine->w_position[v]];
+    return g->routine->w_position[v] == NONE ? NONE : producer[g->routine->w_position[v]];
 }
 
 static inst
@@ -95,7 +95,7 @@ link_nodes(struct scheduler *s, const uint32_t *producer)
                 for (uint32_t k = 0; k < d.n; k++) {
                     uint32_t from = node_of_var(g, producer, f->slot.at[d.first + k]);
 
-                    if (from == UINT32_MAX || from == n)
+                    if (from == NONE || from == n)
                         continue;
                     if (pass == 0) {
                         s->user_first.at[from + 1]++;

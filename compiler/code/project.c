@@ -90,11 +90,11 @@ projection_new(const equations *e, const uint32_t *position)
             uint32_t root = find(up, i);
             struct set *s;
 
-            if (i < nc && number[root] == UINT32_MAX) {
+            if (i < nc && number[root] == NONE) {
                 number[root] = (uint32_t)p->set.n;
                 vec_push(&p->set, ((struct set){ 0 }));
             }
-            if (number[root] == UINT32_MAX)
+            if (number[root] == NONE)
                 continue;
             s = &p->set.at[number[root]];
             if (!pass)

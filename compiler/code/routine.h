@@ -64,7 +64,7 @@ typedef struct routine {
     size_t nitems, nvars;
     VEC(program_block) block;
     VEC(block_class) block_class;
-    uint32_t *w_position; /* by variable: place in w, UINT32_MAX: not materialised */
+    uint32_t *w_position; /* by variable: place in w, NONE: not materialised */
     uint32_t nw, ntargets;
     uint32_t *out_index; /* of each target: its place in the output array */
     formula_book book;

@@ -11,7 +11,7 @@
 #define GREATER \
     1e-9 /* of a row: a pivot that is no greater by this is an equal one, and the first of them is taken \
           */
-enum { NIL = UINT32_MAX, ORDERS = 3 };
+enum { ORDERS = 3 };
 
 /* One equation: a z + op b = 0; kick: what the same rows say of impulses, a p + kick b = 0. pivot: the unknown it is
  * solved for. */
@@ -74,13 +74,13 @@ next_pivot(const struct elimination *e, const double *column, uint32_t *at, uint
 {
     double best = 0;
 
-    *at = NIL;
+    *at = NONE;
     for (uint32_t i = 0; i < e->nrows; i++) {
         const struct row *r = &e->row[i];
         uint32_t count = 0, only = 0;
         double most = 0;
 
-        if (r->pivot != NIL || r->dead)
+        if (r->pivot != NONE || r->dead)
             continue;
         for (uint32_t j = 0; j < e->n; j++)
             if (r->a[j] != 0) {
@@ -100,7 +100,7 @@ next_pivot(const struct elimination *e, const double *column, uint32_t *at, uint
                 *unknown = j;
             }
     }
-    return *at != NIL;
+    return *at != NONE;
 }
 
 /* Gauss and Jordan's elimination of what can be. */
@@ -141,7 +141,7 @@ begin(uint32_t n)
     e.memory = bg_calloc(n * length + 1, sizeof(double));
     for (uint32_t i = 0; i < n; i++)
         e.row[i] = (struct row){ e.memory + i * length, e.memory + i * length + n, e.memory + i * length + n + e.no,
-                                 NIL, false };
+                                 NONE, false };
     return e;
 }
 
@@ -223,7 +223,7 @@ operators(const struct elimination *e, int field)
     uint32_t nf, n = e->n, no = e->no;
 
     for (uint32_t i = 0; i < e->nrows; i++)
-        if (e->row[i].pivot != NIL)
+        if (e->row[i].pivot != NONE)
             memcpy(out + (size_t)e->row[i].pivot * no, field ? e->row[i].kick : e->row[i].op, no * sizeof *out);
     for (uint32_t j = 0; j < n; j++)
         if (!e->solved[j])
@@ -237,7 +237,7 @@ operators(const struct elimination *e, int field)
     for (uint32_t i = 0; i < e->nrows; i++) {
         const struct row *r = &e->row[i];
 
-        if (r->pivot == NIL)
+        if (r->pivot == NONE)
             continue;
         for (uint32_t s = 0; s < nf; s++) {
             double a = r->a[free_.at[s]];
@@ -259,7 +259,7 @@ operators(const struct elimination *e, int field)
     for (uint32_t i = 0; i < e->nrows; i++) {
         const struct row *r = &e->row[i];
 
-        if (r->pivot == NIL)
+        if (r->pivot == NONE)
             continue;
         for (uint32_t s = 0; s < nf; s++)
             if (r->a[free_.at[s]] != 0)
@@ -321,7 +321,7 @@ differentiate(struct elimination *e, struct row *r, const double *a)
     if (!r->dead)
         normalise(e, r);
     for (uint32_t i = 0; i < e->nrows && !r->dead; i++)
-        if (&e->row[i] != r && e->row[i].pivot != NIL)
+        if (&e->row[i] != r && e->row[i].pivot != NONE)
             subtract(e, r, &e->row[i], CANCELLED);
 }
 
@@ -354,7 +354,7 @@ staircase_new(uint32_t n, const double *a)
         for (uint32_t i = 0; i < n; i++) {
             struct row *q = &e.row[i];
 
-            if (q->pivot != NIL || q->dead)
+            if (q->pivot != NONE || q->dead)
                 continue;
             if (is_zero(q->op, e.no)) {
                 q->dead = true;

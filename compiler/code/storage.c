@@ -60,8 +60,8 @@ add_law(struct making *w, uint32_t port)
                              .alone = true,
                              .stored = true,
                              .other = true,
-                             .moved = UINT32_MAX,
-                             .own = w->e->var.at[own].kind == DEF_STATE ? w->position[own] : UINT32_MAX };
+                             .moved = NONE,
+                             .own = w->e->var.at[own].kind == DEF_STATE ? w->position[own] : NONE };
     size_t occurs = 0;
 
     w->slot.n = 0;
@@ -82,7 +82,7 @@ add_law(struct making *w, uint32_t port)
         x.other &= v == other;
     }
     if (occurs != 1)
-        x.moved = UINT32_MAX;
+        x.moved = NONE;
     x.law = formula_write(&w->g->book, f->pool, law->def.root, w->slot.at, law->def.n);
     vec_push(&w->g->law, x);
 }
@@ -214,8 +214,8 @@ storage_curvature(const storage_at *s, const struct storage_law *law)
     struct own_law o = { s, law->law, &s->number[law->moved == STORAGE_OWN ? STORAGE_OWN : STORAGE_OTHER] };
     double at, step, right, slope;
 
-    if (!take_numbers(s, law) || !law->assigned || law->moved == UINT32_MAX ||
-        (law->moved == STORAGE_OWN && law->own == UINT32_MAX))
+    if (!take_numbers(s, law) || !law->assigned || law->moved == NONE ||
+        (law->moved == STORAGE_OWN && law->own == NONE))
         return NAN;
     at = law->moved == STORAGE_OWN ? s->x[law->own] : 0;
     step = at != 0 ? relative * fabs(at) : relative;

@@ -31,15 +31,15 @@ struct storage_law {
     bool assigned;      /* gives a quantity of the port from others */
     bool alone;         /* reads nothing that moves but its own port */
     bool stored, other; /* of what moves it reads what is stored alone, the conjugate alone; both: nothing */
-    uint32_t moved;     /* STORAGE_OWN or STORAGE_OTHER: the one that it reads, once; UINT32_MAX: both, or none */
-    uint32_t own;       /* the place in x of what is stored; UINT32_MAX: it is no state */
+    uint32_t moved;     /* STORAGE_OWN or STORAGE_OTHER: the one that it reads, once; NONE: both, or none */
+    uint32_t own;       /* the place in x of what is stored; NONE: it is no state */
 };
 
 typedef struct storage_program {
     formula_book book;
     VEC(struct storage_read) read;
     VEC(struct storage_law) law; /* by port of storage */
-    uint32_t *of_port;           /* by port: its number among those of storage; UINT32_MAX: it stores nothing */
+    uint32_t *of_port;           /* by port: its number among those of storage; NONE: it stores nothing */
 } storage_program;
 
 /* The variable that is the derivative of the stored energy by what a port of storage stores. */

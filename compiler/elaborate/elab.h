@@ -42,8 +42,6 @@
 
 #include "elaborate.h"
 
-enum { NONE = UINT32_MAX };
-
 /* ---------------------------------------------------------------- units of expressions */
 
 /* What an expression fits. A bare number is SI and fits any unit alone and in sums, and so does what it multiplies as

@@ -43,7 +43,7 @@ group_of(const struct groups *g, var_id v)
 {
     uint32_t k = map_get(&g->of, v);
 
-    return k == MAP_NONE ? UINT32_MAX : k;
+    return k == MAP_NONE ? NONE : k;
 }
 
 uint32_t
@@ -112,9 +112,9 @@ node_of(const struct sorter *s, var_id v)
     if (d->kind == DEF_EXPLICIT)
         return v;
     if (d->kind == DEF_GIVEN || d->kind == DEF_STATE || d->kind == DEF_HELD)
-        return UINT32_MAX;
+        return NONE;
     group = group_of(s->g, v);
-    return group == UINT32_MAX ? UINT32_MAX : s->nvars + group;
+    return group == NONE ? NONE : s->nvars + group;
 }
 
 static uint32_t
@@ -299,14 +299,14 @@ classify(struct sorter *s, eq_block *b)
 
     b->linear = b->constant = true;
     for (uint32_t i = 0; i < b->n; i++)
-        s->local[e->unknown.at[b->unknown0 + i]] = UINT32_MAX;
+        s->local[e->unknown.at[b->unknown0 + i]] = NONE;
     for (uint32_t i = 0; i < b->n && b->linear; i++) {
         inst r = e->residual.at[b->residual0 + i];
 
         flag.n = slots.n = 0;
         for (uint32_t k = 0; k < r.n; k++) {
             vec_push(&slots, f->slot.at[r.first + k]);
-            vec_push(&flag, s->local[slots.at[k]] == UINT32_MAX);
+            vec_push(&flag, s->local[slots.at[k]] == NONE);
         }
         b->linear = ex_affine_in(f->pool, r.root, flag.at, r.n);
         for (uint32_t k = 0; k < r.n && b->linear && b->constant; k++)
@@ -569,7 +569,7 @@ visit(struct sorter *s, uint32_t root)
             }
             uint32_t w = node_of(s, s->e->f->slot.at[d.first + c->slot++]);
 
-            if (w == UINT32_MAX)
+            if (w == NONE)
                 continue;
             if (!s->mark[w].index) {
                 s->mark[w].index = s->mark[w].low = ++s->counter;

@@ -4,7 +4,7 @@
 #include "constraints.h"
 #include "walks.h"
 
-enum { MAX_DIFFERENTIATIONS = 3, NIL = UINT32_MAX };
+enum { MAX_DIFFERENTIATIONS = 3 };
 
 /* Of a search for an unknown: a source, the step before, and the unknown that led here from it. */
 struct step {
@@ -93,7 +93,7 @@ augment(struct matcher *m, uint32_t first, uint32_t mark)
     VEC(struct step) queue = { 0 };
     bool done = false;
 
-    vec_push(&queue, ((struct step){ first, NIL, NIL }));
+    vec_push(&queue, ((struct step){ first, NONE, NONE }));
     m->seen[first] = mark;
     for (size_t i = 0; i < queue.n && !done; i++) {
         uint32_t s = queue.at[i].source;
@@ -102,9 +102,9 @@ augment(struct matcher *m, uint32_t first, uint32_t mark)
         for (size_t n = 0; n < m->reached[s].n && !done; n++) {
             uint32_t u = m->reached[s].at[n], owner = m->owner[u];
 
-            if (owner == NIL) {
+            if (owner == NONE) {
                 /* along the way back everyone takes the unknown that led to the next */
-                for (uint32_t at = (uint32_t)i; at != NIL; at = queue.at[at].up) {
+                for (uint32_t at = (uint32_t)i; at != NONE; at = queue.at[at].up) {
                     m->owner[u] = queue.at[at].source;
                     u = queue.at[at].unknown;
                 }
@@ -141,7 +141,7 @@ raise(struct matcher *m, uint32_t s)
     if (x->condition == VAR_NONE) {
         char *name = bg_format("condition of %s", element_of(m, s)->name);
 
-        x->condition = eq_new_var(e, VAR_AUX, NIL, names_intern_z(f->names, name), element_of(m, s)->at,
+        x->condition = eq_new_var(e, VAR_AUX, NONE, names_intern_z(f->names, name), element_of(m, s)->at,
                                   f->var.at[x->unknown].position);
         eq_define(e, x->condition, group_residual(r->g, x->group, 0));
         free(name);
@@ -229,7 +229,7 @@ constraints_make(struct constraints *k, struct rates *r)
     m.seen = bg_calloc(n, sizeof *m.seen);
     for (uint32_t s = 0; s < n; s++) {
         map_set(&m.source_of, k->source.at[s].unknown, s);
-        m.owner[s] = NIL;
+        m.owner[s] = NONE;
     }
     /* nearly all read their own unknown */
     for (uint32_t s = 0; s < n; s++)

@@ -13,8 +13,7 @@ add_state(equations *e, var_id v, var_id rate, uint32_t port)
 {
     e->var.at[v].kind = DEF_STATE;
     e->var.at[v].index = (uint32_t)e->state.n;
-    vec_push(&e->state,
-             ((eq_state){ v, rate, port == UINT32_MAX ? UINT32_MAX : e->f->port.at[port].element, port, false }));
+    vec_push(&e->state, ((eq_state){ v, rate, port == NONE ? NONE : e->f->port.at[port].element, port, false }));
 }
 
 static void
@@ -31,7 +30,7 @@ make_states(equations *e)
     for (size_t i = 0; i < e->c->junction_state.n; i++) {
         var_id v = f->junction.at[e->c->junction_state.at[i]].common;
 
-        add_state(e, v, eq_new_rate(e, v), UINT32_MAX);
+        add_state(e, v, eq_new_rate(e, v), NONE);
     }
     for (uint32_t i = 0, n = (uint32_t)f->var.n; i < n; i++)
         if (f->var.at[i].kind == VAR_INTEGRAL) {
@@ -40,7 +39,7 @@ make_states(equations *e)
 
             e->defining = (defined){ DEF_BY_TEXT, 0 };
             eq_define(e, rate, def);
-            add_state(e, i, rate, UINT32_MAX);
+            add_state(e, i, rate, NONE);
         }
 }
 
@@ -138,12 +137,12 @@ find_known_modes(equations *e)
     for (size_t i = 0; i < e->mode.n; i++) {
         eq_mode *m = &e->mode.at[i];
         inst g = over_time(e, m->g);
-        uint32_t k = inst_known(g) ? inst_slot_of(f, g, 0) : UINT32_MAX;
+        uint32_t k = inst_known(g) ? inst_slot_of(f, g, 0) : NONE;
         VEC(var_id) slots = { 0 };
         VEC(node) zero = { 0 };
         node slope;
 
-        if (k == UINT32_MAX || m->kind == MODE_DOMAIN || m->kind == MODE_GIVEN)
+        if (k == NONE || m->kind == MODE_DOMAIN || m->kind == MODE_GIVEN)
             continue;
         slope = ex_derivative(f->pool, g.root, k);
         for (uint32_t s = 0; s < g.n; s++) {
@@ -151,7 +150,7 @@ find_known_modes(equations *e)
             vec_push(&zero, s == k ? ex_const(f->pool, 0) : NODE_NONE);
         }
         m->slope = inst_part(e->composer, slope, slots.at, g.n);
-        if (inst_slot_of(f, m->slope, 0) == UINT32_MAX) {
+        if (inst_slot_of(f, m->slope, 0) == NONE) {
             m->offset = inst_part(e->composer, ex_substitute(f->pool, g.root, zero.at, g.n), slots.at, g.n);
             m->known = true;
         }
@@ -232,7 +231,7 @@ put_in_place(equations *e, inst d, var_id v, inst value)
     uint32_t k = inst_slot_of(e->f, d, v);
     VEC(inst) inner = { 0 };
 
-    if (k == UINT32_MAX)
+    if (k == NONE)
         return d;
     for (uint32_t i = 0; i < d.n; i++)
         vec_push(&inner, i == k ? value : INST_NONE);
@@ -274,7 +273,7 @@ use_relations(equations *e, struct groups *g)
         value = equations_sum_of(e, &sum, p.junction);
         vec_free(&sum.var);
         vec_free(&sum.sign);
-        if (group == UINT32_MAX) {
+        if (group == NONE) {
             if (e->var.at[p.stored].kind == DEF_EXPLICIT)
                 e->var.at[p.stored].def = put_in_place(e, e->var.at[p.stored].def, equations_output_var(f, r.port),
                                                        value);
@@ -413,7 +412,7 @@ written_rates(struct build *b)
     flat_model *f = e->f;
 
     for (uint32_t i = 0, n = (uint32_t)f->var.n; i < n; i++)
-        if (f->var.at[i].kind == VAR_RATE && e->var.at[i].kind == DEF_NONE && group_of(&b->group, i) == UINT32_MAX) {
+        if (f->var.at[i].kind == VAR_RATE && e->var.at[i].kind == DEF_NONE && group_of(&b->group, i) == NONE) {
             var_id v = f->var.at[i].owner, d = v == 0 ? VAR_NONE : rate_of(&b->rate, v);
 
             e->defining = (defined){ DEF_BY_RATE, v };

@@ -30,7 +30,7 @@ typedef struct eq_var {
 
 typedef struct eq_state {
     var_id var, rate; /* rate: the variable that is its time derivative */
-    uint32_t element; /* storage element, or UINT32_MAX */
+    uint32_t element; /* storage element, or NONE */
     uint32_t port;    /* its port */
     bool only_outputs;
 } eq_state;

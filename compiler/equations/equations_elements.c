@@ -106,7 +106,7 @@ keep_form(const equations *e, struct closed_forms *forms, struct closed_form x, 
 }
 
 /* Makes y what the law of a port says of it: a definition; where that has no closed form a group of its own, whose
- * number is given, so that y is found by iteration. UINT32_MAX: none. */
+ * number is given, so that y is found by iteration. NONE: none. */
 static uint32_t
 define_by_law(equations *e, struct groups *g, struct closed_forms *forms, const flat_law *law, var_id y)
 {
@@ -127,16 +127,16 @@ define_by_law(equations *e, struct groups *g, struct closed_forms *forms, const 
 
     if (out == y) {
         eq_define(e, y, law->def);
-        return UINT32_MAX;
+        return NONE;
     }
     if (repeats && known_form(e, forms, &form, law, out, &solved)) {
         eq_define(e, y, solved);
-        return UINT32_MAX;
+        return NONE;
     }
     r = equations_law_residual(e, law);
     k = inst_slot_of(f, r, y);
     /* nor one that has no slope on a side of its condition (a closed valve): there it would divide by zero */
-    if (alone && k != UINT32_MAX && !equations_is_flat_in(f->pool, r.root, k) &&
+    if (alone && k != NONE && !equations_is_flat_in(f->pool, r.root, k) &&
         ex_solve(f->pool, r.root, k, &solution, &divisor) &&
         !(open && divisor != NODE_NONE && may_shut(f, r, divisor))) {
         VEC(var_id) slots = { 0 };
@@ -148,7 +148,7 @@ define_by_law(equations *e, struct groups *g, struct closed_forms *forms, const 
         if (repeats)
             keep_form(e, forms, form, law, out, solved);
         vec_free(&slots);
-        return UINT32_MAX;
+        return NONE;
     }
     uint32_t group = group_new(g);
 
@@ -279,7 +279,7 @@ define_one_port(equations *e, struct groups *g, struct rates *r, struct constrai
     default: {
         uint32_t group = define_by_law(e, g, forms, &law, e->c->port[port] == ST_STRONG ? common : own);
 
-        if (group != UINT32_MAX && is_valve(e, &law))
+        if (group != NONE && is_valve(e, &law))
             vec_push(sw, ((switch_group){ group, el->at, true }));
     }
     }
@@ -318,8 +318,7 @@ equations_weigh_element(equations *e, uint32_t element)
                                                                        : p.e)
                                  : equations_output_var(f, el->port0);
         if (e->var.at[given].kind == DEF_EXPLICIT && e->var.at[given].by == DEF_BY_LAW) {
-            part = (eq_part){ eq_new_var(e, VAR_PARAM, UINT32_MAX, "a part's factor", el->at,
-                                         f->var.at[given].position),
+            part = (eq_part){ eq_new_var(e, VAR_PARAM, NONE, "a part's factor", el->at, f->var.at[given].position),
                               given == common };
             var_say(f, part.factor)->def = inst_const(f, 1);
             e->var.at[given].def = equations_combine(e, EX_MUL, inst_var(f, part.factor), e->var.at[given].def);

@@ -82,13 +82,13 @@ equations_find_equal(equations *e)
 
     e->equal = bg_malloc((f->junction.n + 1) * sizeof *e->equal);
     for (uint32_t j = 0; j < f->junction.n; j++)
-        e->equal[j] = UINT32_MAX;
+        e->equal[j] = NONE;
     for (uint32_t j = 0; j < f->junction.n; j++) {
         uint32_t k = j;
 
         path.n = 0;
-        while (e->equal[k] == UINT32_MAX) {
-            const flat_incidence *inc = e->c->strong[k] == UINT32_MAX ? NULL : &f->incidence.at[e->c->strong[k]];
+        while (e->equal[k] == NONE) {
+            const flat_incidence *inc = e->c->strong[k] == NONE ? NULL : &f->incidence.at[e->c->strong[k]];
             const flat_bond *b = inc && inc->is_bond ? &f->bond.at[inc->index] : NULL;
 
             vec_push(&path, k);
@@ -199,7 +199,7 @@ equations_define_junction(equations *e, struct groups *g, uint32_t j, const uint
     var_id y;
 
     e->defining = (defined){ DEF_BY_BALANCE, j };
-    if (c->strong[j] == UINT32_MAX) {
+    if (c->strong[j] == NONE) {
         /* open: one unknown and one equation of its component; or a junction state, whose rate the balance determines
          */
         if (e->var.at[f->junction.at[j].common].kind == DEF_STATE)

@@ -179,7 +179,7 @@ solvable(equations *e, const flat_law *law, var_id y)
     uint32_t k = inst_slot_of(e->f, r, y);
     node solution, divisor;
 
-    return k != UINT32_MAX && ex_solve(e->f->pool, r.root, k, &solution, &divisor);
+    return k != NONE && ex_solve(e->f->pool, r.root, k, &solution, &divisor);
 }
 
 /* Does the law jump where v, or what contains it, passes zero? */
@@ -191,7 +191,7 @@ reads_sign_of(const equations *e, inst law, var_id v)
     for (uint32_t k = 0; k < law.n; k++) {
         const flat_var *s = &f->var.at[f->slot.at[law.first + k]];
 
-        if (s->kind == VAR_AUX && s->owner < e->sign.n && inst_slot_of(f, e->sign.at[s->owner].x, v) != UINT32_MAX)
+        if (s->kind == VAR_AUX && s->owner < e->sign.n && inst_slot_of(f, e->sign.at[s->owner].x, v) != NONE)
             return true;
     }
     return false;
@@ -221,15 +221,15 @@ equations_ways(const equations *eq, enum law_way *way, bool *varying, bool *inve
             var_id in = law.out == Q_EFFORT ? p->f : p->e;
             uint32_t k = inst_slot_of(f, law.def, in);
 
-            if (k == UINT32_MAX || ((is_flat_once(f->pool, &flat, law.def.root, k) || reads_sign_of(e, law.def, in)) &&
-                                    !solvable(e, &law, in)))
+            if (k == NONE || ((is_flat_once(f->pool, &flat, law.def.root, k) || reads_sign_of(e, law.def, in)) &&
+                              !solvable(e, &law, in)))
                 way[law.port] = law.out == Q_EFFORT ? WAY_GIVES_EFFORT : WAY_GIVES_FLOW;
         } else if (el->type == EL_C || el->type == EL_I) {
             invertible[law.port] = law.out == Q_DISPLACEMENT || law.out == Q_MOMENTUM || solvable(e, &law, p->stored);
         }
     }
     for (size_t i = 0; i < f->initial.n; i++)
-        if (f->initial.at[i].port != UINT32_MAX)
+        if (f->initial.at[i].port != NONE)
             stated[f->initial.at[i].port] = true;
     map_free(&flat);
 }

@@ -48,7 +48,7 @@ equation_of(const struct search *s, uint32_t n, uint32_t i)
     return k != MAP_NONE ? s->definition[k] : s->e->var.at[n].def;
 }
 
-/* What has to be found before v is known, or UINT32_MAX. */
+/* What has to be found before v is known, or NONE. */
 static uint32_t
 node_of(const struct search *s, var_id v)
 {
@@ -57,7 +57,7 @@ node_of(const struct search *s, var_id v)
     if (s->e->var.at[v].kind == DEF_EXPLICIT || own_of(s, v) != MAP_NONE)
         return v;
     group = group_of(s->g, v);
-    return group == UINT32_MAX ? UINT32_MAX : s->nvars + group;
+    return group == NONE ? NONE : s->nvars + group;
 }
 
 static void
@@ -102,7 +102,7 @@ visit(struct search *s, uint32_t root, struct loops *out)
                 continue;
             }
             w = node_of(s, s->e->f->slot.at[d.first + c->slot++]);
-            if (w == UINT32_MAX)
+            if (w == NONE)
                 continue;
             if (s->index[w] == UNSEEN)
                 enter(s, w);

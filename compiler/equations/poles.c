@@ -115,7 +115,7 @@ add(struct finder *d, inst part, var_id var, span at)
     if (!moving || map_get(&d->found, key) != MAP_NONE)
         return;
     map_set(&d->found, key, 1);
-    vec_push(d->out, ((eq_pole){ part, var, at, NO_BLOCK }));
+    vec_push(d->out, ((eq_pole){ part, var, at, NONE }));
 }
 
 /* Do coefficients of the block's unknowns move? */

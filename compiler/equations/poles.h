@@ -17,8 +17,7 @@
 #include "equations.h"
 
 /* var: in whose definition it is; VAR_NONE: of a block's equation or a power. block: its determinant it is, and var one
- * of its unknowns; NO_BLOCK */
-enum { NO_BLOCK = UINT32_MAX };
+ * of its unknowns; NONE */
 typedef struct eq_pole {
     inst divisor;
     var_id var;

@@ -92,10 +92,10 @@ define_rates(struct rates *r)
         var_id d = r->pending.at[--r->pending.n], v = e->f->var.at[d].owner;
         uint32_t group = group_of(r->g, v);
 
-        if (e->var.at[d].kind != DEF_NONE || group_of(r->g, d) != UINT32_MAX)
+        if (e->var.at[d].kind != DEF_NONE || group_of(r->g, d) != NONE)
             continue;
         e->defining = (defined){ DEF_BY_RATE, v };
-        if (group == UINT32_MAX) {
+        if (group == NONE) {
             if (e->var.at[v].kind == DEF_NONE && e->f->var.at[v].kind == VAR_RATE) { /* of a rate: that one first */
                 vec_push(&r->pending, d);
                 vec_push(&r->pending, v);

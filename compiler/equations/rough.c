@@ -178,7 +178,7 @@ is_same(const flat_model *f, inst a, inst b)
     for (uint32_t k = 0; k < b.n && same; k++) {
         uint32_t at = inst_slot_of(f, a, f->slot.at[b.first + k]);
 
-        same = at != UINT32_MAX;
+        same = at != NONE;
         vec_push(&with, same ? ex_slot(f->pool, at) : NODE_NONE);
     }
     same = same && ex_substitute(f->pool, b.root, with.at, b.n) == a.root;
@@ -205,7 +205,7 @@ unknown_for(unfolding *z, inst what)
     if (z->closed)
         return VAR_NONE;
     flat_print(f, what, &name);
-    u = eq_new_var(e, VAR_AUX, UINT32_MAX, names_intern_z(f->names, name.at), z->at, z->position);
+    u = eq_new_var(e, VAR_AUX, NONE, names_intern_z(f->names, name.at), z->at, z->position);
     strbuf_free(&name);
     map_set(&z->made, hash, (uint32_t)z->done.n);
     vec_push(&z->done, ((struct done){ what, u, first }));

@@ -39,7 +39,7 @@ read_group(struct reading *r, const flat_model *f, const struct groups *g, var_i
 {
     uint32_t group = group_of(g, v);
 
-    for (uint32_t i = 0; group != UINT32_MAX && i < group_size(g, group) && group_size(g, group) == 1; i++)
+    for (uint32_t i = 0; group != NONE && i < group_size(g, group) && group_size(g, group) == 1; i++)
         read_inst(r, f, group_residual(g, group, i), stamp);
 }
 

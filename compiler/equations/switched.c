@@ -68,7 +68,7 @@ walk_expansion(struct net_maker *m, const eq_expansion *x, int order)
 static eq_expansion
 expand(struct net_maker *m, inst i, const char *name, span at, uint32_t position)
 {
-    eq_expansion x = { { eq_new_var(m->e, VAR_AUX, UINT32_MAX, name, at, position), VAR_NONE, VAR_NONE } };
+    eq_expansion x = { { eq_new_var(m->e, VAR_AUX, NONE, name, at, position), VAR_NONE, VAR_NONE } };
 
     eq_define(m->e, x.d[0], i);
     for (int k = 0; k < 2 && x.d[k] != VAR_NONE; k++) {
@@ -89,10 +89,10 @@ is_linear(const struct net_maker *m, const struct loops *found, inst i, uint32_t
 
     for (uint32_t k = 0; k < i.n; k++) {
         var_id v = e->f->slot.at[i.first + k];
-        uint32_t group = e->var.at[v].kind == DEF_EXPLICIT ? UINT32_MAX : group_of(m->g, v);
+        uint32_t group = e->var.at[v].kind == DEF_EXPLICIT ? NONE : group_of(m->g, v);
 
-        own[k] = (e->var.at[v].kind == DEF_EXPLICIT || group != UINT32_MAX) &&
-                 found->set[group == UINT32_MAX ? v : (uint32_t)e->var.n + group] == set;
+        own[k] = (e->var.at[v].kind == DEF_EXPLICIT || group != NONE) &&
+                 found->set[group == NONE ? v : (uint32_t)e->var.n + group] == set;
     }
     linear = ex_affine_in(e->f->pool, i.root, own, i.n);
     free(own);
@@ -179,7 +179,7 @@ smooth_sets(struct net_maker *m, const struct loops *found, const bool *flag, ui
         }
     for (uint32_t set = 0; set < found->nsets; set++) {
         of.n = 0;
-        for (uint32_t i = first[set]; i != UINT32_MAX; i = next[i])
+        for (uint32_t i = first[set]; i != NONE; i = next[i])
             vec_push(&of, i);
         if (of.n)
             smooth_set(m, of.at, of.n, nvars);
@@ -339,7 +339,7 @@ gather(struct net_maker *m)
     for (uint32_t i = 0; i < nheld; i++) {
         uint32_t root = find(m->up, i);
 
-        if (net[root] == UINT32_MAX) {
+        if (net[root] == NONE) {
             net[root] = (uint32_t)e->net.n;
             vec_push(&e->net, ((eq_net){ .at = var_at(e->f, m->held.at[i]) }));
         }

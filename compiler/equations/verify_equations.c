@@ -3,7 +3,7 @@
 #include "verify_equations.h"
 #include "verify_graph.h"
 
-enum { AT_THE_END = UINT32_MAX, NO_BLOCK = UINT32_MAX };
+enum { AT_THE_END = UINT32_MAX };
 
 static const char *
 name_of(const equations *e, var_id v)
@@ -55,7 +55,7 @@ variable(const equations *e, var_id v, char **flaw)
             return flaw_found(flaw, "%s has an empty definition", name);
         if (d->rank >= e->nranks)
             return flaw_found(flaw, "%s is evaluated behind the last", name);
-        if (!reads(e, d->def, d->rank, NO_BLOCK, name, flaw))
+        if (!reads(e, d->def, d->rank, NONE, name, flaw))
             return false;
         break;
     case DEF_BLOCK:
@@ -122,7 +122,7 @@ modes(const equations *e, char **flaw)
 
         if (m->var >= e->var.n || e->f->var.at[m->var].kind != VAR_MODE || e->f->var.at[m->var].owner != i)
             return flaw_found(flaw, "mode %u is of a variable that is none", i);
-        if (!reads(e, m->g, AT_THE_END, NO_BLOCK, "a condition", flaw) ||
+        if (!reads(e, m->g, AT_THE_END, NONE, "a condition", flaw) ||
             !verify_inst(e->f, m->slope, "a condition", flaw) || !verify_inst(e->f, m->offset, "a condition", flaw) ||
             !verify_place(e->f, m->at, "a condition", flaw))
             return false;
@@ -151,12 +151,12 @@ results(const equations *e, char **flaw)
     if (e->power.n != e->f->element.n)
         return flaw_found(flaw, "%zu elements have %zu powers", e->f->element.n, e->power.n);
     for (size_t i = 0; i < e->power.n; i++)
-        if (!reads(e, e->power.at[i], AT_THE_END, NO_BLOCK, "a power", flaw))
+        if (!reads(e, e->power.at[i], AT_THE_END, NONE, "a power", flaw))
             return false;
     if (e->output.n != e->f->output.n + e->f->experiment.record.n)
         return flaw_found(flaw, "outputs and what is recorded do not all have equations");
     for (size_t i = 0; i < e->output.n; i++)
-        if (!reads(e, e->output.at[i], AT_THE_END, NO_BLOCK, "an output", flaw))
+        if (!reads(e, e->output.at[i], AT_THE_END, NONE, "an output", flaw))
             return false;
     for (size_t i = 0; i < e->constraint.n; i++)
         if (e->constraint.at[i] >= e->var.n || e->var.at[e->constraint.at[i]].kind == DEF_NONE)

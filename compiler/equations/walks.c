@@ -104,9 +104,9 @@ group_walk_next(group_walk *w, var_id *v)
 void
 group_walk_enter(group_walk *w, var_id v)
 {
-    uint32_t group = w->e->var.at[v].kind == DEF_NONE ? group_of(w->g, v) : UINT32_MAX;
+    uint32_t group = w->e->var.at[v].kind == DEF_NONE ? group_of(w->g, v) : NONE;
 
-    if (group == UINT32_MAX || w->group_met.at[group] == w->number)
+    if (group == NONE || w->group_met.at[group] == w->number)
         return;
     w->group_met.at[group] = w->number;
     for (uint32_t i = 0; i < group_size(w->g, group); i++)

@@ -14,7 +14,7 @@
 #include "base.h"
 
 typedef uint32_t node;
-#define NODE_NONE UINT32_MAX
+#define NODE_NONE NONE
 
 enum ex_op {
     EX_CONST, /* value */

@@ -123,7 +123,7 @@ formula_explain(const formula_book *b, formula f, const double *value, double *r
     bool *blamed;
     double result = formula_value(b, f, value, room);
 
-    *culprit = SIZE_MAX;
+    *culprit = NO_INDEX;
     if (f.code == FORMULA_ITSELF || isfinite(result))
         return result;
     blamed = bg_calloc(n, sizeof *blamed); /* has a part in the result */

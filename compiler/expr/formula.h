@@ -45,7 +45,7 @@ double formula_value(const formula_book *b, formula f, const double *value, doub
 /* Its operations, the last of which gives the value: of a variable itself one, EX_SLOT with the slot 0. */
 const struct formula_op *formula_ops(const formula_book *b, const formula *f, size_t *n);
 /* As formula_value; room has the values of all operations then. Where the result is not finite although what the
- * formula reads is, *culprit is the first operation whose operands were; else SIZE_MAX. */
+ * formula reads is, *culprit is the first operation whose operands were; else NO_INDEX. */
 double formula_explain(const formula_book *b, formula f, const double *value, double *room, size_t *culprit);
 /* Operation k of it as text (ex_print), names of variables from name(ctx, variable). tables: those of its pool. */
 void formula_print(const formula_book *b, formula f, size_t k, table_set *tables,

@@ -54,7 +54,7 @@ ex_gradient(pool *p, node n, const uint32_t *slot, uint32_t nslots, node *out)
 
     memcpy(tape, found, count * sizeof *tape);
     for (uint32_t k = 0; k < bound; k++)
-        number[k] = UINT32_MAX;
+        number[k] = NONE;
     for (uint32_t k = 0; k < nslots; k++) {
         out[k] = p->zero;
         if (slot[k] < bound)
@@ -66,7 +66,7 @@ ex_gradient(pool *p, node n, const uint32_t *slot, uint32_t nslots, node *out)
 
         change[tape[i]] = NODE_NONE;
         if (e->op == EX_SLOT)
-            reads[tape[i]] = number[e->a] != UINT32_MAX;
+            reads[tape[i]] = number[e->a] != NONE;
         for (int j = 0, m = ex_operands(e); j < m; j++)
             reads[tape[i]] |= reads[kid[j]];
     }

@@ -77,7 +77,7 @@ cleanup_take(cleanup *c, uint32_t part)
     for (uint32_t k = 0; k < x->nlinks; k++) {
         const cleanup_link *l = &c->link[x->link0 + k];
 
-        if (l->cut || l->to == CLEANUP_NOBODY)
+        if (l->cut || l->to == NONE)
             continue;
         c->part[l->to].degree--;
         if (!c->part[l->to].gone)
@@ -96,10 +96,10 @@ may_go(const cleanup_part *x)
 static bool
 is_there(const cleanup *c, const cleanup_link *l)
 {
-    return !l->cut && (l->to == CLEANUP_NOBODY || !c->part[l->to].gone);
+    return !l->cut && (l->to == NONE || !c->part[l->to].gone);
 }
 
-/* The junction that a link of junction i leads to, straight or through one two-port; CLEANUP_NOBODY: none. *like: it
+/* The junction that a link of junction i leads to, straight or through one two-port; NONE: none. *like: it
  * adds up what this one's bond has zero of. */
 static uint32_t
 leads_to(const cleanup *c, uint32_t i, const cleanup_link *l, bool *like)
@@ -108,19 +108,19 @@ leads_to(const cleanup *c, uint32_t i, const cleanup_link *l, bool *like)
     uint32_t far = l->to;
     bool gyrates = false;
 
-    if (far == CLEANUP_NOBODY)
-        return CLEANUP_NOBODY;
+    if (far == NONE)
+        return NONE;
     y = &c->part[far];
     if (y->kind == CLEANUP_TWO_PORT && y->nlinks == 2) {
         const cleanup_link *side = &c->link[y->link0];
 
         if (side[0].cut || side[1].cut)
-            return CLEANUP_NOBODY;
+            return NONE;
         gyrates = y->type;
         far = side[side[0].to == i].to;
     }
-    if (far == CLEANUP_NOBODY || c->part[far].kind != CLEANUP_JUNCTION)
-        return CLEANUP_NOBODY;
+    if (far == NONE || c->part[far].kind != CLEANUP_JUNCTION)
+        return NONE;
     *like = (x->type == c->part[far].type) != gyrates;
     return far;
 }
@@ -137,14 +137,14 @@ rests_alone(cleanup *c, uint32_t i)
     if (x->sources)
         return false;
     for (uint32_t k = 0; k < x->nlinks && !x->looked; k++) {
-        uint32_t far = is_there(c, &link[k]) ? leads_to(c, i, &link[k], &like) : CLEANUP_NOBODY;
+        uint32_t far = is_there(c, &link[k]) ? leads_to(c, i, &link[k], &like) : NONE;
 
-        if (far != CLEANUP_NOBODY && !like && !c->part[far].gone && c->part[far].degree == 1 && may_go(&c->part[far]))
+        if (far != NONE && !like && !c->part[far].gone && c->part[far].degree == 1 && may_go(&c->part[far]))
             x->at_rest = true;
     }
     x->looked = true;
     for (; x->at_rest && x->passed < x->nlinks; x->passed++)
-        if (is_there(c, &link[x->passed]) && (leads_to(c, i, &link[x->passed], &like) == CLEANUP_NOBODY || like))
+        if (is_there(c, &link[x->passed]) && (leads_to(c, i, &link[x->passed], &like) == NONE || like))
             return false;
     return x->at_rest;
 }
@@ -171,9 +171,9 @@ dangles(cleanup *c, uint32_t i)
         return false;
     for (uint32_t k = 0; k < x->nlinks && x->degree == 1; k++) {
         const cleanup_link *l = &c->link[x->link0 + k];
-        uint32_t far = is_there(c, l) ? leads_to(c, i, l, &like) : CLEANUP_NOBODY;
+        uint32_t far = is_there(c, l) ? leads_to(c, i, l, &like) : NONE;
 
-        if (far == CLEANUP_NOBODY)
+        if (far == NONE)
             continue;
         if (like)
             return true;
@@ -209,8 +209,8 @@ is_island(cleanup *c, uint32_t i, bool *seen)
         for (uint32_t n = 0; n < x->nlinks && x->kind != CLEANUP_OTHER; n++) {
             const cleanup_link *l = &c->link[x->link0 + n];
 
-            alone &= l->cut || l->to != CLEANUP_NOBODY;
-            if (!is_there(c, l) || l->to == CLEANUP_NOBODY || seen[l->to])
+            alone &= l->cut || l->to != NONE;
+            if (!is_there(c, l) || l->to == NONE || seen[l->to])
                 continue;
             seen[l->to] = c->part[l->to].kind != CLEANUP_OTHER; /* an element stands beside each that it joins */
             vec_push(&c->work, l->to);

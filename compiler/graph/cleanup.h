@@ -17,7 +17,6 @@
 
 #include "base.h"
 
-enum { CLEANUP_NOBODY = UINT32_MAX };
 enum cleanup_kind { CLEANUP_OTHER, CLEANUP_TWO_PORT, CLEANUP_JUNCTION };
 
 typedef struct cleanup_part {
@@ -35,7 +34,7 @@ typedef struct cleanup_part {
     uint32_t passed;      /* its links before this do not keep it */
 } cleanup_part;
 
-/* to: the part at the other end, which has a link back; CLEANUP_NOBODY: none. cut: it is not there, at either end. */
+/* to: the part at the other end, which has a link back; NONE: none. cut: it is not there, at either end. */
 typedef struct cleanup_link {
     uint32_t to;
     bool cut;

@@ -47,7 +47,7 @@ flat_add_var(flat_model *f, enum var_kind kind, uint32_t owner, const char *name
 var_id
 flat_add_literal(flat_model *f, double value, const char *name, span at)
 {
-    var_id v = add_var(f, (flat_var){ .kind = VAR_LITERAL, .owner = UINT32_MAX, .said = (uint32_t)f->literal.n });
+    var_id v = add_var(f, (flat_var){ .kind = VAR_LITERAL, .owner = NONE, .said = (uint32_t)f->literal.n });
 
     vec_push(&f->literal, ((flat_literal){ .value = value, .at = at, .said = name ? say(f, name, at) : 0 }));
     return v;
@@ -543,8 +543,7 @@ flat_dump(const flat_model *f, FILE *out)
         const flat_initial *x = &f->initial.at[k];
 
         fprintf(out, "initial %s.%s",
-                x->port != UINT32_MAX ? f->element.at[f->port.at[x->port].element].name
-                                      : f->junction.at[x->junction].name,
+                x->port != NONE ? f->element.at[f->port.at[x->port].element].name : f->junction.at[x->junction].name,
                 quantity_name(x->q));
         print_inst(f, " = ", x->def, out);
         fputc('\n', out);
@@ -583,5 +582,5 @@ flat_find_output(const flat_model *f, const char *name)
     for (size_t k = 0; k < f->output.n + f->experiment.record.n; k++)
         if (!strcmp(flat_output_at(f, k)->name, name))
             return k;
-    return SIZE_MAX;
+    return NO_INDEX;
 }

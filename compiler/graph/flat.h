@@ -84,11 +84,11 @@ typedef struct flat_element {
     const ast_node *node;
     uint32_t port0, nports; /* two-ports: the in-port first */
     uint32_t law0, nlaws;
-    uint32_t parent; /* what made it: origin, UINT32_MAX: the model itself */
+    uint32_t parent; /* what made it: origin, NONE: the model itself */
     span at;         /* TYPE:name */
 } flat_element;
 
-/* port or junction, the other UINT32_MAX. unit: of the value as given, NULL if that is a bare number; written: as the
+/* port or junction, the other NONE. unit: of the value as given, NULL if that is a bare number; written: as the
  * text has it, NULL where it is made of several */
 typedef struct flat_initial {
     uint32_t port, junction;
@@ -159,7 +159,7 @@ typedef struct flat_origin {
     const ast_node *node;   /* the instance's declaration, or the loop */
     const ast_model *model; /* the instance's */
     int32_t index;          /* of the round */
-    uint32_t parent;        /* UINT32_MAX: the model itself */
+    uint32_t parent;        /* NONE: the model itself */
 } flat_origin;
 
 /* An output is also a VAR_SIGNAL of its name (others may read it); def is that one slot. Recorded expressions are
@@ -215,7 +215,7 @@ typedef struct flat_weight {
  * records. */
 typedef struct flat_weighed {
     uint32_t weight;
-    uint32_t element; /* whose law it stands in, UINT32_MAX: that of a value */
+    uint32_t element; /* whose law it stands in, NONE: that of a value */
     bool keep;        /* of an element or component that the experiment keeps */
     inst value;
 } flat_weighed;
@@ -226,7 +226,7 @@ typedef struct flat_weighed {
 typedef struct flat_opening {
     const char *name, *rate_name;
     var_id by, rate;
-    uint32_t element; /* the source, UINT32_MAX: an input of the text */
+    uint32_t element; /* the source, NONE: an input of the text */
     const unit *unit, *display;
 } flat_opening;
 
@@ -402,7 +402,7 @@ void flat_print(const flat_model *f, inst i, strbuf *out);
 const char *junction_label(const flat_model *f, uint32_t junction, uint32_t port);
 /* Name and unit of output k (outputs, then recorded expressions). */
 const flat_output *flat_output_at(const flat_model *f, size_t k);
-/* The number of the one with that name; SIZE_MAX: there is none. */
+/* The number of the one with that name; NO_INDEX: there is none. */
 size_t flat_find_output(const flat_model *f, const char *name);
 /* Prints the graph for `--dump graph`. */
 void flat_dump(const flat_model *f, FILE *out);

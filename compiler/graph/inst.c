@@ -281,7 +281,7 @@ inst_slot_of(const flat_model *f, inst i, var_id v)
     for (uint32_t k = 0; k < i.n; k++)
         if (f->slot.at[i.first + k] == v)
             return k;
-    return UINT32_MAX;
+    return NONE;
 }
 
 bool

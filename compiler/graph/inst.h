@@ -23,7 +23,7 @@ inst inst_var(flat_model *f, var_id v);
 inst inst_const(flat_model *f, double value);
 /* Sum of sign[i]*var[i]; sorted by sign and variable so that equal sums are equal templates. n >= 1 */
 inst inst_sum(composer *c, const var_id *var, const int8_t *sign, size_t n);
-/* The number of variable v in the slots of i, or UINT32_MAX. */
+/* The number of variable v in the slots of i, or NONE. */
 uint32_t inst_slot_of(const flat_model *f, inst i, var_id v);
 bool inst_equal(const flat_model *f, inst a, inst b);
 

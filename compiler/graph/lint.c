@@ -23,11 +23,11 @@ is_new(struct lint *l, span at)
 
 /* ---------------------------------------------------------------- ports and junctions */
 
-/* The instance that a part belongs to, UINT32_MAX: the model itself. */
+/* The instance that a part belongs to, NONE: the model itself. */
 static uint32_t
 instance_of(const flat_model *f, uint32_t origin)
 {
-    while (origin != UINT32_MAX && !f->origin.at[origin].name)
+    while (origin != NONE && !f->origin.at[origin].name)
         origin = f->origin.at[origin].parent;
     return origin;
 }
@@ -35,7 +35,7 @@ instance_of(const flat_model *f, uint32_t origin)
 static bool
 is_within(const flat_model *f, uint32_t origin, uint32_t instance)
 {
-    while (origin != UINT32_MAX && origin != instance)
+    while (origin != NONE && origin != instance)
         origin = f->origin.at[origin].parent;
     return origin == instance;
 }
@@ -78,8 +78,7 @@ check_port(struct lint *l, uint32_t at)
     const flat_junction *j = &f->junction.at[at];
     uint32_t instance = instance_of(f, j->parent);
 
-    if (instance == UINT32_MAX || !f->origin.at[instance].node ||
-        map_get(&l->joined, port_key(j, instance)) != MAP_NONE)
+    if (instance == NONE || !f->origin.at[instance].node || map_get(&l->joined, port_key(j, instance)) != MAP_NONE)
         return;
     if (is_new(l, ast_node_ref_at(f->origin.at[instance].node))) {
         diag_warn(l->s, "port-unjoined", ast_node_ref_at(f->origin.at[instance].node), "no bond joins port \"%s\"",

@@ -112,7 +112,7 @@ struct link {
 struct chains {
     const flat_model *f;
     const double *value;
-    uint32_t *head; /* [var] into link, UINT32_MAX: it does not move */
+    uint32_t *head; /* [var] into link, NONE: it does not move */
     VEC(struct link) link;
     VEC(double) slot;
 };
@@ -120,7 +120,7 @@ struct chains {
 static void
 add_move(struct chains *c, var_id v, uint32_t by, double slope)
 {
-    for (uint32_t i = c->head[v]; i != UINT32_MAX; i = c->link.at[i].next)
+    for (uint32_t i = c->head[v]; i != NONE; i = c->link.at[i].next)
         if (c->link.at[i].by == by) {
             c->link.at[i].slope += slope;
             return;
@@ -142,10 +142,10 @@ compute_moves(void *ctx, var_id v)
         uint32_t from = c->head[c->f->slot.at[d.first + k]];
         double slope;
 
-        if (from == UINT32_MAX)
+        if (from == NONE)
             continue;
         slope = ex_eval(c->f->pool, ex_derivative(c->f->pool, d.root, k), c->slot.at);
-        for (uint32_t i = from; i != UINT32_MAX; i = c->link.at[i].next)
+        for (uint32_t i = from; i != NONE; i = c->link.at[i].next)
             add_move(c, v, c->link.at[i].by, slope * c->link.at[i].slope);
     }
 }
@@ -163,7 +163,7 @@ parameter_moves_find(const flat_model *f, const double *value, const bool *fixed
     each_computed(f, fixed, compute_moves, &c);
     *out = (parameter_moves){ .first = bg_calloc(f->var.n + 1, sizeof(uint32_t)) };
     for (uint32_t v = 0; v < f->var.n; v++) {
-        for (uint32_t i = c.head[v]; i != UINT32_MAX; i = c.link.at[i].next)
+        for (uint32_t i = c.head[v]; i != NONE; i = c.link.at[i].next)
             vec_push(&out->entry, ((parameter_move){ c.link.at[i].by, c.link.at[i].slope }));
         out->first[v + 1] = (uint32_t)out->entry.n;
     }

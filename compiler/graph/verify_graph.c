@@ -234,8 +234,8 @@ events(const flat_model *f, char **flaw)
     for (size_t i = 0; i < f->initial.n; i++) {
         const flat_initial *x = &f->initial.at[i];
 
-        if ((x->port == UINT32_MAX) == (x->junction == UINT32_MAX) ||
-            (x->port != UINT32_MAX ? x->port >= f->port.n : x->junction >= f->junction.n))
+        if ((x->port == NONE) == (x->junction == NONE) ||
+            (x->port != NONE ? x->port >= f->port.n : x->junction >= f->junction.n))
             return flaw_found(flaw, "an initial value is of neither a port nor a junction");
         if (!verify_inst(f, x->def, "an initial value", flaw))
             return false;

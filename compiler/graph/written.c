@@ -22,7 +22,7 @@ starts(const flat_model *f, const flat_initial *x, const flat_var *v)
     switch (v->kind) {
     case VAR_STORED:
     case VAR_PORT: return x->port == v->owner;
-    case VAR_COMMON: return (x->port == UINT32_MAX ? x->junction : f->port.at[x->port].junction) == v->owner;
+    case VAR_COMMON: return (x->port == NONE ? x->junction : f->port.at[x->port].junction) == v->owner;
     default: return false;
     }
 }
@@ -65,7 +65,7 @@ units_written(const flat_model *f, const var_id *list, size_t n, const unit **in
     }
     for (size_t i = 0; i < f->initial.n; i++) {
         const flat_initial *x = &f->initial.at[i];
-        const flat_port *p = x->port != UINT32_MAX ? &f->port.at[x->port] : NULL;
+        const flat_port *p = x->port != NONE ? &f->port.at[x->port] : NULL;
         var_id may[4] = { f->junction.at[p ? p->junction : x->junction].common, p ? p->stored : VAR_NONE,
                           p ? p->e : VAR_NONE, p ? p->f : VAR_NONE };
 

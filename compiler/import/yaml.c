@@ -21,7 +21,7 @@ struct reader {
     VEC(struct frame) open;
     yaml *root, *waiting; /* waiting: a key or dash without a value yet */
     yaml *scalar;         /* the last plain one, which deeper lines continue */
-    size_t skip;          /* lines deeper than this belong to one that was refused; SIZE_MAX: none */
+    size_t skip;          /* lines deeper than this belong to one that was refused; NO_INDEX: none */
     bool bad;
 };
 
@@ -256,9 +256,9 @@ line(struct reader *r, size_t indent, size_t begin, size_t end)
 {
     size_t errors = diag_errors(r->s);
 
-    if (r->skip != SIZE_MAX && indent > r->skip)
+    if (r->skip != NO_INDEX && indent > r->skip)
         return;
-    r->skip = SIZE_MAX;
+    r->skip = NO_INDEX;
     read_line(r, indent, begin, end);
     if (diag_errors(r->s) > errors)
         r->skip = indent;
@@ -290,7 +290,7 @@ const yaml *
 yaml_read(sources *s, arena *a, uint32_t file)
 {
     size_t n = source_length(s, file), i = 0;
-    struct reader r = { .s = s, .a = a, .file = file, .text = source_text(s, file), .skip = SIZE_MAX };
+    struct reader r = { .s = s, .a = a, .file = file, .text = source_text(s, file), .skip = NO_INDEX };
 
     r.root = arena_alloc(a, sizeof *r.root);
     r.root->at = (span){ file, 0, 0 };

@@ -117,7 +117,7 @@ weigh(const request *q, const char *path, const char *name, const double *datum,
     spread = sqrt(square);
     if (file) {
         which = measured_column(file, name);
-        if (which == SIZE_MAX || !(file->value[which * file->rows] > 0)) {
+        if (which == NO_INDEX || !(file->value[which * file->rows] > 0)) {
             complain("%s gives no weight above 0 for %s", by, name);
             return STATUS_USAGE;
         }
@@ -160,7 +160,7 @@ take_columns(const request *q, const loaded *l, const char *path, const measured
 
         if (!strcmp(m->name[c], "time") || !strcmp(m->name[c], "t"))
             continue;
-        if (k == SIZE_MAX) {
+        if (k == NO_INDEX) {
             if (!q->quiet)
                 complain("%s: column %s is no output of %s and is left out", path, m->name[c], model_name(run->model));
             continue;
@@ -313,7 +313,7 @@ static bool
 starts_follow(const flat_model *f)
 {
     for (size_t i = 0; i < f->initial.n; i++)
-        if (f->initial.at[i].port == UINT32_MAX || f->initial.at[i].q < Q_DISPLACEMENT)
+        if (f->initial.at[i].port == NONE || f->initial.at[i].q < Q_DISPLACEMENT)
             return true;
     return false;
 }

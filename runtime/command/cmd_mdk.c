@@ -58,11 +58,11 @@ find_step(const request *q, unit_system *units, const char *path, const measured
     int status;
 
     *step = q->step;
-    if (column == SIZE_MAX && !(q->given & OPT(OPT_STEP))) {
+    if (column == NO_INDEX && !(q->given & OPT(OPT_STEP))) {
         complain("%s has no column time: --step says how far the samples are apart", path);
         return STATUS_USAGE;
     }
-    if (column == SIZE_MAX || m->rows < 2)
+    if (column == NO_INDEX || m->rows < 2)
         return STATUS_DONE;
     t = bg_malloc(m->rows * sizeof *t);
     if ((status = take_channel(units, path, m, column, t)) == STATUS_DONE) {

@@ -23,7 +23,7 @@ audit_json(json *j, const flat_model *f, const audit_totals *a)
     json_key(j, "jumps"), json_number(j, a->jumps);
     json_key(j, "residual"), json_number(j, a->residual);
     json_key(j, "size"), json_number(j, a->size);
-    json_key(j, "worst"), json_string(j, a->worst == SIZE_MAX ? NULL : f->element.at[a->worst].name);
+    json_key(j, "worst"), json_string(j, a->worst == NO_INDEX ? NULL : f->element.at[a->worst].name);
     json_key(j, "worst_residual"), json_number(j, a->worst_residual);
     json_key(j, "pseudo_elements"), json_count(j, a->pseudo);
     json_close(j, '}');

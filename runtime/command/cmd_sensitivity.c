@@ -100,7 +100,7 @@ one_run(void *ctx, size_t i, void *result)
 static int
 run_design(struct study *s)
 {
-    size_t k = s->c.by.n, dropped = 0, runs, failed = SIZE_MAX;
+    size_t k = s->c.by.n, dropped = 0, runs, failed = NO_INDEX;
 
     if (s->q->given & OPT(OPT_FRACTION))
         dropped = s->q->fraction;
@@ -119,10 +119,10 @@ run_design(struct study *s)
     runs = design_runs(&s->design);
     s->result = bg_calloc(runs + 1, sizeof *s->result);
     side_by_side(runs, sizeof *s->result, 0, one_run, s, s->result);
-    for (size_t i = 0; i < runs && failed == SIZE_MAX; i++)
+    for (size_t i = 0; i < runs && failed == NO_INDEX; i++)
         if (isnan(s->result[i]))
             failed = i;
-    if (failed != SIZE_MAX) {
+    if (failed != NO_INDEX) {
         double again;
 
         one_run(s, failed, &again); /* for its messages */
@@ -233,7 +233,7 @@ write_json(const struct study *s, FILE *out)
         json_key(&j, "sum_sq"), json_number(&j, x->sum);
         json_key(&j, "F"), json_number(&j, x->F);
         json_key(&j, "p"), json_number(&j, x->p);
-        json_key(&j, "alias"), json_bool(&j, x->alias != SIZE_MAX);
+        json_key(&j, "alias"), json_bool(&j, x->alias != NO_INDEX);
         json_close(&j, '}');
     }
     json_close(&j, ']');
@@ -293,7 +293,7 @@ write_text(const struct study *s, FILE *out)
             const effect *x = &s->anova.effect[e];
 
             table_put(&pairs, "%s*%s%s", s->c.name.at[x->a], s->c.name.at[x->b],
-                      x->alias != SIZE_MAX ? " (not apart)" : "");
+                      x->alias != NO_INDEX ? " (not apart)" : "");
             table_put(&pairs, "%.2f %%", 100 * x->sum / s->anova.total);
             table_put(&pairs, "%.4g", x->F);
             put_p(&pairs, x->p);

@@ -336,7 +336,7 @@ accept_option(request *q, int o, const char *value)
     case OPT_ROUNDS:
         if (strcmp(value, "all") && (!parse_number(value, &x) || x < 1 || x > 1e6 || x != floor(x)))
             return command_wrong(q, "--rounds is a whole number from 1 on, or all, not \"%s\"", value);
-        q->rounds = strcmp(value, "all") ? (size_t)x : SIZE_MAX;
+        q->rounds = strcmp(value, "all") ? (size_t)x : NO_INDEX;
         break;
     case OPT_ORDER:
         if (!parse_number(value, &x) || x < 1 || x > 1e6 || x != floor(x))

@@ -82,7 +82,7 @@ print_audit(const flat_model *f, const audit_totals *a)
             a->dissipated);
     if (fabs(a->jumps) > 1e-12 * a->size)
         fprintf(stderr, " + %.6g J taken by jumps", a->jumps);
-    if (a->worst != SIZE_MAX)
+    if (a->worst != NO_INDEX)
         fprintf(stderr, "; %.1e of %.3g J missing by the steps, most in \"%s\"",
                 a->size > 0 ? fabs(a->residual) / a->size : 0, a->size, f->element.at[a->worst].name);
     if (a->pseudo)

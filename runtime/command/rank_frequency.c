@@ -18,7 +18,7 @@ struct by_frequency {
     double threshold;
 };
 
-/* One band's activities, or those of all of them (band SIZE_MAX). */
+/* One band's activities, or those of all of them (band NO_INDEX). */
 static void
 rank_band(const struct by_frequency *s, size_t band, ranking *out)
 {
@@ -27,7 +27,7 @@ rank_band(const struct by_frequency *s, size_t band, ranking *out)
 
     for (uint32_t e = 0; e < f->element.n; e++)
         for (size_t b = 0; b < s->t.nbands; b++)
-            r.activity[e] += band == SIZE_MAX || b == band ? s->t.activity[e * s->t.nbands + b] : 0;
+            r.activity[e] += band == NO_INDEX || b == band ? s->t.activity[e * s->t.nbands + b] : 0;
     ranking_make(s->l->c.model, &r, METRIC_ACTIVITY, out);
     ranking_decide(out, s->threshold);
     free(r.activity);
@@ -152,7 +152,7 @@ write_result(struct by_frequency *s)
     const char *path = s->q->text[OPT_OUTPUT];
     outfile out;
 
-    rank_band(s, SIZE_MAX, &s->all);
+    rank_band(s, NO_INDEX, &s->all);
     s->band = bg_calloc(s->t.nbands + 1, sizeof *s->band);
     for (size_t b = 0; b < s->t.nbands; b++)
         rank_band(s, b, &s->band[b]);

@@ -74,7 +74,7 @@ take_trajectory(struct session *s, const flat_expect *x, uint32_t i, const measu
     const unit *u;
     char *why = NULL;
 
-    if (which == SIZE_MAX)
+    if (which == NO_INDEX)
         return bg_format("there is no column %s", x->name);
     if (!measured_unit(m, s->c->units, which, &u, &why))
         return why;
@@ -181,7 +181,7 @@ static char *
 compare_tracks(const struct session *s, compilation *other, expectation *r)
 {
     size_t k = flat_find_output(other->flat, r->of->name);
-    const flat_output *here = subject(s, r->of), *there = k == SIZE_MAX ? NULL : flat_output_at(other->flat, k);
+    const flat_output *here = subject(s, r->of), *there = k == NO_INDEX ? NULL : flat_output_at(other->flat, k);
     sim_options o = { 0 };
     sim_result run = { 0 };
     track outputs = { .n = model_noutputs(other->model) };

@@ -18,7 +18,7 @@ static const double place[PLACES] = {
     0, 0.11747233803526765, 0.35738424175967745, 0.64261575824032255, 0.88252766196473235, 1
 };
 
-/* A step, or (event not SIZE_MAX) what happened between two. */
+/* A step, or (event not NO_INDEX) what happened between two. */
 struct record {
     double t0, t1;
     size_t states, modes, event; /* numbers in the tape's lists */
@@ -153,7 +153,7 @@ on_piece(void *ctx, double t0, double t1, sim_dense *dense, void *of)
         return no_value(w, t0, "the model cannot be evaluated");
     sim_scales(of, w->scale);
     crossings_scales(w->crossings, w->scale);
-    vec_push(&w->record, ((struct record){ t0, t1, at, keep_modes(w, model_modes(w->a->model)), SIZE_MAX }));
+    vec_push(&w->record, ((struct record){ t0, t1, at, keep_modes(w, model_modes(w->a->model)), NO_INDEX }));
     return true;
 }
 
@@ -257,7 +257,7 @@ go_back(struct tape *w, double *lambda)
     for (size_t k = w->record.n; k-- > 0 && fine;) {
         const struct record *r = w->at = &w->record.at[k];
 
-        if (r->event != SIZE_MAX) {
+        if (r->event != NO_INDEX) {
             fine = back_over_event(w, &w->event.at[r->event], v);
         } else {
             set_modes(w, r->modes);

@@ -82,7 +82,7 @@ static bool
 choose_state(const bg_model *m, const char *text, size_t n, chosen *c, char **why)
 {
     bool jump = text[n - 2] == '+';
-    size_t state = SIZE_MAX;
+    size_t state = NO_INDEX;
     VEC(const char *) known = { 0 };
 
     for (size_t i = 0; i < model_nstates(m); i++) {
@@ -94,7 +94,7 @@ choose_state(const bg_model *m, const char *text, size_t n, chosen *c, char **wh
         if (strlen(name) == n - 3 && !strncmp(name, text, n - 3))
             state = i;
     }
-    if (state != SIZE_MAX) {
+    if (state != NO_INDEX) {
         if (jump)
             vec_push(&c->jump, state);
         else
@@ -108,7 +108,7 @@ choose_state(const bg_model *m, const char *text, size_t n, chosen *c, char **wh
         free(name);
     }
     vec_free(&known);
-    return state != SIZE_MAX;
+    return state != NO_INDEX;
 }
 
 bool

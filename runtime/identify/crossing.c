@@ -241,8 +241,8 @@ crossing_at(const crossings *w, double t, const double *x, const double *modes, 
                        .modes = copy_of(modes, w->nmodes),
                        .modes_after = copy_of(modes_after, w->nmodes),
                        .rate = { bg_calloc(w->nx + 1, sizeof(double)), bg_calloc(w->nx + 1, sizeof(double)) },
-                       .trigger = SIZE_MAX,
-                       .sample = SIZE_MAX };
+                       .trigger = NO_INDEX,
+                       .sample = NO_INDEX };
 }
 
 /* ---------------------------------------------------------------- several at one instant */
@@ -274,7 +274,7 @@ find_apart(crossings *w, const crossing *c, struct apart *a)
 {
     VEC(size_t) at_border = { 0 };
     double d, away, slope;
-    bool apart = c->sample == SIZE_MAX && !c->kicked && look_around(w, c, &d);
+    bool apart = c->sample == NO_INDEX && !c->kicked && look_around(w, c, &d);
 
     for (size_t k = 0; k < w->nmodes && apart; k++) {
         bool turned = c->modes[k] != c->modes_after[k];
@@ -299,18 +299,18 @@ find_apart(crossings *w, const crossing *c, struct apart *a)
                     vec_push(&a->trigger, at_border.at[i]);
             }
         for (size_t j = 0; j < c->fired.n && fires && apart; j++) {
-            size_t k = SIZE_MAX, last = a->owner.n ? a->owner.at[a->owner.n - 1] : SIZE_MAX;
+            size_t k = NO_INDEX, last = a->owner.n ? a->owner.at[a->owner.n - 1] : NO_INDEX;
 
-            for (size_t i = 0; i < at_border.n && k == SIZE_MAX; i++)
+            for (size_t i = 0; i < at_border.n && k == NO_INDEX; i++)
                 if (starts(w, c, &c->fired.at[j], at_border.at[i]))
                     k = at_border.at[i];
             /* one that an earlier one makes happens with it */
-            if (k == SIZE_MAX ? last == SIZE_MAX : last != SIZE_MAX && a->trigger.at[last] == k) {
-                apart = k != SIZE_MAX;
+            if (k == NO_INDEX ? last == NO_INDEX : last != NO_INDEX && a->trigger.at[last] == k) {
+                apart = k != NO_INDEX;
                 vec_push(&a->owner, last);
                 continue;
             }
-            if (k != SIZE_MAX) {
+            if (k != NO_INDEX) {
                 for (size_t i = 0; i < a->trigger.n; i++)
                     apart &= a->trigger.at[i] != k;
                 vec_push(&a->trigger, k);
@@ -348,7 +348,7 @@ take_apart(crossings *w, crossing *c, const struct apart *a, const double *after
         fine = fine && take_rates(w, &part[p], x, &jumped) && look_around(w, &part[p], &d);
         if (fine && !part[p].smooth && crosses(w, k, d, &away, &part[p].slope))
             part[p].trigger = k;
-        w->lost += fine && !part[p].smooth && part[p].trigger == SIZE_MAX;
+        w->lost += fine && !part[p].smooth && part[p].trigger == NO_INDEX;
     }
     c->fired.n = 0; /* theirs now */
     return fine;
@@ -382,9 +382,9 @@ crossings_jump(crossings *w, double t, const double *x, const double *modes, con
         crossing_free(&whole);
         free(c);
     } else {
-        if (fine && c->sample == SIZE_MAX && !c->smooth)
+        if (fine && c->sample == NO_INDEX && !c->smooth)
             find_trigger(w, c, jumped);
-        w->lost += fine && !c->smooth && c->sample == SIZE_MAX && c->trigger == SIZE_MAX && switched(w, c);
+        w->lost += fine && !c->smooth && c->sample == NO_INDEX && c->trigger == NO_INDEX && switched(w, c);
         c->smooth = c->smooth && !(c->kicked && switched(w, c));
         set_modes(w, c->modes_after);
     }
@@ -416,7 +416,7 @@ static bool
 moved_values(crossings *w, double t, const double *x, const double *direction, size_t q, double e, double dt,
              bool reinits, double *to)
 {
-    var_id v = q != SIZE_MAX ? w->by[q] : VAR_NONE;
+    var_id v = q != NO_INDEX ? w->by[q] : VAR_NONE;
     const char *name = v != VAR_NONE ? model_variable(w->m, v).name : NULL;
     double at = name ? model_parameter_value(w->m, v) : 0;
     int status;
@@ -460,8 +460,8 @@ static bool
 both_sides(crossings *w, double t, const double *x, const double *direction, size_t q, double *e, double dt,
            bool reinits)
 {
-    *e = q != SIZE_MAX ? parameter_step(w->m, w->by[q]) : direction ? direction_step(w, x, direction, false) : MOVE;
-    if (!direction && q == SIZE_MAX)
+    *e = q != NO_INDEX ? parameter_step(w->m, w->by[q]) : direction ? direction_step(w, x, direction, false) : MOVE;
+    if (!direction && q == NO_INDEX)
         *e = MOVE * w->length; /* time alone */
     return moved_values(w, t, x, direction, q, *e, dt, reinits, reinits ? w->reinit[0] : w->g[0]) &&
            moved_values(w, t, x, direction, q, -*e, dt, reinits, reinits ? w->reinit[1] : w->g[1]);
@@ -527,7 +527,7 @@ of_size(const crossings *w, size_t r, size_t jump)
 static bool
 kicked(crossings *w, const crossing *c, const double *direction, size_t q, double e, double dt, double *to)
 {
-    const char *name = q != SIZE_MAX ? model_variable(w->m, w->by[q]).name : NULL;
+    const char *name = q != NO_INDEX ? model_variable(w->m, w->by[q]).name : NULL;
     double at = name ? model_parameter_value(w->m, w->by[q]) : 0, t = c->t + e * dt;
     bool fine;
 
@@ -545,7 +545,7 @@ kicked(crossings *w, const crossing *c, const double *direction, size_t q, doubl
 static bool
 kick_ahead(crossings *w, const crossing *c, size_t q, double dt)
 {
-    double e = q != SIZE_MAX ? parameter_step(w->m, w->by[q]) : direction_step(w, c->kicked, w->ahead, true);
+    double e = q != NO_INDEX ? parameter_step(w->m, w->by[q]) : direction_step(w, c->kicked, w->ahead, true);
 
     set_modes(w, c->modes_after);
     if (!kicked(w, c, w->ahead, q, e, dt, w->kick[0]) || !kicked(w, c, w->ahead, q, -e, dt, w->kick[1]))
@@ -565,9 +565,9 @@ crossing_forward(crossings *w, const crossing *c, size_t q, size_t jump, double 
         return true;
 
     set_modes(w, c->modes);
-    if (c->sample != SIZE_MAX) {
-        dt = q != SIZE_MAX ? sample_moves(w, c, q) : 0;
-    } else if (c->trigger != SIZE_MAX) {
+    if (c->sample != NO_INDEX) {
+        dt = q != NO_INDEX ? sample_moves(w, c, q) : 0;
+    } else if (c->trigger != NO_INDEX) {
         fine = both_sides(w, c->t, c->x, s, q, &e, 0, false);
         dt = -(w->g[0][c->trigger] - w->g[1][c->trigger]) / (2 * e) / c->slope;
     }
@@ -618,22 +618,22 @@ back_through(crossings *w, const crossing *c, const firing *f, bool memories, do
     }
     memset(w->ahead, 0, w->nx * sizeof *w->ahead);
     for (size_t k = 0; k < w->nx + w->n + 1; k++) { /* states, parameters, time */
-        size_t q = k >= w->nx && k < w->nx + w->n ? k - w->nx : SIZE_MAX;
+        size_t q = k >= w->nx && k < w->nx + w->n ? k - w->nx : NO_INDEX;
         double sum = 0;
 
         if (k < w->nx) {
             w->ahead[k] = 1;
             e = state_step(w, c, f->x, k, false);
-            if (!moved_values(w, c->t, f->x, w->ahead, SIZE_MAX, e, 0, true, w->reinit[0]) ||
-                !moved_values(w, c->t, f->x, w->ahead, SIZE_MAX, -e, 0, true, w->reinit[1]))
+            if (!moved_values(w, c->t, f->x, w->ahead, NO_INDEX, e, 0, true, w->reinit[0]) ||
+                !moved_values(w, c->t, f->x, w->ahead, NO_INDEX, -e, 0, true, w->reinit[1]))
                 return false;
             w->ahead[k] = 0;
-        } else if (!both_sides(w, c->t, f->x, NULL, q, &e, q == SIZE_MAX, true)) {
+        } else if (!both_sides(w, c->t, f->x, NULL, q, &e, q == NO_INDEX, true)) {
             return false;
         }
         for (size_t r = when.first; r < when.first + when.n; r++)
             sum += w->given[r] * (w->reinit[0][w->nwhens + r] - w->reinit[1][w->nwhens + r]) / (2 * e);
-        *(k < w->nx ? &lambda[k] : q != SIZE_MAX ? &gradient[q] : by_time) += sum;
+        *(k < w->nx ? &lambda[k] : q != NO_INDEX ? &gradient[q] : by_time) += sum;
     }
     return true;
 }
@@ -648,7 +648,7 @@ kick_back(crossings *w, const crossing *c, double *lambda, double *by_time, doub
     set_modes(w, c->modes_after);
     memset(w->ahead, 0, w->nx * sizeof *w->ahead);
     for (size_t k = 0; k < w->nx + w->n + 1 && fine; k++) { /* states, parameters, time */
-        size_t q = k >= w->nx && k < w->nx + w->n ? k - w->nx : SIZE_MAX;
+        size_t q = k >= w->nx && k < w->nx + w->n ? k - w->nx : NO_INDEX;
         bool time = k == w->nx + w->n;
         double e = k < w->nx ? state_step(w, c, c->kicked, k, true)
                    : time    ? MOVE * w->length
@@ -675,17 +675,17 @@ back_through_time(crossings *w, const crossing *c, double by_time, double *lambd
 {
     double e;
 
-    for (size_t q = 0; q < w->n && c->sample != SIZE_MAX; q++)
+    for (size_t q = 0; q < w->n && c->sample != NO_INDEX; q++)
         gradient[q] += by_time * sample_moves(w, c, q);
-    if (c->sample != SIZE_MAX || c->trigger == SIZE_MAX)
+    if (c->sample != NO_INDEX || c->trigger == NO_INDEX)
         return true;
     memset(w->ahead, 0, w->nx * sizeof *w->ahead);
     for (size_t k = 0; k < w->nx + w->n; k++) {
         if (k < w->nx) {
             w->ahead[k] = 1;
             e = state_step(w, c, c->x, k, false);
-            if (!moved_values(w, c->t, c->x, w->ahead, SIZE_MAX, e, 0, false, w->g[0]) ||
-                !moved_values(w, c->t, c->x, w->ahead, SIZE_MAX, -e, 0, false, w->g[1]))
+            if (!moved_values(w, c->t, c->x, w->ahead, NO_INDEX, e, 0, false, w->g[0]) ||
+                !moved_values(w, c->t, c->x, w->ahead, NO_INDEX, -e, 0, false, w->g[1]))
                 return false;
             w->ahead[k] = 0;
         } else if (!both_sides(w, c->t, c->x, NULL, k - w->nx, &e, 0, false)) {

@@ -26,9 +26,9 @@ typedef struct crossing {
     double t;
     double *x, *modes, *modes_after, *rate[2]; /* before; rates before and after */
     double *kicked;                            /* the states that ideal switches act on then; NULL: there are none */
-    size_t trigger;                            /* the condition whose time it is, SIZE_MAX: none */
+    size_t trigger;                            /* the condition whose time it is, NO_INDEX: none */
     double slope;                              /* of it in time */
-    size_t sample;                             /* the `every` whose time it is, SIZE_MAX */
+    size_t sample;                             /* the `every` whose time it is, NO_INDEX */
     VEC(firing) fired;
     bool smooth; /* nothing fired, and the rates do not jump: when it happens does not matter */
 } crossing;
@@ -52,7 +52,7 @@ bool crossings_jump(crossings *w, double t, const double *x, const double *modes
 bool crossings_begin(crossings *w, double t, const double *x, crossing *c);
 size_t crossings_lost(const crossings *w); /* whose time could not be moved: a condition only touches there */
 
-/* s behind it from s before, in place. q: the parameter, jump: the state whose jumps move in size; SIZE_MAX: none. */
+/* s behind it from s before, in place. q: the parameter, jump: the state whose jumps move in size; NO_INDEX: none. */
 bool crossing_forward(crossings *w, const crossing *c, size_t q, size_t jump, double *s);
 /* lambda before from that behind, in place; adds to the gradient and to that by the sizes of jumps [states]. */
 bool crossing_back(crossings *w, const crossing *c, double *lambda, double *gradient, double *by_jump);

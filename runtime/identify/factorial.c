@@ -88,7 +88,7 @@ anova_make(const design *d, const double *response, anova *a)
 
     *a = (anova){ .n = k + k * (k - 1) / 2, .effect = bg_calloc(k + k * (k - 1) / 2, sizeof(effect)) };
     for (size_t i = 0; i < k; i++)
-        a->effect[at++] = (effect){ .a = i, .b = SIZE_MAX };
+        a->effect[at++] = (effect){ .a = i, .b = NO_INDEX };
     for (size_t i = 0; i < k; i++)
         for (size_t j = i + 1; j < k; j++)
             a->effect[at++] = (effect){ .a = i, .b = j };
@@ -98,14 +98,14 @@ anova_make(const design *d, const double *response, anova *a)
         a->total += (response[i] - mean) * (response[i] - mean);
     for (size_t e = 0; e < a->n; e++) {
         effect *x = &a->effect[e];
-        uint64_t product = d->generator[x->a] ^ (x->b == SIZE_MAX ? 0 : d->generator[x->b]);
+        uint64_t product = d->generator[x->a] ^ (x->b == NO_INDEX ? 0 : d->generator[x->b]);
         double contrast = 0;
 
-        x->alias = SIZE_MAX;
-        for (size_t o = 0; o < e && x->alias == SIZE_MAX; o++) {
+        x->alias = NO_INDEX;
+        for (size_t o = 0; o < e && x->alias == NO_INDEX; o++) {
             const effect *y = &a->effect[o];
 
-            if (product == (d->generator[y->a] ^ (y->b == SIZE_MAX ? 0 : d->generator[y->b])))
+            if (product == (d->generator[y->a] ^ (y->b == NO_INDEX ? 0 : d->generator[y->b])))
                 x->alias = o;
         }
         for (size_t i = 0; i < runs; i++) {
@@ -114,7 +114,7 @@ anova_make(const design *d, const double *response, anova *a)
             contrast += low % 2 ? -(response[i] - mean) : response[i] - mean;
         }
         x->sum = contrast * contrast / (double)runs;
-        if (x->alias == SIZE_MAX) {
+        if (x->alias == NO_INDEX) {
             explained += x->sum;
             distinct++;
         }

@@ -33,8 +33,8 @@ design_runs(const design *d)
 uint64_t design_levels(const design *d, size_t i);
 
 typedef struct effect {
-    size_t a, b;      /* factors; b SIZE_MAX: main effect */
-    size_t alias;     /* effect before it that shares its sum, SIZE_MAX: none */
+    size_t a, b;      /* factors; b NO_INDEX: main effect */
+    size_t alias;     /* effect before it that shares its sum, NO_INDEX: none */
     double sum, F, p; /* NAN without error to compare with */
 } effect;
 typedef struct anova {

@@ -23,7 +23,7 @@ struct follower {
     size_t nx, ny, nq; /* nq: columns */
     double *s;         /* [nq][nx] */
     double *of_column; /* [nq] the size of what each is by, as far as its value tells it */
-    size_t *state_of;  /* [nq] the state whose initial value or jump it is, SIZE_MAX: none */
+    size_t *state_of;  /* [nq] the state whose initial value or jump it is, NO_INDEX: none */
     double *scale;     /* [nx] of the states */
     double *x, *y, *gathered;
     sim_dense *dense; /* of the piece at hand */
@@ -33,11 +33,11 @@ struct follower {
     bool failed;
 };
 
-/* The parameter of a column, SIZE_MAX: it is of an initial value or a jump. */
+/* The parameter of a column, NO_INDEX: it is of an initial value or a jump. */
 static size_t
 parameter_of(const struct follower *w, size_t column)
 {
-    return column < w->f->n ? column : SIZE_MAX;
+    return column < w->f->n ? column : NO_INDEX;
 }
 
 static bool map_step(void *ctx, double t0, double t1, double *s, double *rounding);
@@ -63,7 +63,7 @@ open_follower(struct follower *w)
     w->of_column = bg_calloc(w->nq + 1, sizeof(double));
     w->state_of = bg_calloc(w->nq + 1, sizeof *w->state_of);
     for (size_t q = 0; q < w->nq; q++)
-        w->state_of[q] = q < f->n                 ? SIZE_MAX
+        w->state_of[q] = q < f->n                 ? NO_INDEX
                          : q < f->n + f->ninitial ? f->initial[q - f->n]
                                                   : f->jump[q - f->n - f->ninitial];
     for (size_t q = 0; q < f->n; q++)
@@ -130,11 +130,11 @@ least_of(void *ctx, const double *seen, double *floor)
 
     sim_scales(w->of, w->scale);
     for (size_t q = 0; q < w->nq; q++) {
-        if (w->state_of[q] != SIZE_MAX)
+        if (w->state_of[q] != NO_INDEX)
             w->of_column[q] = fmax(w->of_column[q], w->scale[w->state_of[q]]);
         paced_least(w->nx, w->scale, w->of_column[q], false, seen + q * w->nx, floor + q * w->nx);
         /* of what has rested so far by what rests with it nothing else is known */
-        for (size_t i = 0; i < w->nx && w->state_of[q] != SIZE_MAX && w->of_column[q] == 0; i++)
+        for (size_t i = 0; i < w->nx && w->state_of[q] != NO_INDEX && w->of_column[q] == 0; i++)
             if (w->scale[i] == 0)
                 floor[q * w->nx + i] = fmax(floor[q * w->nx + i], paced_share(1));
     }
@@ -215,7 +215,7 @@ static bool
 cross(struct follower *w, const crossing *c)
 {
     for (size_t q = 0; q < w->nq; q++) {
-        size_t jump = q >= w->f->n + w->f->ninitial ? w->state_of[q] : SIZE_MAX;
+        size_t jump = q >= w->f->n + w->f->ninitial ? w->state_of[q] : NO_INDEX;
 
         if (!crossing_forward(w->crossings, c, parameter_of(w, q), jump, w->s + q * w->nx))
             return false;

@@ -511,9 +511,9 @@ take_further(struct search *s, const char *at, struct best *best, fit_result *r)
     const double *theta = (const double *)(at + sizeof e), *triangle = theta + n;
 
     memcpy(&e, at, sizeof e);
-    if (e.evaluations == SIZE_MAX || !e.started) { /* the first: its process ended */
+    if (e.evaluations == NO_INDEX || !e.started) { /* the first: its process ended */
         r->failed++;
-        s->evaluations += e.evaluations == SIZE_MAX ? 0 : e.evaluations;
+        s->evaluations += e.evaluations == NO_INDEX ? 0 : e.evaluations;
         return;
     }
     s->evaluations += e.evaluations;

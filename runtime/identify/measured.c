@@ -197,7 +197,7 @@ measured_column(const measured *m, const char *name)
     for (size_t c = 0; c < m->columns; c++)
         if (!strcmp(m->name[c], name))
             return c;
-    return SIZE_MAX;
+    return NO_INDEX;
 }
 
 bool
@@ -234,9 +234,9 @@ measured_times(const measured *m, unit_system *units, double start, double stop,
     double slack = 1e-9 * (stop - start);
     const unit *u;
 
-    if (which == SIZE_MAX)
+    if (which == NO_INDEX)
         which = measured_column(m, "t");
-    if (which == SIZE_MAX) {
+    if (which == NO_INDEX) {
         *why = bg_format("there is no column time");
         return false;
     }

@@ -19,7 +19,7 @@ typedef struct measured {
 /* text: the file's, ended by 0. False: *why says what is wrong at which line (free it). measured_free in any case. */
 bool measured_read(const char *text, size_t length, measured *m, char **why);
 void measured_free(measured *m);
-/* Number of a column, SIZE_MAX without one of that name. */
+/* Number of a column, NO_INDEX without one of that name. */
 size_t measured_column(const measured *m, const char *name);
 /* The unit in a column's head; NULL without one: values are SI. False: *why (free it). */
 bool measured_unit(const measured *m, unit_system *units, size_t column, const unit **u, char **why);

@@ -117,7 +117,7 @@ keep_conserved(outset *o, tangent *g)
     memset(o->other, 0, n * sizeof *o->other);
     for (size_t c = 0; c < n && fine; c++) {
         o->other[c] = 1;
-        fine = tangent_rates(g, SIZE_MAX, o->other, o->whole + n * c);
+        fine = tangent_rates(g, NO_INDEX, o->other, o->whole + n * c);
         o->other[c] = 0;
     }
     for (size_t i = 0; i < n; i++)

@@ -416,7 +416,7 @@ sizes(const tangent *g)
     return g->held.n ? g->terms_of : g->value;
 }
 
-/* A solution x of the step's equations, with parameter q (SIZE_MAX: none) in their right sides, becomes right sides
+/* A solution x of the step's equations, with parameter q (NO_INDEX: none) in their right sides, becomes right sides
  * that are off by the rounding of all terms of each equation, to either side by chance: solved for, they tell what
  * rounding may have left in x. */
 static void
@@ -425,7 +425,7 @@ off_by_rounding(tangent *g, bool transposed, size_t q, double *x)
     double *const *of = sizes(g), none = 0;
 
     memset(g->terms, 0, g->size * sizeof *g->terms);
-    if (q != SIZE_MAX)
+    if (q != NO_INDEX)
         column_of(g, of, q, g->terms, put_size, &none);
     for (size_t c = 0; c < g->size; c++)
         for (int64_t k = g->column[c]; k < g->column[c + 1]; k++) {
@@ -453,7 +453,7 @@ forward_some(tangent *g, const size_t *q, size_t count, double *s, double *round
 
         for (size_t i = 0; i < (g->equal ? 1 : 3); i++)
             memcpy(right + i * g->n, s + k * nx, nx * sizeof *s);
-        if (q[k] != SIZE_MAX)
+        if (q[k] != NO_INDEX)
             column_of(g, g->value, q[k], right, put, &none);
     }
     if (!factor_solve_several(g->step, count, g->right))
@@ -494,7 +494,7 @@ back_rounding(tangent *g, double *lambda, double *gradient)
     double *off = g->right + g->size;
 
     memcpy(off, g->right, g->size * sizeof *off);
-    off_by_rounding(g, true, SIZE_MAX, off);
+    off_by_rounding(g, true, NO_INDEX, off);
     if (!factor_solve_transposed(g->step, off))
         return false;
     for (size_t i = 0; i < g->nx; i++)
@@ -563,7 +563,7 @@ rows_by(tangent *g, size_t q, const double *s, size_t first, size_t n, double *t
     memset(to, 0, n * sizeof *to);
     for (size_t c = 0; c < g->nx; c++)
         add_column(g, c, s[c], g->z, first, n, to);
-    if (q != SIZE_MAX)
+    if (q != NO_INDEX)
         add_column(g, g->n + q, 1, g->z, first, n, to);
     if (g->nz && !factor_solve(g->inner, g->z))
         return false;

@@ -27,7 +27,7 @@ size_t tangent_states(const tangent *g);
 bool tangent_gather(const tangent *g, double t0, double t1, sim_dense *dense, void *of, double *x);
 /* The map from t0 to t1, modes as they are. */
 bool tangent_step(tangent *g, double t0, double t1, const double *x);
-/* s at t1 from s at t0, in place, of `count` columns [count][nx]; q[i]: the parameter, SIZE_MAX: none. rounding, if not
+/* s at t1 from s at t0, in place, of `count` columns [count][nx]; q[i]: the parameter, NO_INDEX: none. rounding, if not
  * NULL: what the rounding of the step may leave in s is added to it. */
 bool tangent_forward(tangent *g, const size_t *q, size_t count, double *s, double *rounding);
 /* lambda at t0 from that at t1, in place; adds to the gradient. The roundings likewise. */

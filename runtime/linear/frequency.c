@@ -37,21 +37,21 @@ first_port(const model_graph *g)
     size_t inputs = 0;
 
     for (size_t i = 0; i < g->nopenings; i++)
-        inputs += g->opening[i].element == UINT32_MAX;
+        inputs += g->opening[i].element == NONE;
     return g->ndeclared - inputs - 2 * g->nports;
 }
 
-/* Which output is what the opening moves, SIZE_MAX: it rests, or follows the states, which is no drive. */
+/* Which output is what the opening moves, NO_INDEX: it rests, or follows the states, which is no drive. */
 static size_t
 output_of(const model_graph *g, const struct model_opening *o)
 {
     size_t before = 0;
 
-    for (const struct model_opening *i = g->opening; o->element == UINT32_MAX && i < o; i++)
-        before += i->element == UINT32_MAX;
-    if (o->element == UINT32_MAX)
+    for (const struct model_opening *i = g->opening; o->element == NONE && i < o; i++)
+        before += i->element == NONE;
+    if (o->element == NONE)
         return first_port(g) + 2 * g->nports + before;
-    return o->moves ? first_port(g) + 2 * o->port + (g->element[o->element].type == EL_SF) : SIZE_MAX;
+    return o->moves ? first_port(g) + 2 * o->port + (g->element[o->element].type == EL_SF) : NO_INDEX;
 }
 
 /* In place; n is a power of two. */
@@ -117,7 +117,7 @@ left_out(const bg_model *m, const linearization *l)
 {
     const model_graph *g = model_graph_of(m);
 
-    if (!l->input.n || l->input.at[0].element != UINT32_MAX)
+    if (!l->input.n || l->input.at[0].element != NONE)
         return NULL;
     for (size_t i = 0; i < g->nopenings; i++)
         if (g->opening[i].reads_time)
@@ -137,9 +137,9 @@ find_drives(struct spectrum *s, const sim_result *r)
                          other);
     for (size_t k = 0; k < s->l->space.nu; k++) {
         const struct model_opening *o = opening_of(g, s->l->input.at[k].name, &s->drive[k].of_rate);
-        size_t output = o ? output_of(g, o) : SIZE_MAX;
+        size_t output = o ? output_of(g, o) : NO_INDEX;
 
-        if (output == SIZE_MAX)
+        if (output == NO_INDEX)
             continue;
         s->drive[k].harmonic = harmonics(r, output, model_noutputs(s->model));
         for (size_t i = 1; i < HARMONICS && !any; i++)

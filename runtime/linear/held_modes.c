@@ -8,7 +8,7 @@
 #include "held_modes.h"
 
 #define NULL_VALUE 1e-9 /* of the greatest singular value, rows and columns scaled: null */
-#define NO_PART 1e-7    /* of the greatest scale of a state: a vector has no part in E */
+#define NO_SHARE 1e-7   /* of the greatest scale of a state: a vector has no part in E */
 #define AT_ZERO 1e-12   /* of the size of A: the eigenvalue is 0 */
 enum { SCALINGS = 8 };
 
@@ -92,7 +92,7 @@ rank_in_states(const held_space *h, size_t k, const double complex *Q)
             part[i + h->n * c] = Q[N - 1 - c + N * i];
     if (least && LAPACKE_zgesvd(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)h->n, (lapack_int)k,
                                 (lapack_complex_double *)part, (lapack_int)h->n, sigma, NULL, 1, NULL, 1, work) == 0)
-        while (rank < least && sigma[rank] > NO_PART)
+        while (rank < least && sigma[rank] > NO_SHARE)
             rank++;
     free(part);
     free(sigma);
@@ -178,7 +178,7 @@ pair_up(const held_space *h, double size, mode_vectors *v)
     fine = k == 0 || LAPACKE_zgesvd(LAPACK_COL_MAJOR, 'A', 'A', (lapack_int)k, (lapack_int)k,
                                     (lapack_complex_double *)M, (lapack_int)k, sigma, (lapack_complex_double *)P,
                                     (lapack_int)k, (lapack_complex_double *)Q, (lapack_int)k, work) == 0;
-    while (fine && m < k && sigma[m] > NO_PART * size)
+    while (fine && m < k && sigma[m] > NO_SHARE * size)
         m++;
     /* M = P S Q: left' = P^H left / S, right' = right Q^H */
     left = combine(N, k, m, v->left, P, 1, k, sigma);

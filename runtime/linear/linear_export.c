@@ -292,7 +292,7 @@ put_names(strbuf *b, const struct names *list)
 static uint32_t
 crc32_of(const char *s, size_t n)
 {
-    uint32_t table[256], crc = UINT32_MAX;
+    uint32_t table[256], crc = NONE;
 
     for (uint32_t i = 0; i < 256; i++) {
         uint32_t c = i;

@@ -84,7 +84,7 @@ find_order(linearization *l, size_t n)
     for (size_t i = 0; i < n; i++) {
         const struct model_state s = model_state(l->model, i);
 
-        place[i] = (struct place){ s.port != UINT32_MAX ? s.port : s.var, s.port == UINT32_MAX, i };
+        place[i] = (struct place){ s.port != NONE ? s.port : s.var, s.port == NONE, i };
     }
     if (n)
         qsort(place, n, sizeof *place, compare_place);
@@ -157,7 +157,7 @@ pick(linearization *l, const state_space *all, const struct columns_of *c)
     bool declared = false;
 
     for (size_t i = 0; i < g->nopenings; i++)
-        declared = declared || g->opening[i].element == UINT32_MAX;
+        declared = declared || g->opening[i].element == NONE;
     l->space = (state_space){ n,
                               0,
                               all->ny,
@@ -175,7 +175,7 @@ pick(linearization *l, const state_space *all, const struct columns_of *c)
         const struct model_opening *o = &g->opening[i];
         size_t column = c->first + 2 * i;
 
-        if (declared != (o->element == UINT32_MAX))
+        if (declared != (o->element == NONE))
             continue;
         /* of an input that only its rate is read of, the rate alone */
         if (!column_is_zero(all, column) || column_is_zero(all, column + 1)) {

@@ -17,7 +17,7 @@ typedef struct linear_input {
     const char *name;
     const unit *unit;
     uint32_t element;
-} linear_input; /* element: of a source, else UINT32_MAX */
+} linear_input; /* element: of a source, else NONE */
 
 /* How each eigenvalue moves with each of some parameters: [parameter][eigenvalue]. NAN: there is no such number (a
  * defective cluster splits like a root; the equilibrium does not move smoothly). Of a cluster: of a simple basis the

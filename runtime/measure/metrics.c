@@ -207,7 +207,7 @@ struct measure {
     bool *by_connectors;             /* [groups] */
     uint32_t *leader;
     size_t ports;    /* [ports] junction_port_leaders; where bonds are asked for */
-    uint32_t *group; /* [elements] UINT32_MAX: of no component */
+    uint32_t *group; /* [elements] NONE: of no component */
     VEC(struct subject) subject, connection;
     arena *arena; /* of names of connections */
     activity_extra extra;
@@ -227,7 +227,7 @@ evaluate_extra(void *ctx, double t, const double *x, const double *power, double
 
     memset(value, 0, q->groups * sizeof *value);
     for (size_t i = 0; q->groups && i < q->elements; i++)
-        if (q->group[i] != UINT32_MAX && !q->by_connectors[q->group[i]])
+        if (q->group[i] != NONE && !q->by_connectors[q->group[i]])
             value[q->group[i]] += power[i];
     if (!q->bonds && !q->connector.n)
         return 0;
@@ -315,7 +315,7 @@ take_bonds(void *ctx, const activity_sample *s)
     relative_take(&q->relative, s->first, s->value + from, s->energy + from);
 }
 
-/* For each origin the outermost instance around it, UINT32_MAX where there are only loops. An origin stands behind what
+/* For each origin the outermost instance around it, NONE where there are only loops. An origin stands behind what
  * it is in. */
 static uint32_t *
 outermost_instances(const model_graph *g)
@@ -325,8 +325,8 @@ outermost_instances(const model_graph *g)
     for (uint32_t i = 0; i < g->ninstances; i++) {
         const struct model_instance *x = &g->instance[i];
 
-        top[i] = x->parent == UINT32_MAX ? UINT32_MAX : top[x->parent];
-        if (top[i] == UINT32_MAX && x->name)
+        top[i] = x->parent == NONE ? NONE : top[x->parent];
+        if (top[i] == NONE && x->name)
             top[i] = i;
     }
     return top;
@@ -335,7 +335,7 @@ outermost_instances(const model_graph *g)
 static void
 add_connector(measure *q, size_t bond, uint32_t group, int sign)
 {
-    if (group != UINT32_MAX && q->by_connectors[group])
+    if (group != NONE && q->by_connectors[group])
         vec_push(&q->connector, ((struct connector){ bond, group, sign }));
 }
 
@@ -343,7 +343,7 @@ add_connector(measure *q, size_t bond, uint32_t group, int sign)
 static uint32_t
 group_of(const uint32_t *top, const uint32_t *group, uint32_t parent)
 {
-    return parent == UINT32_MAX || top[parent] == UINT32_MAX ? UINT32_MAX : group[top[parent]];
+    return parent == NONE || top[parent] == NONE ? NONE : group[top[parent]];
 }
 
 /* Junctions neither make nor lose true power, so that a component's elements say what it takes through its connectors.
@@ -359,7 +359,7 @@ find_connectors(measure *q, const uint32_t *top, const uint32_t *group)
     for (uint32_t j = 0; j < g->njunctions; j++) {
         uint32_t in = group_of(top, group, g->junction[j].instance);
 
-        if (g->junction[j].pseudo && in != UINT32_MAX)
+        if (g->junction[j].pseudo && in != NONE)
             any = q->by_connectors[in] = true;
     }
     for (uint32_t p = 0; p < g->nports && any; p++) {
@@ -394,14 +394,14 @@ find_subjects(measure *q)
     q->group = bg_malloc((q->elements + 1) * sizeof *q->group);
     for (uint32_t i = 0; i < g->nelements; i++) {
         const struct model_element *e = &g->element[i];
-        uint32_t instance = q->o.components && e->instance != UINT32_MAX ? top[e->instance] : UINT32_MAX;
+        uint32_t instance = q->o.components && e->instance != NONE ? top[e->instance] : NONE;
         struct subject s = { row_of(g, i), i };
 
-        q->group[i] = UINT32_MAX;
-        if (instance != UINT32_MAX) {
+        q->group[i] = NONE;
+        if (instance != NONE) {
             const struct model_instance *x = &g->instance[instance];
 
-            if (group[instance] == UINT32_MAX) {
+            if (group[instance] == NONE) {
                 group[instance] = (uint32_t)q->groups++;
                 s.channel = q->elements + group[instance];
                 s.row = (metric_row){ .element = i, .name = x->name, .type = x->type ? x->type : "component" };

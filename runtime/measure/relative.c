@@ -128,7 +128,7 @@ add_to_front(front *q, double energy, double value, size_t near)
 static void
 add_waiting(struct waiting *w, front *q, double least)
 {
-    size_t near = SIZE_MAX;
+    size_t near = NO_INDEX;
 
     while (q->n && q->at[q->n - 1].energy < least)
         q->n--;

@@ -137,7 +137,7 @@ find_candidates(struct conditioner *d)
     for (size_t i = 0; i < d->candidate.n; i++) {
         const bond_candidate *c = &d->candidate.at[i];
 
-        if (c->bond != UINT32_MAX)
+        if (c->bond != NONE)
             map_set(&of_bond, c->bond, (uint32_t)i);
         else
             map_set(&of_element, c->element, (uint32_t)i);

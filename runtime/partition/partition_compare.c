@@ -140,7 +140,7 @@ add_left_out(struct worker *d, const part *x, name_list *all)
         const flat_element *e = &f->element.at[i];
         uint32_t k = s->of_element[i];
 
-        if (k == NO_SUBGRAPH || is_source(e) || is_two_port(e))
+        if (k == NONE || is_source(e) || is_two_port(e))
             continue;
         for (size_t n = 0; n < s->partition.at[s->subgraph.at[k].partition].subgraph.n; n++)
             if (!strcmp(s->subgraph.at[s->partition.at[s->subgraph.at[k].partition].subgraph.at[n]].name, x->name))

@@ -9,8 +9,7 @@ static const char *const colors[] = { "#cfe3f5", "#fbe0c8", "#cdeadf", "#f1d9e8"
 static const char *
 color_of(const subgraphs *s, uint32_t number)
 {
-    return number == NO_SUBGRAPH ? "#ffffff"
-                                 : colors[s->subgraph.at[number].partition % (sizeof colors / sizeof *colors)];
+    return number == NONE ? "#ffffff" : colors[s->subgraph.at[number].partition % (sizeof colors / sizeof *colors)];
 }
 
 static void

@@ -9,7 +9,7 @@
 static const char *
 label(const flat_model *f, uint32_t junction)
 {
-    return junction_label(f, junction, UINT32_MAX);
+    return junction_label(f, junction, NONE);
 }
 
 /* ---------------------------------------------------------------- rows: bonds, then ports */

@@ -10,7 +10,7 @@
 static const char *
 label(const flat_model *f, uint32_t junction)
 {
-    return junction_label(f, junction, UINT32_MAX);
+    return junction_label(f, junction, NONE);
 }
 
 static void

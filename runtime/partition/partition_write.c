@@ -48,7 +48,7 @@ name_parts(struct namer *n)
     for (uint32_t i = 0; i < f->element.n; i++) {
         const char *name = n->d->written ? written_name(n->d->a, f->element.at[i].name) : f->element.at[i].name;
 
-        if (s->of_element[i] != NO_SUBGRAPH)
+        if (s->of_element[i] != NONE)
             map_set(&n->of_part, bg_hash_bytes(name, strlen(name), 0), s->of_element[i]);
     }
 }

@@ -24,7 +24,7 @@ common_variable(const struct planner *d, uint32_t junction)
                         quantity ? quantity
                         : flow   ? "flow"
                                  : "effort",
-                        junction_label(d->f, junction, UINT32_MAX));
+                        junction_label(d->f, junction, NONE));
 }
 
 static const char *
@@ -78,9 +78,9 @@ plan_make(const flat_model *f, const causal *c, const local_ratios *l, double li
                    .ratio = { l ? l->greatest.bond_from[i] : NAN, l ? l->greatest.bond_to[i] : NAN },
                    .strong = { c->bond_from[i] == ST_STRONG, c->bond_to[i] == ST_STRONG } };
 
-        x.name = b->name ? b->name
-                         : arena_format(a, "%s -> %s", junction_label(f, b->from, UINT32_MAX),
-                                        junction_label(f, b->to, UINT32_MAX));
+        x.name = b->name
+                     ? b->name
+                     : arena_format(a, "%s -> %s", junction_label(f, b->from, NONE), junction_label(f, b->to, NONE));
         decide(&d, &x, NULL);
     }
     for (uint32_t i = 0; i < f->element.n; i++) {

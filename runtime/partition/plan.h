@@ -16,7 +16,7 @@
 #include "causality.h"
 #include "local.h"
 
-enum { LINK_NONE = UINT32_MAX };
+enum { LINK_NONE = NONE };
 enum link_end { LINK_TAIL, LINK_HEAD };
 enum link_fate {
     LINK_STAYS,

@@ -64,7 +64,7 @@ beyond(const columns *c, size_t k, size_t i, int by, size_t count, double t, dou
 }
 
 /* An event between samples before `right`, of which `left` is the last one before it and `begin` the first behind the
- * last corner. pair: the row of `sides` that has its first side, SIZE_MAX: not known. */
+ * last corner. pair: the row of `sides` that has its first side, NO_INDEX: not known. */
 struct place {
     double t;
     size_t begin, left, right, pair;
@@ -95,7 +95,7 @@ add_corner(struct samples *s, const struct place *p, double share)
         double some = (share > 0 ? share : CORNER) * s->range[k], slope;
 
         for (int i = 0; i < 2; i++)
-            if (p->pair != SIZE_MAX)
+            if (p->pair != NO_INDEX)
                 side[i][k] = column_at(&s->sides->column.at[k], p->pair + (size_t)i);
             else if (i == 0)
                 beyond(c, k, p->left, -1, p->left - p->begin + 1, p->t, &side[0][k], &slope);
@@ -135,7 +135,7 @@ gather(struct samples *s, const double *event, size_t nevents, double share)
     size_t done = 0, pair = 0, begin = 0;
 
     for (size_t e = 0; e < nevents; e++) {
-        struct place p = { .t = event[e], .begin = begin, .pair = SIZE_MAX };
+        struct place p = { .t = event[e], .begin = begin, .pair = NO_INDEX };
         size_t left;
 
         while (pair < s->sides->points && s->sides->time[pair] < p.t)
@@ -147,7 +147,7 @@ gather(struct samples *s, const double *event, size_t nevents, double share)
         for (left = p.right; left > done && c->time[left - 1] >= p.t - tiny; left--)
             ;
         p.left = left - 1; /* wraps where there is none: not before `right` then */
-        if (p.pair == SIZE_MAX && (p.right >= c->points || left <= begin || left < done ||
+        if (p.pair == NO_INDEX && (p.right >= c->points || left <= begin || left < done ||
                                    (e + 1 < nevents && event[e + 1] <= c->time[p.right])))
             continue;
         add_samples(s, done, left);

@@ -33,7 +33,7 @@ plan_nothing(const flat_model *f, link_plan *out)
 static uint32_t
 partition_of(const struct splitter *d, uint32_t number)
 {
-    return number == NO_SUBGRAPH ? NO_PART : d->s.subgraph.at[number].partition;
+    return number == NONE ? NONE : d->s.subgraph.at[number].partition;
 }
 
 static void
@@ -79,11 +79,11 @@ part_owner(const struct splitter *d, const ast_ref *r)
     uint32_t k;
 
     if (r->nparts > 1)
-        return (k = map_get(&d->part, part_key(r->part[0].name))) == MAP_NONE ? NO_PART : k;
+        return (k = map_get(&d->part, part_key(r->part[0].name))) == MAP_NONE ? NONE : k;
     k = text_variable(&d->names, r->part[0].name);
     if (k != VAR_NONE && d->sole[k] == MANY_SUBGRAPHS && map_get(&d->jumps, part_key(r->part[0].name)) != MAP_NONE)
         return d->last[k];
-    return k == VAR_NONE || d->sole[k] >= MANY_SUBGRAPHS ? NO_PART : d->sole[k];
+    return k == VAR_NONE || d->sole[k] >= MANY_SUBGRAPHS ? NONE : d->sole[k];
 }
 
 uint32_t
@@ -91,7 +91,7 @@ part_of_value(const struct splitter *d, const char *value)
 {
     var_id v = text_variable(&d->names, value);
 
-    return v == VAR_NONE || d->last[v] == NO_SUBGRAPH ? 0 : d->last[v];
+    return v == VAR_NONE || d->last[v] == NONE ? 0 : d->last[v];
 }
 
 /* ---------------------------------------------------------------- one part */
@@ -153,7 +153,7 @@ add_need(struct one *x, const ast_ref *r, uint32_t owner)
     if (part_needs(x, text))
         return;
     if (owner > x->k) /* of a part that runs later: nothing comes of it, as in 0*x.e */
-        owner = NO_PART;
+        owner = NONE;
     part_add_need(x, (struct need){ text,
                                     held             ? part_new_name(d, text, "_sampled")
                                     : r->nparts == 1 ? text
@@ -194,7 +194,7 @@ part_meet(struct one *x, const text_ref *t)
     const ast_ref *r = t->ref;
     uint32_t owner = part_owner(x->d, r);
 
-    if (owner != NO_PART && owner != x->k) {
+    if (owner != NONE && owner != x->k) {
         add_need(x, r, owner);
         if (r->nparts > 1 && t->kind != READS_EXPERIMENT && map_get(&x->replaced_at, r->at.begin) == MAP_NONE) {
             map_set(&x->replaced_at, r->at.begin, 1);
@@ -214,7 +214,7 @@ part_sets(const struct one *x, const char *target)
 
     if (k != MAP_NONE)
         return k == x->k;
-    return v == VAR_NONE ? x->k == 0 : d->last[v] == NO_SUBGRAPH || d->last[v] == x->k;
+    return v == VAR_NONE ? x->k == 0 : d->last[v] == NONE || d->last[v] == x->k;
 }
 
 bool
@@ -245,7 +245,7 @@ part_of_expr(const struct splitter *d, const ast_expr *e)
     for (size_t i = 0; i < r.n; i++) {
         uint32_t k = r.at[i].ref->nparts > 1 ? part_owner(d, r.at[i].ref) : part_of_value(d, r.at[i].ref->part[0].name);
 
-        last = k != NO_PART && k > last ? k : last;
+        last = k != NONE && k > last ? k : last;
     }
     vec_free(&r);
     return last;
@@ -354,7 +354,7 @@ edit_needs(struct one *x)
         const struct need *n = &x->need.at[i];
         const ast_stmt *s = part_statement(d, names_intern_z(d->c.names, n->text));
         const char *line = arena_format(d->a, "input %s%s%s;", n->input, part_unit(d, n->var),
-                                        n->owner == NO_PART ? " = 0" : "");
+                                        n->owner == NONE ? " = 0" : "");
 
         if (s && !n->held)
             edits_replace(&x->e, s->at.begin, s->at.end, line, strlen(line));
@@ -377,7 +377,7 @@ is_of_others(const struct one *x, const ast_stmt *s)
 {
     var_id v = text_variable(&x->d->names, s->value.name);
 
-    return s->value.kind == AST_SIGNAL && v != VAR_NONE && x->d->sole[v] != x->k && x->d->sole[v] != NO_SUBGRAPH &&
+    return s->value.kind == AST_SIGNAL && v != VAR_NONE && x->d->sole[v] != x->k && x->d->sole[v] != NONE &&
            map_get(&x->walked, part_key(s->value.name)) == MAP_NONE;
 }
 
@@ -614,7 +614,7 @@ pass_on(struct splitter *d, struct one *x)
             const struct need *n = &x[k].need.at[i];
             uint64_t key = bg_hash_bytes(n->text, strlen(n->text), n->owner);
 
-            if (n->owner != NO_PART && map_get(&said, key) == MAP_NONE)
+            if (n->owner != NONE && map_get(&said, key) == MAP_NONE)
                 vec_push(&d->out->part.at[n->owner].recorded, n->text);
             map_set(&said, key, 1);
         }
@@ -627,7 +627,7 @@ find_reads(struct splitter *d, struct one *x)
 {
     for (size_t k = 0; k < d->out->part.n; k++)
         for (size_t i = 0; i < x[k].need.n; i++)
-            if (x[k].need.at[i].owner != NO_PART)
+            if (x[k].need.at[i].owner != NONE)
                 vec_push(&d->out->part.at[k].reads, x[k].need.at[i].owner);
     for (size_t k = 0; k < d->out->part.n; k++) {
         part *p = &d->out->part.at[k];

@@ -20,7 +20,7 @@ reads_parts(const struct splitter *d, const ast_expr *e)
         const ast_ref *x = r.at[i].ref;
         var_id v = x->nparts > 1 ? VAR_NONE : text_variable(&d->names, x->part[0].name);
 
-        reads |= x->nparts > 1 ? part_owner(d, x) != NO_PART : v != VAR_NONE && d->last[v] != NO_SUBGRAPH;
+        reads |= x->nparts > 1 ? part_owner(d, x) != NONE : v != VAR_NONE && d->last[v] != NONE;
     }
     vec_free(&r);
     return reads;

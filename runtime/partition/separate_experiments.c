@@ -121,7 +121,7 @@ edit_experiment(struct one *x, const ast_experiment *e, spans *lost)
             strbuf_printf(&more, "    let %s = %.17g [s];\n", end->time, d->end[part_run(d, e)]);
     }
     for (size_t i = 0; i < x->need.n; i++)
-        if (x->need.at[i].owner != NO_PART)
+        if (x->need.at[i].owner != NONE)
             strbuf_printf(&more, "    let %s = spline(\"%s\", \"%s\", time);\n", x->need.at[i].input,
                           part_csv(&d->out->part.at[x->need.at[i].owner], e->name, d->a), x->need.at[i].text);
     turns_start(x, e, &more);

@@ -6,10 +6,9 @@
 #include "separate.h"
 #include "textrefs.h"
 
-enum { NO_PART = UINT32_MAX };
 typedef VEC(span) spans;
 
-/* What a part reads of another: what the other records, by the name of the input here. owner NO_PART: nothing comes
+/* What a part reads of another: what the other records, by the name of the input here. owner NONE: nothing comes
  * of it, it is 0. held: the value of that text stays, and samples give the input to it. */
 struct need {
     const char *text, *input;
@@ -116,7 +115,7 @@ const char *part_new_name(struct splitter *d, const char *text, const char *tail
 const char *part_unit(const struct splitter *d, var_id v);
 const ast_stmt *part_statement(const struct splitter *d, const char *value);
 /* The partition of what a reference names: of a part its own; of a value the one that alone determines it, or the last
- * that does where events set it, which are said there alone. NO_PART: none, or it has to be walked. */
+ * that does where events set it, which are said there alone. NONE: none, or it has to be walked. */
 uint32_t part_owner(const struct splitter *d, const ast_ref *r);
 /* The last partition that determines a value; 0: none does. */
 uint32_t part_of_value(const struct splitter *d, const char *value);

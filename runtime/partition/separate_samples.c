@@ -125,7 +125,7 @@ in_block(struct one *x, const ast_stmt *block, const text_ref *t)
 
     if (now && owner < x->k && (!turn || owner >= turn->owner) && !(r->nparts == 1 && samples_hold(d, name)))
         return read_sampled(x, block, part_source(x, r->at), owner);
-    v = now && owner == NO_PART && r->nparts == 1 ? text_variable(&d->names, name) : VAR_NONE;
+    v = now && owner == NONE && r->nparts == 1 ? text_variable(&d->names, name) : VAR_NONE;
     if (v != VAR_NONE && d->sole[v] == MANY_SUBGRAPHS && d->c.flat->var.at[v].kind == VAR_SIGNAL &&
         part_statement(d, name) && part_statement(d, name)->value.value)
         return variant_of(x, block, part_statement(d, name));

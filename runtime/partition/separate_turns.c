@@ -32,19 +32,19 @@ reads_parts(const struct splitter *d, const ast_ref *r, uint32_t *first)
     var_id v = r->nparts > 1 ? VAR_NONE : text_variable(&d->names, r->part[0].name);
     uint32_t k = part_owner(d, r);
 
-    if (k == NO_PART && (v == VAR_NONE || d->last[v] == NO_SUBGRAPH))
+    if (k == NONE && (v == VAR_NONE || d->last[v] == NONE))
         return false;
-    k = k == NO_PART ? 0 : k; /* several, which may be any */
+    k = k == NONE ? 0 : k; /* several, which may be any */
     *first = k < *first ? k : *first;
     return true;
 }
 
 /* The first partition that knows when: the last one that the condition reads. Where time alone decides, each knows; but
- * one tells the others where they read of each other. NO_PART: nobody has to be told. */
+ * one tells the others where they read of each other. NONE: nobody has to be told. */
 static uint32_t
 who_tells(const struct splitter *d, const ast_stmt *s)
 {
-    uint32_t first = NO_PART, target = 0, tells = 0;
+    uint32_t first = NONE, target = 0, tells = 0;
     bool any = false, across = false;
     text_refs r = { 0 };
 
@@ -53,7 +53,7 @@ who_tells(const struct splitter *d, const ast_stmt *s)
         any |= reads_parts(d, r.at[i].ref, &first);
     if (any)
         tells = part_of_expr(d, s->when.cond);
-    first = NO_PART;
+    first = NONE;
     for (int k = 0; k < s->when.n; k++) {
         uint32_t of = part_of_target(d, s->when.reinit[k].target.part[0].name);
 
@@ -66,7 +66,7 @@ who_tells(const struct splitter *d, const ast_stmt *s)
     vec_free(&r);
     if (!any)
         tells = across ? first : target;
-    return target > tells ? tells : NO_PART;
+    return target > tells ? tells : NONE;
 }
 
 void
@@ -76,9 +76,9 @@ turns_find(struct splitter *d)
 
     for (int i = 0; i < m->nstmt; i++) {
         const ast_stmt *s = m->stmt[i];
-        uint32_t tells = s->kind == AST_STMT_WHEN && s->when.cond && s->when.n ? who_tells(d, s) : NO_PART;
+        uint32_t tells = s->kind == AST_STMT_WHEN && s->when.cond && s->when.n ? who_tells(d, s) : NONE;
 
-        if (tells == NO_PART)
+        if (tells == NONE)
             continue;
         if (!d->starts_at)
             d->starts_at = part_new_name(d, "starts_at", "");

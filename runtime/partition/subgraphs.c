@@ -66,17 +66,15 @@ name_subgraphs(struct finder *d)
         vec_push(&s->subgraph.at[s->of_junction[j]].junction, j);
     }
     for (uint32_t i = 0; i < f->element.n; i++)
-        s->of_element[i] = f->element.at[i].nports ? s->of_junction[f->port.at[f->element.at[i].port0].junction]
-                                                   : NO_SUBGRAPH;
+        s->of_element[i] = f->element.at[i].nports ? s->of_junction[f->port.at[f->element.at[i].port0].junction] : NONE;
     for (size_t i = 0; i < d->p->link.n; i++) {
         const link *x = &d->p->link.at[i];
 
         if (x->element != LINK_NONE && x->fate != LINK_STAYS)
-            s->of_element[x->element] = x->fate == LINK_GOES ? NO_SUBGRAPH
-                                                             : s->of_junction[x->end[x->fate == LINK_TO_HEAD]];
+            s->of_element[x->element] = x->fate == LINK_GOES ? NONE : s->of_junction[x->end[x->fate == LINK_TO_HEAD]];
     }
     for (uint32_t i = 0; i < f->element.n; i++)
-        if (s->of_element[i] != NO_SUBGRAPH)
+        if (s->of_element[i] != NONE)
             vec_push(&s->subgraph.at[s->of_element[i]].element, i);
 }
 
@@ -101,14 +99,14 @@ home_of(const struct finder *d, var_id v)
     case VAR_INTEGRAL:
     case VAR_RATE:
     case VAR_MODE: return MANY_SUBGRAPHS; /* a delayed value */
-    default: return NO_SUBGRAPH;
+    default: return NONE;
     }
 }
 
 static uint32_t
 both(uint32_t a, uint32_t b)
 {
-    return a == NO_SUBGRAPH || a == b ? b : b == NO_SUBGRAPH ? a : MANY_SUBGRAPHS;
+    return a == NONE || a == b ? b : b == NONE ? a : MANY_SUBGRAPHS;
 }
 
 /* of_var of v and of all that it reads, where no circle leads through it. A list of its own instead of recursion. */
@@ -130,7 +128,7 @@ determine(struct finder *d, var_id v)
         of[x] = home_of(d, x);
         if (of[x] == MANY_SUBGRAPHS) {
             slot = reads_of(&d->reads, x, &n);
-            of[x] = NO_SUBGRAPH;
+            of[x] = NONE;
         }
         if (!d->walked[x]) {
             d->walked[x] = 1;
@@ -258,7 +256,7 @@ holds_frozen(const struct finder *d, var_id v, const char *reader)
 static void
 gather(struct finder *d, const var_id *slot, size_t n, uint32_t to, crossing like)
 {
-    if (to == NO_SUBGRAPH)
+    if (to == NONE)
         return;
     for (size_t k = n; k-- > 0;)
         vec_push(&d->work, slot[k]);
@@ -272,7 +270,7 @@ gather(struct finder *d, const var_id *slot, size_t n, uint32_t to, crossing lik
             continue;
         d->seen[v] = d->reader;
         by = d->out->of_var[v];
-        if (by == NO_SUBGRAPH || by == to)
+        if (by == NONE || by == to)
             continue;
         if (by != MANY_SUBGRAPHS && (home_of(d, v) != MANY_SUBGRAPHS || is_declared(d, v)) &&
             !(d->nfreezes && holds_frozen(d, v, like.reader))) {
@@ -371,7 +369,7 @@ strong_sets(uint32_t n, const uint32_t *first, const uint32_t *edge, uint32_t *n
              count = 0, sets = 0;
 
     for (uint32_t v = 0; v < n; v++)
-        number[v] = UINT32_MAX;
+        number[v] = NONE;
     for (uint32_t start = 0; start < n; start++) {
         if (index[start])
             continue;
@@ -390,7 +388,7 @@ strong_sets(uint32_t n, const uint32_t *first, const uint32_t *edge, uint32_t *n
 
                 if (!index[w])
                     path[npath++] = w;
-                else if (number[w] == UINT32_MAX && index[w] < low[v])
+                else if (number[w] == NONE && index[w] < low[v])
                     low[v] = index[w];
                 continue;
             }
@@ -565,7 +563,7 @@ find_partitions(struct finder *d)
     for (uint32_t k = 0; k < sets; k++) {
         signal_loop x = { .partition = k };
 
-        loop_of[k] = UINT32_MAX;
+        loop_of[k] = NONE;
         if (s->partition.at[k].subgraph.n < 2)
             continue;
         loop_of[k] = (uint32_t)s->loop.n;
@@ -603,7 +601,7 @@ find_partitions(struct finder *d)
 static uint32_t
 later(uint32_t a, uint32_t b)
 {
-    return a == NO_SUBGRAPH ? b : b == NO_SUBGRAPH || a > b ? a : b;
+    return a == NONE ? b : b == NONE || a > b ? a : b;
 }
 
 void

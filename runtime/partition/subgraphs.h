@@ -18,8 +18,6 @@
 
 #include "plan.h"
 
-enum { NO_SUBGRAPH = UINT32_MAX };
-
 /* A variable of one subgraph read in another: once for each reader, or for each link of a conditioned one. */
 typedef struct crossing {
     const char *name; /* as an expression says it: "theta", "rear.ktire.e" */
@@ -69,9 +67,8 @@ typedef struct subgraphs {
     VEC(crossing) frozen;   /* that were taken out by freezes */
     VEC(signal_loop) loop;
     VEC(partition) partition;           /* in an order in which they can be run */
-    uint32_t *of_junction, *of_element; /* NO_SUBGRAPH: of a link that went */
-    uint32_t
-        *of_var; /* the subgraph that alone determines it; NO_SUBGRAPH: none does (parameters, time); MANY_SUBGRAPHS */
+    uint32_t *of_junction, *of_element; /* NONE: of a link that went */
+    uint32_t *of_var; /* the subgraph that alone determines it; NONE: none does (parameters, time); MANY_SUBGRAPHS */
 } subgraphs;
 enum { MANY_SUBGRAPHS = UINT32_MAX - 1 };
 
@@ -81,7 +78,7 @@ void subgraphs_find(const flat_model *f, const link_plan *p, const signal_freeze
                     subgraphs *out);
 /* What crossings call a variable that only repeats another: an input of a component is the signal given to it. */
 var_id subgraphs_original(const flat_model *f, const subgraphs *s, var_id v);
-/* For each variable the partition that alone determines it (NO_SUBGRAPH, MANY_SUBGRAPHS as of_var), and the last of
+/* For each variable the partition that alone determines it (NONE, MANY_SUBGRAPHS as of_var), and the last of
  * those that do. Arrays of nvar. */
 void subgraphs_by_partition(const flat_model *f, const subgraphs *s, uint32_t *sole, uint32_t *last);
 void subgraphs_free(subgraphs *s);

@@ -180,7 +180,7 @@ name_curves(sweep *s, const flat_model *f, const partitioning *p, bool **strong)
     for (size_t k = 0; k < n; k++) {
         const link *x = &p->plan.link.at[k / 2];
         sweep_curve c = { .name = arena_strdup(s->arena, x->name),
-                          .at = arena_strdup(s->arena, junction_label(f, x->end[k % 2], UINT32_MAX)) };
+                          .at = arena_strdup(s->arena, junction_label(f, x->end[k % 2], NONE)) };
 
         (*strong)[k] = x->strong[k % 2];
         vec_push(&s->curve, c);

@@ -363,7 +363,7 @@ put_initials(struct writer *d, uint32_t port, uint32_t junction)
 {
     for (size_t i = 0; i < d->f->initial.n; i++) {
         const flat_initial *x = &d->f->initial.at[i];
-        const char *part = port != UINT32_MAX ? port_part(d, port) : NULL;
+        const char *part = port != NONE ? port_part(d, port) : NULL;
 
         if (x->port == port && x->junction == junction)
             strbuf_printf(d->out, " %s%s%c(0) = %s;", part ? part : "", part ? "." : "", quantity_letter[x->q],
@@ -389,9 +389,9 @@ put_junctions(struct writer *d)
         strbuf_printf(d->out, "    %u:%s", x->type, writer_junction(d, j));
         if (x->domain)
             strbuf_printf(d->out, " in %s", d->f->domain.at[x->domain - 1].name);
-        if (has_initial(d, UINT32_MAX, j)) {
+        if (has_initial(d, NONE, j)) {
             strbuf_puts(d->out, " {");
-            put_initials(d, UINT32_MAX, j);
+            put_initials(d, NONE, j);
             strbuf_puts(d->out, " }\n");
         } else {
             strbuf_puts(d->out, ";\n");
@@ -468,7 +468,7 @@ put_field(struct writer *d, const flat_element *e)
     for (uint32_t k = 0; k < e->nlaws && !is_pairs(d, e); k++)
         put_law(d, &d->f->law.at[e->law0 + k], false);
     for (uint32_t k = 0; k < e->nports; k++)
-        put_initials(d, e->port0 + k, UINT32_MAX);
+        put_initials(d, e->port0 + k, NONE);
     strbuf_puts(d->out, " }\n");
     for (uint32_t k = 0; k < e->nports; k++) {
         const flat_port *p = &d->f->port.at[e->port0 + k];
@@ -519,7 +519,7 @@ put_element(struct writer *d, uint32_t i)
     }
     strbuf_puts(d->out, " {");
     put_law(d, law, true);
-    put_initials(d, e->port0, UINT32_MAX);
+    put_initials(d, e->port0, NONE);
     strbuf_puts(d->out, " }");
     if (p->bond_name)
         strbuf_printf(d->out, " as %s;", writer_part(d, p->bond_name));
@@ -636,10 +636,10 @@ is_written_out(const compilation *c)
         if (m->stmt[i]->kind == AST_STMT_FOR || m->stmt[i]->kind == AST_STMT_IF || m->stmt[i]->kind == AST_STMT_WITHOUT)
             return false;
     for (uint32_t i = 0; i < c->flat->element.n; i++)
-        if (c->flat->element.at[i].parent != UINT32_MAX || strchr(c->flat->element.at[i].name, '['))
+        if (c->flat->element.at[i].parent != NONE || strchr(c->flat->element.at[i].name, '['))
             return false;
     for (uint32_t i = 0; i < c->flat->junction.n; i++)
-        if (c->flat->junction.at[i].parent != UINT32_MAX ||
+        if (c->flat->junction.at[i].parent != NONE ||
             (!c->flat->junction.at[i].implicit && strchr(c->flat->junction.at[i].name, '[')))
             return false;
     return true;

@@ -150,7 +150,7 @@ put_lets(struct made *m, const ast_exp_item *item, strbuf *b)
 
     for (size_t i = 0; item->initial && i < f->initial.n; i++) {
         const flat_initial *x = &f->initial.at[i];
-        const char *of = x->port != UINT32_MAX ? writer_port(&m->w, x->port) : writer_junction(&m->w, x->junction);
+        const char *of = x->port != NONE ? writer_port(&m->w, x->port) : writer_junction(&m->w, x->junction);
 
         if (lies_in(x->at, item->ref.at))
             strbuf_printf(b, "let %s.%c(0) = %s; ", of, letter[x->q], writer_print(&m->w, x->def));

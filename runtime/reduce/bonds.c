@@ -5,8 +5,6 @@
 #include "bonds.h"
 #include "operand.h"
 
-enum { NOBODY = UINT32_MAX };
-
 struct finder {
     const compilation *c;
     const bond_measure *m;
@@ -85,11 +83,11 @@ part_of(const struct finder *d, uint32_t j)
 {
     const flat_model *f = d->c->flat;
     const flat_junction *x = &f->junction.at[j];
-    const flat_origin *o = x->parent == NOBODY ? NULL : &f->origin.at[x->parent];
+    const flat_origin *o = x->parent == NONE ? NULL : &f->origin.at[x->parent];
 
     if (x->implicit || x->thinned || strchr(x->name, '['))
         return NULL;
-    return !o ? x->name : o->name && o->parent == NOBODY && x->port ? names_intern_z(d->c->names, o->name) : NULL;
+    return !o ? x->name : o->name && o->parent == NONE && x->port ? names_intern_z(d->c->names, o->name) : NULL;
 }
 
 /* "a_on_b", or with a number behind it where that is taken. */
@@ -114,7 +112,7 @@ free_name(struct finder *d, const char *by, const char *on)
 static bond_candidate
 candidate(void)
 {
-    return (bond_candidate){ .bond = NOBODY, .element = NOBODY, .ratio = { NAN, NAN } };
+    return (bond_candidate){ .bond = NONE, .element = NONE, .ratio = { NAN, NAN } };
 }
 
 /* Where nothing flows at one end, the other says it alone. */
@@ -211,7 +209,7 @@ turn(struct finder *d, const flat_element *e, bool forward, rewrite_bond *out)
 static bool
 is_own(const struct finder *d, const flat_element *e)
 {
-    return e->node && e->parent == UINT32_MAX && !e->thinned && !e->keep && !strchr(e->name, '[') && e->nports &&
+    return e->node && e->parent == NONE && !e->thinned && !e->keep && !strchr(e->name, '[') && e->nports &&
            in_model(d, d->c->flat->port.at[e->port0].at);
 }
 
@@ -465,7 +463,7 @@ why_small(const bond_candidate *x, enum metric metric, arena *a)
 static struct reading
 reading(const bond_candidate *x, enum bond_way way, const char *why)
 {
-    bool by_name = way == BOND_DROP && x->element != NOBODY;
+    bool by_name = way == BOND_DROP && x->element != NONE;
     enum rewrite_kind kind = way != BOND_DROP ? REWRITE_CONDITION : by_name ? REWRITE_ELEMENT : REWRITE_DROP_BOND;
 
     return (struct reading){ .kind = kind, .why = why, .bond = by_name ? NULL : &x->change[way] };

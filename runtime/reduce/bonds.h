@@ -26,7 +26,7 @@ enum bond_way {
 typedef struct bond_candidate {
     const char *name; /* of a bond its label; of a two-port or element, interned */
     span at;
-    uint32_t bond, element; /* of the flat model, the other UINT32_MAX */
+    uint32_t bond, element; /* of the flat model, the other NONE */
     const char *from, *to;  /* the junctions; NULL: none */
     double ratio[2]; /* at its tail and its head (of a two-port: of its bonds); NAN: there is none. Of an element: the
                         first */

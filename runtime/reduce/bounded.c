@@ -270,7 +270,7 @@ mean_key(struct candidate *const *taken, size_t n, const char *name)
     double mean = 0;
 
     for (size_t i = 0; i < n; i++)
-        if (taken[i]->term != UINT32_MAX && !strcmp(taken[i]->name, name))
+        if (taken[i]->term != NONE && !strcmp(taken[i]->name, name))
             mean = taken[i]->mean;
     if (!strncmp(name + head, ": -", 3))
         mean = -mean;

@@ -64,8 +64,7 @@ zero_branches(const struct search *d, const flat_element *e, const bond_candidat
         const bond_candidate *x = &bonds->at[i];
         bond_candidate *kept;
 
-        if (x->bond == UINT32_MAX || (f->bond.at[x->bond].from != j && f->bond.at[x->bond].to != j) ||
-            !x->may[BOND_DROP])
+        if (x->bond == NONE || (f->bond.at[x->bond].from != j && f->bond.at[x->bond].to != j) || !x->may[BOND_DROP])
             continue;
         kept = arena_new_array(d->out->arena, bond_candidate, 1);
         *kept = *x;
@@ -91,13 +90,13 @@ add_components(struct search *d, const component_list *list, const uint32_t *of,
     double *moved = bg_calloc(list->n + 1, sizeof *moved);
 
     for (size_t e = 0; e < d->now.c[0].flat->element.n && of; e++)
-        if (of[e] != UINT32_MAX)
+        if (of[e] != NONE)
             moved[of[e]] += at ? at[e].activity : (double)e;
     for (size_t i = 0; i < list->n; i++) {
         const component *x = &list->at[i];
         struct candidate c = { .name = x->name,
-                               .element = UINT32_MAX,
-                               .term = UINT32_MAX,
+                               .element = NONE,
+                               .term = NONE,
                                .nelements = (uint32_t)x->nelements,
                                .nstorages = (uint32_t)x->nstorages,
                                .line = trial_line(d, x->at),
@@ -150,7 +149,7 @@ of_reading(const struct reading *r, const part_error *at)
 static bool
 is_unforeseen(const struct candidate *x, const part_error *at)
 {
-    for (int k = 0; x->element != UINT32_MAX && k < x->nreadings; k++)
+    for (int k = 0; x->element != NONE && k < x->nreadings; k++)
         if (isfinite(of_reading(&x->reading[k], &at[x->element])))
             return false;
     return true;
@@ -263,12 +262,12 @@ add_elements(struct search *d, const uint32_t *of, const factor *at, candidates 
     for (uint32_t i = 0; i < f->element.n; i++) {
         const flat_element *e = &f->element.at[i];
         struct candidate x = { .element = i,
-                               .term = UINT32_MAX,
+                               .term = NONE,
                                .nelements = 1,
                                .nstorages = e->type == EL_C || e->type == EL_I };
         bool zero = is_zero(d, e);
 
-        if ((of && of[i] != UINT32_MAX) || !is_part(d, e, zero))
+        if ((of && of[i] != NONE) || !is_part(d, e, zero))
             continue;
         x.name = e->name;
         x.line = trial_line(d, rewrite_place(f, e->parent, ast_node_at(e->node)));
@@ -298,7 +297,7 @@ are_many(const struct search *d, const component_list *list, const uint32_t *of)
     for (uint32_t i = 0; i < f->element.n && n <= ALONE_MOST; i++) {
         const flat_element *e = &f->element.at[i];
 
-        n += !(of && of[i] != UINT32_MAX) && !is_zero(d, e) && is_part(d, e, false);
+        n += !(of && of[i] != NONE) && !is_zero(d, e) && is_part(d, e, false);
     }
     return n > ALONE_MOST;
 }
@@ -348,14 +347,13 @@ bounded_find_bonds(struct search *d, candidates *out)
     for (size_t i = 0; i < list.n; i++) {
         bond_candidate *kept = arena_new_array(d->out->arena, bond_candidate, 1);
         struct candidate x = { .name = list.at[i].name,
-                               .element = UINT32_MAX,
-                               .term = UINT32_MAX,
+                               .element = NONE,
+                               .term = NONE,
                                .line = trial_line(d, list.at[i].at),
                                .predicted = (double)i };
 
         *kept = list.at[i];
-        if ((kept->element != UINT32_MAX && !is_two_port(&c->flat->element.at[kept->element])) ||
-            is_kept_by_name(d, x.name))
+        if ((kept->element != NONE && !is_two_port(&c->flat->element.at[kept->element])) || is_kept_by_name(d, x.name))
             continue;
         x.nreadings = bonds_all_readings(kept, d->out->arena, x.reading);
         vec_push(out, x);
@@ -380,7 +378,7 @@ bounded_find_terms(struct search *d, candidates *out)
         const term_candidate *t = &d->terms.list.at[i];
         const term *x = &d->terms.terms.term.at[t->term];
         struct candidate c = { .name = x->name,
-                               .element = UINT32_MAX,
+                               .element = NONE,
                                .term = t->term,
                                .line = trial_line(d, x->at),
                                .nreadings = t->nreadings,

@@ -11,20 +11,20 @@ components_find(const compilation *c, component_list *out)
     for (uint32_t i = 0; i < f->origin.n; i++) { /* what is in another stands behind it */
         const flat_origin *o = &f->origin.at[i];
 
-        top[i] = o->parent == UINT32_MAX ? UINT32_MAX : top[o->parent];
-        if (top[i] == UINT32_MAX && o->name)
+        top[i] = o->parent == NONE ? NONE : top[o->parent];
+        if (top[i] == NONE && o->name)
             top[i] = i;
-        at[i] = UINT32_MAX;
+        at[i] = NONE;
     }
     for (uint32_t e = 0; e < f->element.n; e++) {
         const flat_element *x = &f->element.at[e];
-        uint32_t o = x->parent == UINT32_MAX ? UINT32_MAX : top[x->parent];
+        uint32_t o = x->parent == NONE ? NONE : top[x->parent];
         component *in;
 
-        of[e] = UINT32_MAX;
-        if (o == UINT32_MAX)
+        of[e] = NONE;
+        if (o == NONE)
             continue;
-        if (at[o] == UINT32_MAX) {
+        if (at[o] == NONE) {
             const flat_origin *y = &f->origin.at[o];
 
             at[o] = (uint32_t)out->n;

@@ -16,7 +16,7 @@ typedef struct component {
 } component;
 typedef VEC(component) component_list;
 
-/* In the order of their first elements. of: [element] its component, or UINT32_MAX; malloc'ed. */
+/* In the order of their first elements. of: [element] its component, or NONE; malloc'ed. */
 uint32_t *components_find(const compilation *c, component_list *out);
 
 #endif

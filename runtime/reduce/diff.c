@@ -112,7 +112,7 @@ list_elements(const flat_model *f, struct items *l)
         const flat_initial *x = &f->initial.at[i];
         strbuf *b;
 
-        if (x->port == UINT32_MAX)
+        if (x->port == NONE)
             continue;
         b = &initial[f->port.at[x->port].element];
         strbuf_printf(b, "%s%s(0) = ", b->n ? ", " : "", quantity_name(x->q));

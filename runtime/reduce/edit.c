@@ -61,12 +61,12 @@ is_insertion(const edit *x)
 static void
 merge_deletions(edits *e)
 {
-    size_t kept = 0, last = SIZE_MAX; /* last: the deletion that reaches farthest, as an index among the kept */
+    size_t kept = 0, last = NO_INDEX; /* last: the deletion that reaches farthest, as an index among the kept */
 
     for (size_t i = 0; i < e->list.n; i++) {
         edit x = e->list.at[i];
 
-        if (is_deletion(&x) && last != SIZE_MAX && x.begin < e->list.at[last].end) {
+        if (is_deletion(&x) && last != NO_INDEX && x.begin < e->list.at[last].end) {
             if (x.end > e->list.at[last].end)
                 e->list.at[last].end = x.end;
             continue;
@@ -84,7 +84,7 @@ merge_deletions(edits *e)
 bool
 edits_seal(edits *e, size_t length, char **why)
 {
-    size_t kept = 0, deletion = SIZE_MAX, replacement = SIZE_MAX;
+    size_t kept = 0, deletion = NO_INDEX, replacement = NO_INDEX;
 
     *why = NULL;
     if (e->list.n)
@@ -94,8 +94,8 @@ edits_seal(edits *e, size_t length, char **why)
         qsort(e->list.at, e->list.n, sizeof *e->list.at, by_place);
     for (size_t i = 0; i < e->list.n; i++) {
         edit x = e->list.at[i];
-        const edit *d = deletion == SIZE_MAX ? NULL : &e->list.at[deletion];
-        const edit *r = replacement == SIZE_MAX ? NULL : &e->list.at[replacement];
+        const edit *d = deletion == NO_INDEX ? NULL : &e->list.at[deletion];
+        const edit *r = replacement == NO_INDEX ? NULL : &e->list.at[replacement];
         bool dropped = false;
 
         if (x.end < x.begin || x.end > length) {
@@ -110,7 +110,7 @@ edits_seal(edits *e, size_t length, char **why)
         } else if (is_deletion(&x)) {
             if (r && x.begin < r->end) {
                 if (r->begin == x.begin && r->end <= x.end)
-                    e->list.at[replacement].begin = SIZE_MAX; /* inside: dropped below */
+                    e->list.at[replacement].begin = NO_INDEX; /* inside: dropped below */
                 else
                     *why = bg_format("the deletion of bytes %zu to %zu cuts into a replacement", x.begin, x.end);
             }
@@ -119,7 +119,7 @@ edits_seal(edits *e, size_t length, char **why)
                 dropped = true;
             else
                 *why = bg_format("the replacement of bytes %zu to %zu is half inside a deletion", x.begin, x.end);
-        } else if (r && r->begin != SIZE_MAX && x.begin < r->end) {
+        } else if (r && r->begin != NO_INDEX && x.begin < r->end) {
             if (x.begin == r->begin && x.end == r->end && x.n == r->n && !memcmp(x.text, r->text, x.n))
                 dropped = true;
             else
@@ -149,7 +149,7 @@ edits_seal(edits *e, size_t length, char **why)
     for (size_t i = 0; i < e->list.n; i++) {
         edit x = e->list.at[i];
 
-        if (x.begin == SIZE_MAX) {
+        if (x.begin == NO_INDEX) {
             free(x.text);
             continue;
         }

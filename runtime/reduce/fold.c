@@ -6,8 +6,6 @@
 #include "metrics.h"
 #include "operand.h"
 
-enum { NOBODY = UINT32_MAX };
-
 /* A node of one of the model's own chains. */
 struct place {
     uint32_t stmt, node;
@@ -21,7 +19,7 @@ struct finder {
     map element_of; /* interned name -> element */
     map first;      /* interned name -> its first place; next[] leads on */
     VEC(struct place) place;
-    VEC(uint32_t) next; /* [place], NOBODY: the last */
+    VEC(uint32_t) next; /* [place], NONE: the last */
     map last;           /* interned name -> its last place */
     folds *out;
 };
@@ -146,7 +144,7 @@ gather(struct finder *d)
                 continue;
             }
             vec_push(&d->place, ((struct place){ i, k }));
-            vec_push(&d->next, NOBODY);
+            vec_push(&d->next, NONE);
             before = map_get(&d->last, map_ptr_key(ast_node_name(n)));
             if (before == MAP_NONE)
                 map_set(&d->first, map_ptr_key(ast_node_name(n)), at);
@@ -235,7 +233,7 @@ find_junction(struct finder *d, uint32_t i)
 {
     const flat_model *f = d->c->flat;
     const flat_junction *j = &f->junction.at[i];
-    struct place in = { NOBODY, 0 }, out = { NOBODY, 0 }, alone = { NOBODY, 0 };
+    struct place in = { NONE, 0 }, out = { NONE, 0 }, alone = { NONE, 0 };
     fold x = { .name = j->name, .at = j->at };
     int sum = 0, arrows = 0, elements = 0;
 
@@ -248,7 +246,7 @@ find_junction(struct finder *d, uint32_t i)
     }
     if (elements == 2 && j->type == 0)
         return; /* between two elements stands a 1-junction, said or not */
-    if (j->implicit || j->parent != NOBODY || j->port || j->thinned || j->ninc != 2 || !j->node ||
+    if (j->implicit || j->parent != NONE || j->port || j->thinned || j->ninc != 2 || !j->node ||
         ast_has_block(j->node) || j->node->own->more->domain || is_named(d, j->name))
         return;
     for (uint32_t k = 0; k < 2; k++)
@@ -267,7 +265,7 @@ find_junction(struct finder *d, uint32_t i)
         if (!has_in && !has_out)
             alone = p;
     }
-    if (arrows != 2 || in.stmt == NOBODY || out.stmt == NOBODY)
+    if (arrows != 2 || in.stmt == NONE || out.stmt == NONE)
         return;
     if (in.stmt == out.stmt && in.node == out.node) {
         edit_to(&x, between(ast_node_at(node_of(d, in)), ast_node_at(&stmt_of(d, in)->chain.node[in.node + 1])), "");
@@ -276,7 +274,7 @@ find_junction(struct finder *d, uint32_t i)
     } else if (!join_chains(d, in, out, &x)) {
         return;
     }
-    if (alone.stmt != NOBODY) {
+    if (alone.stmt != NONE) {
         x.lost[x.nlost++] = stmt_of(d, alone)->at;
         changes(&x, alone.stmt);
     }
@@ -295,9 +293,9 @@ plain_element(const struct finder *d, const ast_node *n)
                      : MAP_NONE;
     const flat_element *x = e == MAP_NONE ? NULL : &f->element.at[e];
 
-    return x && x->node == n && x->parent == NOBODY && x->linear && !x->keep && !x->thinned && !ast_has_block(n) &&
+    return x && x->node == n && x->parent == NONE && x->linear && !x->keep && !x->thinned && !ast_has_block(n) &&
                    n->own->linear && !n->own->more->domain && !is_named(d, x->name) &&
-                   d->next.at[map_get(&d->first, map_ptr_key(x->name))] == NOBODY
+                   d->next.at[map_get(&d->first, map_ptr_key(x->name))] == NONE
                ? x
                : NULL;
 }

@@ -20,7 +20,7 @@ is_idle(const flat_element *e, const double *port, double least)
 static bool
 is_own_source(const flat_model *f, const flat_element *e)
 {
-    return is_source(e) && e->node && e->node->nparts == 1 && e->nports == 1 && e->parent == UINT32_MAX && !e->keep &&
+    return is_source(e) && e->node && e->node->nparts == 1 && e->nports == 1 && e->parent == NONE && !e->keep &&
            f->port.at[e->port0].name == NULL;
 }
 
@@ -44,9 +44,9 @@ idle_find(const compilation *c, const recording *r, size_t n, arena *a, idle_par
         const bond_candidate *x = &list.at[i];
         rewrite_bond *kept;
 
-        if (x->element != UINT32_MAX && is_idle(&f->element.at[x->element], m.port, least))
+        if (x->element != NONE && is_idle(&f->element.at[x->element], m.port, least))
             vec_push(out, ((idle_part){ .name = x->name, .at = x->at }));
-        if (x->bond == UINT32_MAX || !x->may[BOND_DROP] || !(m.from[x->bond] <= least))
+        if (x->bond == NONE || !x->may[BOND_DROP] || !(m.from[x->bond] <= least))
             continue;
         kept = arena_new_array(a, rewrite_bond, 1);
         *kept = x->change[BOND_DROP];

@@ -166,7 +166,7 @@ add_moves_of(const struct backward *b, size_t first, size_t count, double weight
         }
         for (size_t i = 0; i < count; i++)
             moved[i] += sum[i];
-        for (size_t i = 0; i < count && p->state != UINT32_MAX; i++)
+        for (size_t i = 0; i < count && p->state != NONE; i++)
             moved[b->room + i] += weight * w[i * b->n + p->state] * b->rate[p->state];
     }
 }
@@ -375,7 +375,7 @@ run_share(void *ctx, size_t i, void *result)
 static bool
 is_known(const struct backward *b, size_t e, int k)
 {
-    return k == 0 ? b->part[e].factor != VAR_NONE : b->part[e].state != UINT32_MAX;
+    return k == 0 ? b->part[e].factor != VAR_NONE : b->part[e].state != NONE;
 }
 
 /* What a share says, at its times: a factor of 1 becomes 0, and what was taken up is no longer. */

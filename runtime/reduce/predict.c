@@ -17,7 +17,7 @@ struct top {
 static void
 meet(struct top *t, uint32_t whose, double x)
 {
-    if (x > t->first || (x == t->first && t->whose == UINT32_MAX)) {
+    if (x > t->first || (x == t->first && t->whose == NONE)) {
         t->second = t->first;
         t->first = x;
         t->whose = whose;
@@ -35,7 +35,7 @@ struct least {
 static void
 stand(struct least *l, uint32_t where, double x)
 {
-    if (x < l->first || l->where == UINT32_MAX) {
+    if (x < l->first || l->where == NONE) {
         l->second = l->first;
         l->first = x;
         l->where = where;
@@ -44,15 +44,15 @@ stand(struct least *l, uint32_t where, double x)
     }
 }
 
-/* The neighbour of the other kind that incidence i of junction k bonds it to; UINT32_MAX: none. */
+/* The neighbour of the other kind that incidence i of junction k bonds it to; NONE: none. */
 static uint32_t
 neighbour(const flat_model *f, uint32_t k, uint32_t i)
 {
     const flat_incidence *x = &f->incidence.at[i];
     const flat_bond *b = x->is_bond ? &f->bond.at[x->index] : NULL;
-    uint32_t far = !b ? UINT32_MAX : b->from == k ? b->to : b->from;
+    uint32_t far = !b ? NONE : b->from == k ? b->to : b->from;
 
-    return b && f->junction.at[far].type != f->junction.at[k].type ? far : UINT32_MAX;
+    return b && f->junction.at[far].type != f->junction.at[k].type ? far : NONE;
 }
 
 static double
@@ -174,14 +174,14 @@ find_sums(const flat_model *f, const double *e, const double *flow, const double
     for (uint32_t k = 0; k < f->junction.n; k++) {
         const flat_junction *j = &f->junction.at[k];
 
-        sum[k].whose = UINT32_MAX;
+        sum[k].whose = NONE;
         for (uint32_t i = j->inc0; i < j->inc0 + j->ninc; i++) {
             const flat_incidence *x = &f->incidence.at[i];
             uint32_t far = neighbour(f, k, i);
 
             if (!x->is_bond)
                 meet(&sum[k], i, j->type == 1 ? e[x->index] : flow[x->index]);
-            else if (far != UINT32_MAX)
+            else if (far != NONE)
                 meet(&sum[k], far + (uint32_t)f->incidence.n, common[far]);
         }
     }
@@ -207,11 +207,11 @@ find_least(const flat_model *f, const struct top *sum, struct least *least)
     for (uint32_t k = 0; k < f->junction.n; k++) {
         const flat_junction *j = &f->junction.at[k];
 
-        least[k] = (struct least){ INFINITY, INFINITY, UINT32_MAX };
+        least[k] = (struct least){ INFINITY, INFINITY, NONE };
         for (uint32_t i = j->inc0; i < j->inc0 + j->ninc; i++) {
             uint32_t far = neighbour(f, k, i);
 
-            if (far != UINT32_MAX && !is_given(f, &f->junction.at[far]))
+            if (far != NONE && !is_given(f, &f->junction.at[far]))
                 stand(&least[k], far, beside(&sum[far], k + (uint32_t)f->incidence.n));
         }
     }
@@ -249,7 +249,7 @@ find_factors(const flat_model *f, const double *all, size_t n, factor *out)
         for (uint32_t i = j->inc0; i < j->inc0 + j->ninc; i++) {
             uint32_t far = neighbour(f, k, i);
 
-            if (far == UINT32_MAX)
+            if (far == NONE)
                 continue;
             most = fmax(most, beside(&sum[far], k + (uint32_t)f->incidence.n));
             beyond = fmin(beyond, least[far].where == k ? least[far].second : least[far].first);

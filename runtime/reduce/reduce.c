@@ -190,7 +190,7 @@ rank_version(const struct reducer *d, const struct version *v, ranking *out)
 static bool
 add_component(const component_list *list, const uint32_t *of, const metric_row *row, choices *out)
 {
-    const component *x = of[row->element] == UINT32_MAX ? NULL : &list->at[of[row->element]];
+    const component *x = of[row->element] == NONE ? NULL : &list->at[of[row->element]];
     struct chosen c = { .n = 1 };
 
     if (!x)
@@ -274,11 +274,11 @@ choose_bonds(const struct reducer *d, const struct version *v, const factor *at,
         struct chosen x = { .name = list.at[i].name, .place = list.at[i].at };
 
         *kept = list.at[i];
-        if (kept->element != UINT32_MAX)
+        if (kept->element != NONE)
             x.place = rewrite_place(f, f->element.at[kept->element].parent, kept->at);
         x.n = bonds_readings(kept, d->o->metric, d->out->arena, x.reading);
         /* of an element the share says that its power is little, its factors why */
-        if (x.n && at && kept->element != UINT32_MAX && !is_two_port(&f->element.at[kept->element]) &&
+        if (x.n && at && kept->element != NONE && !is_two_port(&f->element.at[kept->element]) &&
             !junction_goes(f, &m, f->port.at[f->element.at[kept->element].port0].junction))
             x.n = readings_of(f, &f->element.at[kept->element], &at[kept->element], d->out->arena, x.reading);
         if (x.n)

@@ -235,7 +235,7 @@ rewrite_plan(const rewrite_request *q, rewrite *r)
 span
 rewrite_place(const flat_model *f, uint32_t origin, span at)
 {
-    for (; origin != UINT32_MAX; origin = f->origin.at[origin].parent)
+    for (; origin != NONE; origin = f->origin.at[origin].parent)
         if (f->origin.at[origin].model)
             at = ast_node_at(f->origin.at[origin].node);
     return at;

@@ -41,7 +41,7 @@ rewrite_cascade(struct plan *p)
             cleanup_look(&p->clean, p->request[i].right);
         }
     for (size_t i = 0; i < p->part.n; i++)
-        if (p->part.at[i].wanted != NOBODY)
+        if (p->part.at[i].wanted != NONE)
             cleanup_take(&p->clean, (uint32_t)i);
     cleanup_run(&p->clean);
     for (size_t i = 0; i < p->part.n; i++)
@@ -67,14 +67,14 @@ rewrite_mark_live(struct plan *p)
     p->work.n = 0;
     for (uint32_t i = 0; i < p->part.n; i++)
         if (!p->part.at[i].gone && p->part.at[i].kind != PART_BOND)
-            make_live(p, i, NOBODY);
+            make_live(p, i, NONE);
     for (uint32_t i = 0; i < p->value.n; i++)
         if (p->value.at[i].output || !p->value.at[i].read)
-            make_live(p, rewrite_value_entity(p, i), NOBODY);
-    make_live(p, rewrite_world(p), NOBODY);
+            make_live(p, rewrite_value_entity(p, i), NONE);
+    make_live(p, rewrite_world(p), NONE);
     for (size_t i = 0; i < p->nbonds; i++)
         if (!p->request[i].off && p->bond[i].source)
-            make_live(p, rewrite_find_part(p, p->bond[i].driver), NOBODY);
+            make_live(p, rewrite_find_part(p, p->bond[i].driver), NONE);
     while (p->work.n) {
         uint32_t i = p->work.at[--p->work.n];
 
@@ -82,7 +82,7 @@ rewrite_mark_live(struct plan *p)
             make_live(p, p->reading.at[k].target, k);
         if (i < p->part.n && p->part.at[i].kind == PART_BOND)
             for (int k = 0; k < 2; k++)
-                if (p->part.at[i].end[k] != NOBODY)
+                if (p->part.at[i].end[k] != NONE)
                     make_live(p, p->part.at[i].end[k], p->via[i]);
     }
 }
@@ -92,14 +92,14 @@ rewrite_mark_live(struct plan *p)
 static uint32_t
 holder(struct plan *p, uint32_t i, map *seen)
 {
-    uint32_t best = NOBODY;
+    uint32_t best = NONE;
 
-    if (p->part.at[i].wanted != NOBODY)
+    if (p->part.at[i].wanted != NONE)
         return i;
     p->work.n = 0;
     vec_push(&p->work, i);
     map_set(seen, i, 0);
-    for (size_t from = 0; from < p->work.n && best == NOBODY;) {
+    for (size_t from = 0; from < p->work.n && best == NONE;) {
         size_t to = p->work.n;
 
         for (; from < to; from++) {
@@ -112,9 +112,9 @@ holder(struct plan *p, uint32_t i, map *seen)
                 if (!y->gone || map_get(seen, j) != MAP_NONE)
                     continue;
                 map_set(seen, j, 0);
-                if (y->wanted == NOBODY)
+                if (y->wanted == NONE)
                     vec_push(&p->work, j);
-                else if (best == NOBODY || y->wanted < p->part.at[best].wanted)
+                else if (best == NONE || y->wanted < p->part.at[best].wanted)
                     best = j;
             }
         }
@@ -127,9 +127,9 @@ block(struct plan *p, uint32_t element, span reader, const char *why)
 {
     rewrite_block b = { p->part.at[element].name, reader, why };
 
-    if (p->part.at[element].wanted == NOBODY)
+    if (p->part.at[element].wanted == NONE)
         return;
-    p->part.at[element].wanted = NOBODY;
+    p->part.at[element].wanted = NONE;
     vec_push(&p->out->blocked, b);
 }
 
@@ -141,7 +141,7 @@ hold(struct plan *p, uint32_t i)
     struct part *x = &p->part.at[i];
     bool any = false;
 
-    if (x->wanted != NOBODY || x->thinned)
+    if (x->wanted != NONE || x->thinned)
         return false;
     if (x->kind == PART_JUNCTION) {
         any = !x->held;
@@ -166,17 +166,17 @@ keep_bonds(struct plan *p, bool last)
     for (size_t i = 0; i < p->nbonds; i++) {
         const rewrite_bond *b = &p->bond[i];
         struct request *r = &p->request[i];
-        bool named = r->name != NOBODY && p->live[r->name];
+        bool named = r->name != NONE && p->live[r->name];
 
         if (r->off || !(named || (last && b->source && p->part.at[rewrite_find_part(p, b->driver)].gone)))
             continue;
         r->off = any = true;
         if (b->two_port)
             p->part.at[b->forward ? r->right : r->left].turned = NULL;
-        vec_push(&p->out->blocked,
-                 ((rewrite_block){ b->label,
-                                   named && p->via[r->name] != NOBODY ? p->reading.at[p->via[r->name]].at : b->arrow,
-                                   named ? "it is read" : "nothing is left that its source could read" }));
+        vec_push(
+            &p->out->blocked,
+            ((rewrite_block){ b->label, named && p->via[r->name] != NONE ? p->reading.at[p->via[r->name]].at : b->arrow,
+                              named ? "it is read" : "nothing is left that its source could read" }));
     }
     return any;
 }
@@ -206,7 +206,7 @@ rewrite_keep_needed(struct plan *p)
             continue;
         }
         e = holder(p, i, &seen);
-        if (e == NOBODY)
+        if (e == NONE)
             continue;
         vec_resize(&found, found.n + 1);
         found.at[found.n - 1].element = e;
@@ -214,7 +214,7 @@ rewrite_keep_needed(struct plan *p)
             found.at[found.n - 1].reader = x->at;
             found.at[found.n - 1].why = "an element bonded to it stays";
         } else {
-            found.at[found.n - 1].reader = p->via[i] == NOBODY ? x->at : p->reading.at[p->via[i]].at;
+            found.at[found.n - 1].reader = p->via[i] == NONE ? x->at : p->reading.at[p->via[i]].at;
             found.at[found.n - 1].why = "it is read";
         }
     }

@@ -105,7 +105,7 @@ has(const map *gone, const char *name)
 static const char *
 initial_of(const flat_model *f, const flat_initial *x)
 {
-    return x->port != UINT32_MAX ? f->element.at[f->port.at[x->port].element].name : f->junction.at[x->junction].name;
+    return x->port != NONE ? f->element.at[f->port.at[x->port].element].name : f->junction.at[x->junction].name;
 }
 
 /* What the plan does to parts and values, by name, and to bonds, by where their arrow begins (1 + place among the
@@ -135,7 +135,7 @@ walk(const flat_model *f, const struct plan_names *plan, uint32_t j, bool by_bon
         uint32_t e, k;
 
         if (x->ninc != 2 || !(x->implicit || has(&plan->folded, x->name)))
-            return (struct beyond){ j, UINT32_MAX, folded };
+            return (struct beyond){ j, NONE, folded };
         folded |= has(&plan->folded, x->name);
         other = &f->incidence.at[x->inc0];
         if (other->is_bond == by_bond && other->index == by)
@@ -148,13 +148,13 @@ walk(const flat_model *f, const struct plan_names *plan, uint32_t j, bool by_bon
         }
         e = f->port.at[by].element;
         if (!has(&plan->folded, f->element.at[e].name))
-            return (struct beyond){ UINT32_MAX, e, folded };
+            return (struct beyond){ NONE, e, folded };
         folded = true;
         k = f->element.at[e].port0;
         by = by == k ? k + 1 : k; /* only two-ports are folded */
         j = f->port.at[by].junction;
     }
-    return (struct beyond){ j, UINT32_MAX, folded };
+    return (struct beyond){ j, NONE, folded };
 }
 
 static void
@@ -183,8 +183,8 @@ rename_folded(const flat_model *f, struct plan_names *plan)
         if (!x.folded || has(&plan->folded, e->name))
             continue;
         side = !is_two_port(e) ? "" : i == e->port0 ? ".in" : ".out";
-        flow_shared = x.element != UINT32_MAX || f->junction.at[x.j].type == 1;
-        other = x.element == UINT32_MAX ? NULL : f->element.at[x.element].name;
+        flow_shared = x.element != NONE || f->junction.at[x.j].type == 1;
+        other = x.element == NONE ? NULL : f->element.at[x.element].name;
         for (int flow = 0; flow < 2; flow++) {
             var_id v = flow ? p->f : p->e;
 
@@ -206,7 +206,7 @@ put_port_junction(const flat_model *f, const struct plan_names *plan, uint32_t p
     const char *own = f->element.at[f->port.at[port].element].name, *other;
     struct beyond x = walk(f, plan, f->port.at[port].junction, false, port);
 
-    if (x.element == UINT32_MAX) {
+    if (x.element == NONE) {
         put_junction(f, x.j, b);
         return;
     }
@@ -433,7 +433,7 @@ put_graph(const flat_model *f, const struct plan_names *plan, struct lines *l)
             has(&plan->folded, f->junction.at[x->from].name))
             continue;
         end = walk(f, plan, x->to, true, (uint32_t)i);
-        if (end.element != UINT32_MAX)
+        if (end.element != NONE)
             continue; /* a port of an element now */
         begin_line(l);
         strbuf_puts(b, "bond ");
@@ -526,13 +526,13 @@ remember_instances(const flat_model *f, map *gone)
     for (uint32_t i = 0; i < f->origin.n; i++) { /* what is in another stands behind it */
         const flat_origin *o = &f->origin.at[i];
 
-        in[i] = (o->name && has(gone, o->name)) || (o->parent != UINT32_MAX && in[o->parent]);
+        in[i] = (o->name && has(gone, o->name)) || (o->parent != NONE && in[o->parent]);
     }
     for (uint32_t i = 0; i < f->element.n; i++)
-        if (f->element.at[i].parent != UINT32_MAX && in[f->element.at[i].parent])
+        if (f->element.at[i].parent != NONE && in[f->element.at[i].parent])
             remember(gone, f->element.at[i].name);
     for (uint32_t i = 0; i < f->junction.n; i++)
-        if (f->junction.at[i].parent != UINT32_MAX && in[f->junction.at[i].parent])
+        if (f->junction.at[i].parent != NONE && in[f->junction.at[i].parent])
             remember(gone, f->junction.at[i].name);
     free(in);
 }

@@ -8,7 +8,7 @@ gone_at(const struct plan *p, uint32_t o)
 {
     uint32_t part = p->occurrence.at[o].part;
 
-    return part != NOBODY && p->part.at[part].gone;
+    return part != NONE && p->part.at[part].gone;
 }
 
 static const ast_node *
@@ -78,22 +78,22 @@ occurrence_rows(const struct plan *p)
     struct rows r = { bg_calloc(p->part.n + 2, sizeof(uint32_t)), bg_calloc(p->occurrence.n, sizeof(uint32_t)) };
 
     for (size_t i = 0; i < p->occurrence.n; i++)
-        if (p->occurrence.at[i].part != NOBODY)
+        if (p->occurrence.at[i].part != NONE)
             r.first[p->occurrence.at[i].part + 2]++;
     for (size_t i = 2; i < p->part.n + 2; i++)
         r.first[i] += r.first[i - 1];
     for (size_t i = 0; i < p->occurrence.n; i++)
-        if (p->occurrence.at[i].part != NOBODY)
+        if (p->occurrence.at[i].part != NONE)
             r.at[r.first[p->occurrence.at[i].part + 1]++] = (uint32_t)i;
     return r;
 }
 
-/* Where the declaration at occurrence o can move: the next place that keeps the name, else the first. NOBODY: nowhere.
+/* Where the declaration at occurrence o can move: the next place that keeps the name, else the first. NONE: nowhere.
  */
 static uint32_t
 new_home(const struct plan *p, const struct rows *r, uint32_t o)
 {
-    uint32_t part = p->occurrence.at[o].part, before = NOBODY;
+    uint32_t part = p->occurrence.at[o].part, before = NONE;
 
     for (uint32_t k = r->first[part]; k < r->first[part + 1]; k++) {
         uint32_t i = r->at[k];
@@ -103,7 +103,7 @@ new_home(const struct plan *p, const struct rows *r, uint32_t o)
             continue;
         if (i > o)
             return i;
-        if (before == NOBODY)
+        if (before == NONE)
             before = i;
     }
     return before;
@@ -127,7 +127,7 @@ stays_alone(struct plan *p, const struct rows *r, uint32_t o)
 
     if (!n->own->type)
         return false;
-    if (ast_has_block(n) || p->part.at[p->occurrence.at[o].part].turned || (home = new_home(p, r, o)) == NOBODY)
+    if (ast_has_block(n) || p->part.at[p->occurrence.at[o].part].turned || (home = new_home(p, r, o)) == NONE)
         return true;
     if (n->end > ast_node_ref_at(n).end && source_behind(p, home))
         return true; /* both would stand behind the name */
@@ -204,14 +204,14 @@ edit_chain(struct plan *p, const struct rows *r, uint32_t stmt)
     bool touched = false, any = false, last_stays = false, ends_in_source = false;
     size_t at = s->at.begin, tail; /* the text is settled up to here */
 
-    uint32_t mentioned = NOBODY;
+    uint32_t mentioned = NONE;
     bool declared = false;
 
     for (uint32_t o = first; o < end; o++)
         if (gone_at(p, o)) {
             touched = true;
             declared |= node_at(p, o)->own->type != NULL;
-            mentioned = mentioned == NOBODY ? o : mentioned;
+            mentioned = mentioned == NONE ? o : mentioned;
         }
     if (touched && !declared)
         rewrite_note(p, REWRITE_BOND, ast_node_name(node_at(p, mentioned)), ast_node_at(node_at(p, mentioned)));
@@ -309,7 +309,7 @@ part_changed(const struct plan *p, uint32_t i)
     const struct part *x = &p->part.at[i];
 
     for (int k = 0; k < 2; k++)
-        if (x->kind == PART_BOND && x->end[k] != NOBODY && p->part.at[x->end[k]].gone)
+        if (x->kind == PART_BOND && x->end[k] != NONE && p->part.at[x->end[k]].gone)
             return true;
     for (size_t k = 0; x->kind == PART_BOND && k < p->nbonds; k++)
         if (!p->request[k].off && p->request[k].name == i)
@@ -340,8 +340,7 @@ expects_gone(void *ctx, const ast_ref *r)
 static bool
 target_gone(const struct plan *p, uint32_t t)
 {
-    return t != NOBODY &&
-           (t < p->part.n ? p->part.at[t].gone || p->part.at[t].clamped : p->value.at[t - p->part.n].gone);
+    return t != NONE && (t < p->part.n ? p->part.at[t].gone || p->part.at[t].clamped : p->value.at[t - p->part.n].gone);
 }
 
 /* `spring.q(0) = ...;` goes with the spring. */
@@ -372,7 +371,7 @@ rewrite_make_edits(struct plan *p)
         if (!x->gone)
             continue;
         rewrite_note(p,
-                     x->wanted != NOBODY        ? REWRITE_ELEMENT
+                     x->wanted != NONE          ? REWRITE_ELEMENT
                      : x->kind == PART_TWO_PORT ? REWRITE_TWO_PORT
                                                 : REWRITE_JUNCTION,
                      x->name, x->at);
@@ -396,7 +395,7 @@ rewrite_make_edits(struct plan *p)
             continue;
         for (int k = x->inherited; k < x->nitems; k++) {
             struct expecting expecting = { p, x->item[k].expect ? &x->item[k].expect->element : NULL, NULL };
-            uint32_t t = x->item[k].kind == AST_EXP_LET ? rewrite_initial_target(p, &x->item[k].ref) : NOBODY;
+            uint32_t t = x->item[k].kind == AST_EXP_LET ? rewrite_initial_target(p, &x->item[k].ref) : NONE;
 
             if (x->item[k].kind == AST_EXP_EXPECT)
                 ast_each_expected(&x->item[k], expects_gone, &expecting);

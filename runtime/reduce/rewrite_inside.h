@@ -7,7 +7,6 @@
 #include "rewrite_without.h"
 
 enum part_kind { PART_ELEMENT, PART_TWO_PORT, PART_JUNCTION, PART_BOND };
-enum { NOBODY = UINT32_MAX };
 
 /* A name of the model's parts, where it is declared, and what is bonded to it. */
 struct part {
@@ -15,7 +14,7 @@ struct part {
     enum part_kind kind;
     const ast_node *node; /* of the declaration; NULL: a bond */
     span at;
-    uint32_t wanted;  /* place in the list of what is to go, NOBODY if not in it */
+    uint32_t wanted;  /* place in the list of what is to go, NONE if not in it */
     uint32_t end[2];  /* a bond's two parts */
     bool gone, fixed; /* fixed: a port, or bonded within a loop: never goes by itself */
     bool clamped;
@@ -91,7 +90,7 @@ void rewrite_gather_bonds(struct plan *p);
 
 /* ---- rewrite_readers.c ---- */
 
-/* What a `let` or a statement `ref(0) = ...` sets: a part's initial value or a value. NOBODY: something unknown here.
+/* What a `let` or a statement `ref(0) = ...` sets: a part's initial value or a value. NONE: something unknown here.
  */
 uint32_t rewrite_initial_target(const struct plan *p, const ast_ref *ref);
 bool rewrite_of_this_model(const struct plan *p, const ast_decl *d);

@@ -35,8 +35,8 @@ declare_part(struct plan *p, const char *name, enum part_kind kind, const ast_no
                       .kind = kind,
                       .node = where,
                       .at = at,
-                      .wanted = NOBODY,
-                      .end = { NOBODY, NOBODY },
+                      .wanted = NONE,
+                      .end = { NONE, NONE },
                       .fixed = fixed,
                       .stored_read = SPAN_NONE };
 
@@ -106,29 +106,29 @@ rewrite_gather_bonds(struct plan *p)
     map cut_of = { 0 };
 
     for (size_t i = 0; i < p->nbonds; i++) {
-        p->request[i] = (struct request){ NOBODY, NOBODY, NOBODY, true };
+        p->request[i] = (struct request){ NONE, NONE, NONE, true };
         map_set(&cut_of, p->bond[i].arrow.begin, (uint32_t)i);
     }
     for (int i = 0; i < p->model->nstmt; i++) {
         const ast_stmt *s = p->model->stmt[i];
-        uint32_t before = NOBODY;
+        uint32_t before = NONE;
 
         vec_push(&p->chain0, (uint32_t)p->occurrence.n);
         if (s->kind != AST_STMT_CHAIN)
             continue;
         for (int k = 0; k < s->chain.nnodes; k++) {
             const ast_node *n = &s->chain.node[k];
-            struct occurrence o = { (uint32_t)i, (uint32_t)k,
-                                    n->nparts ? rewrite_find_part(p, ast_node_name(n)) : NOBODY, 0 };
+            struct occurrence o = { (uint32_t)i, (uint32_t)k, n->nparts ? rewrite_find_part(p, ast_node_name(n)) : NONE,
+                                    0 };
 
             vec_push(&p->occurrence, o);
-            if (k && before != NOBODY && o.part != NOBODY) {
+            if (k && before != NONE && o.part != NONE) {
                 uint32_t cut = map_get(&cut_of, s->chain.node[k].arrow);
 
                 vec_push(&pair, ((struct pair){ { before, o.part }, cut == MAP_NONE ? 0 : cut + 1 }));
                 if (cut != MAP_NONE) {
                     p->occurrence.at[p->occurrence.n - 2].cut = cut + 1;
-                    p->request[cut] = (struct request){ before, o.part, NOBODY, false };
+                    p->request[cut] = (struct request){ before, o.part, NONE, false };
                     if (s->chain.bond && k == s->chain.nnodes - 1)
                         p->request[cut].name = rewrite_find_part(p, s->chain.bond->name);
                     if (p->bond[cut].two_port)

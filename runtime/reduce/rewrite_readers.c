@@ -72,10 +72,10 @@ read_name(struct plan *p, uint32_t reader, const ast_ref *ref, bool as_part)
 static void
 read_node(struct plan *p, const ast_node *n, bool nested)
 {
-    uint32_t part = n->nparts ? rewrite_find_part(p, ast_node_name(n)) : NOBODY;
-    uint32_t reader = nested || part == NOBODY ? rewrite_world(p) : part;
+    uint32_t part = n->nparts ? rewrite_find_part(p, ast_node_name(n)) : NONE;
+    uint32_t reader = nested || part == NONE ? rewrite_world(p) : part;
 
-    if (nested && part != NOBODY) {
+    if (nested && part != NONE) {
         add_reading(p, reader, part, ast_node_at(n));
         p->part.at[part].fixed = true;
     }
@@ -98,12 +98,12 @@ rewrite_initial_target(const struct plan *p, const ast_ref *ref)
     uint32_t x;
 
     if (!ref->nparts)
-        return NOBODY;
+        return NONE;
     if (ref->nparts > 1)
         x = rewrite_find_part(p, ref->part[0].name);
     else if ((x = map_get(&p->value_of, map_ptr_key(ref->part[0].name))) != MAP_NONE)
         x = rewrite_value_entity(p, x);
-    return x == MAP_NONE ? NOBODY : x;
+    return x == MAP_NONE ? NONE : x;
 }
 
 static void
@@ -145,8 +145,8 @@ read_stmt(struct plan *p, const ast_stmt *s, bool nested)
         break;
     case AST_STMT_INITIAL:
         /* it does not read what it sets: it goes with that */
-        v = nested ? NOBODY : rewrite_initial_target(p, &s->initial.ref);
-        read_expr(p, v == NOBODY ? rewrite_world(p) : v, s->initial.value, NULL);
+        v = nested ? NONE : rewrite_initial_target(p, &s->initial.ref);
+        read_expr(p, v == NONE ? rewrite_world(p) : v, s->initial.value, NULL);
         if (nested)
             read_name(p, rewrite_world(p), &s->initial.ref, true);
         break;
@@ -189,7 +189,7 @@ read_experiment(struct plan *p, const ast_experiment *x)
         case AST_EXP_LET:
             /* it does not read what it sets: it goes with that */
             target = rewrite_initial_target(p, &item->ref);
-            read_expr(p, target == NOBODY ? rewrite_world(p) : target, item->a, NULL);
+            read_expr(p, target == NONE ? rewrite_world(p) : target, item->a, NULL);
             break;
         case AST_EXP_OBSERVE:
             read_name(p, rewrite_world(p), &item->ref, false);

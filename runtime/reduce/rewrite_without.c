@@ -8,7 +8,7 @@
 uint32_t
 without_outermost(const flat_model *f, uint32_t origin)
 {
-    while (origin != NOBODY && f->origin.at[origin].parent != NOBODY)
+    while (origin != NONE && f->origin.at[origin].parent != NONE)
         origin = f->origin.at[origin].parent;
     return origin;
 }
@@ -18,7 +18,7 @@ without_top_statement(const flat_model *f, const flat_element *e)
 {
     uint32_t o = without_outermost(f, e->parent);
 
-    return o == NOBODY ? e->stmt : f->origin.at[o].stmt;
+    return o == NONE ? e->stmt : f->origin.at[o].stmt;
 }
 
 static void
@@ -71,9 +71,9 @@ gather_instances(const flat_model *f, map *instance_of)
     for (uint32_t o = 0; o < f->origin.n; o++) {
         uint32_t up = f->origin.at[o].parent;
 
-        while (up != NOBODY && !f->origin.at[up].model)
+        while (up != NONE && !f->origin.at[up].model)
             up = f->origin.at[up].parent;
-        if (f->origin.at[o].name && up == NOBODY)
+        if (f->origin.at[o].name && up == NONE)
             map_set(instance_of, map_ptr_key(names_intern_z(f->names, f->origin.at[o].name)), o);
     }
 }
@@ -91,10 +91,10 @@ without_elements(const flat_model *f, const char *const *name, size_t n, bool *i
     for (size_t k = 0; k < n; k++) {
         uint32_t e = map_get(&element_of, map_ptr_key(name[k])), o = map_get(&instance_of, map_ptr_key(name[k]));
 
-        is[k] = o != MAP_NONE && (f->origin.at[o].parent != NOBODY || strchr(name[k], '[') ||
+        is[k] = o != MAP_NONE && (f->origin.at[o].parent != NONE || strchr(name[k], '[') ||
                                   map_get(&top, map_ptr_key(f->origin.at[o].stmt)) == MAP_NONE ||
                                   map_get(&bonded, map_ptr_key(name[k])) != MAP_NONE);
-        is[k] |= e != MAP_NONE && (f->element.at[e].parent != NOBODY || strchr(name[k], '[') ||
+        is[k] |= e != MAP_NONE && (f->element.at[e].parent != NONE || strchr(name[k], '[') ||
                                    map_get(&top, map_ptr_key(f->element.at[e].stmt)) == MAP_NONE ||
                                    map_get(&bonded, map_ptr_key(f->element.at[e].name)) != MAP_NONE);
     }
@@ -183,7 +183,7 @@ goes(const struct taking *t, const char *name)
              o = map_get(&t->instance_of, map_ptr_key(name));
 
     if (o != MAP_NONE)
-        return t->asked[o] != NOBODY;
+        return t->asked[o] != NONE;
     if (e != MAP_NONE && t->clamped[e])
         return true;
     return e != MAP_NONE ? t->element_gone[e] && !t->by_text[t->f->junction.n + e]
@@ -289,19 +289,19 @@ make_items(struct taking *t)
     }
 
     for (uint32_t o = 0; o < f->origin.n; o++)
-        if (t->asked[o] != NOBODY)
+        if (t->asked[o] != NONE)
             without_note(t, REWRITE_ELEMENT, f->origin.at[o].name, ast_node_at(f->origin.at[o].node));
     for (uint32_t e = 0; e < f->element.n; e++) {
         const flat_element *x = &f->element.at[e];
 
-        if (!t->element_gone[e] || t->by_text[f->junction.n + e] || t->inside[f->junction.n + e] != NOBODY)
+        if (!t->element_gone[e] || t->by_text[f->junction.n + e] || t->inside[f->junction.n + e] != NONE)
             continue;
-        without_note(t, t->wanted[e] != NOBODY ? REWRITE_ELEMENT : REWRITE_TWO_PORT, x->name,
+        without_note(t, t->wanted[e] != NONE ? REWRITE_ELEMENT : REWRITE_TWO_PORT, x->name,
                      rewrite_place(f, x->parent, x->at));
         note_initials(t, x->name, x->node);
     }
     for (uint32_t j = 0; j < f->junction.n; j++)
-        if (t->junction_gone[j] && !t->by_text[j] && !f->junction.at[j].implicit && t->inside[j] == NOBODY) {
+        if (t->junction_gone[j] && !t->by_text[j] && !f->junction.at[j].implicit && t->inside[j] == NONE) {
             without_note(t, REWRITE_JUNCTION, f->junction.at[j].name,
                          rewrite_place(f, f->junction.at[j].parent, f->junction.at[j].at));
             note_initials(t, f->junction.at[j].name, f->junction.at[j].node);
@@ -324,27 +324,27 @@ make_edits(struct taking *t)
 
     without_drop_lines(t, whole);
     for (uint32_t e = 0; e < f->element.n; e++) {
-        whole[e] |= t->inside[f->junction.n + e] != NOBODY; /* its instance is named for it */
-        if (t->inside[f->junction.n + e] != NOBODY)
+        whole[e] |= t->inside[f->junction.n + e] != NONE; /* its instance is named for it */
+        if (t->inside[f->junction.n + e] != NONE)
             top = true;
-        else if (whole[e] && t->wanted[e] != NOBODY)
+        else if (whole[e] && t->wanted[e] != NONE)
             map_set(&dropped, map_ptr_key(ast_node_name(f->element.at[e].node)), 1);
-        else if (t->wanted[e] != NOBODY || t->clamped[e])
+        else if (t->wanted[e] != NONE || t->clamped[e])
             top = true; /* a list of the model may be asked for */
     }
     without_find_old_lists(t, &dropped, top);
     for (uint32_t e = 0; e < f->element.n; e++)
-        if ((t->wanted[e] != NOBODY || t->clamped[e]) && !whole[e])
+        if ((t->wanted[e] != NONE || t->clamped[e]) && !whole[e])
             without_group_of(t, e, &name);
     for (uint32_t o = 0; o < f->origin.n; o++)
-        if (t->asked[o] != NOBODY)
+        if (t->asked[o] != NONE)
             without_group_of_instance(t, o);
     without_take_over(t, &dropped);
     for (uint32_t o = 0; o < f->origin.n; o++)
-        if (t->asked[o] != NOBODY)
+        if (t->asked[o] != NONE)
             without_add_entry(t, f->origin.at[o].name, without_group_of_instance(t, o));
     for (uint32_t e = 0; e < f->element.n; e++) {
-        if ((t->wanted[e] != NOBODY || t->clamped[e]) && !whole[e]) {
+        if ((t->wanted[e] != NONE || t->clamped[e]) && !whole[e]) {
             uint32_t g = without_group_of(t, e, &name);
 
             if (t->clamped[e])
@@ -385,7 +385,7 @@ without_plan(const flat_model *f, const ast_file *file, const char *const *wante
     t.by_text = bg_calloc(all, sizeof *t.by_text);
     for (uint32_t e = 0; e < f->element.n; e++) {
         map_set(&t.element_of, map_ptr_key(f->element.at[e].name), e);
-        t.wanted[e] = NOBODY;
+        t.wanted[e] = NONE;
     }
     for (uint32_t j = 0; j < f->junction.n; j++)
         if (!f->junction.at[j].implicit)
@@ -406,7 +406,7 @@ without_plan(const flat_model *f, const ast_file *file, const char *const *wante
     for (size_t k = 0; k < nclamped && fine; k++) {
         uint32_t e = map_get(&t.element_of, map_ptr_key(clamped[k]));
 
-        if (e != MAP_NONE && t.wanted[e] == NOBODY)
+        if (e != MAP_NONE && t.wanted[e] == NONE)
             t.clamped[e] = true;
     }
     gather_statements(f, &t.top);

@@ -62,7 +62,7 @@ without_gather_links(struct taking *t)
 static bool
 is_in(const flat_model *f, uint32_t origin, uint32_t instance)
 {
-    while (origin != NOBODY && origin != instance)
+    while (origin != NONE && origin != instance)
         origin = f->origin.at[origin].parent;
     return origin == instance;
 }
@@ -115,10 +115,10 @@ without_cascade(struct taking *t, const char *const *gone, size_t ngone)
     cleanup_begin(&t->clean);
     take_named(t, gone, ngone);
     for (uint32_t e = 0; e < f->element.n; e++)
-        if (t->wanted[e] != NOBODY)
+        if (t->wanted[e] != NONE)
             cleanup_take(&t->clean, part_of_element(t, e));
     for (uint32_t j = 0; j < f->junction.n; j++)
-        if (t->inside[j] != NOBODY)
+        if (t->inside[j] != NONE)
             cleanup_take(&t->clean, j);
     cleanup_run(&t->clean);
     for (uint32_t j = 0; j < f->junction.n; j++)
@@ -132,11 +132,11 @@ block(struct taking *t, uint32_t e, span reader, const char *why)
 {
     rewrite_block b = { t->f->element.at[e].name, reader, why };
 
-    if (t->inside[part_of_element(t, e)] != NOBODY) {
+    if (t->inside[part_of_element(t, e)] != NONE) {
         without_keep_instance(t, t->inside[part_of_element(t, e)], reader, why);
         return;
     }
-    t->wanted[e] = NOBODY;
+    t->wanted[e] = NONE;
     t->clamped[e] = false;
     vec_push(&t->r->blocked, b);
 }
@@ -149,7 +149,7 @@ without_block_named(struct taking *t)
         char *base;
         uint32_t at;
 
-        if ((t->wanted[e] == NOBODY && !t->clamped[e]) || t->inside[part_of_element(t, e)] != NOBODY)
+        if ((t->wanted[e] == NONE && !t->clamped[e]) || t->inside[part_of_element(t, e)] != NONE)
             continue;
         at = map_get(&t->mentioned, map_ptr_key(x->name));
         if (at == MAP_NONE && t->mentioned_base.n) {
@@ -165,29 +165,29 @@ without_block_named(struct taking *t)
     }
 }
 
-/* The wanted element nearest to junction j among what went, the most important of those on one junction; NOBODY without
+/* The wanted element nearest to junction j among what went, the most important of those on one junction; NONE without
  * one. */
 static uint32_t
 holder(struct taking *t, uint32_t j, map *seen)
 {
     const flat_model *f = t->f;
-    uint32_t best = NOBODY;
+    uint32_t best = NONE;
 
     t->open.n = 0;
     vec_push(&t->open, j);
     map_set(seen, j, 1);
-    for (size_t at = 0; at < t->open.n && best == NOBODY; at++) {
+    for (size_t at = 0; at < t->open.n && best == NONE; at++) {
         const flat_junction *x = &f->junction.at[t->open.at[at]];
 
         for (uint32_t k = 0; k < x->ninc; k++) {
             const flat_incidence *i = &f->incidence.at[x->inc0 + k];
-            uint32_t e = i->is_bond ? NOBODY : f->port.at[i->index].element;
+            uint32_t e = i->is_bond ? NONE : f->port.at[i->index].element;
 
-            if (e != NOBODY && t->wanted[e] != NOBODY && (best == NOBODY || t->wanted[e] < t->wanted[best]))
+            if (e != NONE && t->wanted[e] != NONE && (best == NONE || t->wanted[e] < t->wanted[best]))
                 best = e;
-            for (uint32_t p = 0; p < (e == NOBODY ? 2 : f->element.at[e].nports); p++) {
-                uint32_t other = e == NOBODY ? (p ? f->bond.at[i->index].to : f->bond.at[i->index].from)
-                                             : f->port.at[f->element.at[e].port0 + p].junction;
+            for (uint32_t p = 0; p < (e == NONE ? 2 : f->element.at[e].nports); p++) {
+                uint32_t other = e == NONE ? (p ? f->bond.at[i->index].to : f->bond.at[i->index].from)
+                                           : f->port.at[f->element.at[e].port0 + p].junction;
 
                 if (t->junction_gone[other] && map_get(seen, other) == MAP_NONE) {
                     map_set(seen, other, 1);
@@ -199,7 +199,7 @@ holder(struct taking *t, uint32_t j, map *seen)
     return best;
 }
 
-/* The element that a bond without a junction joins to e, if it stays; else NOBODY. */
+/* The element that a bond without a junction joins to e, if it stays; else NONE. */
 static uint32_t
 stranded(const struct taking *t, uint32_t e)
 {
@@ -211,13 +211,13 @@ stranded(const struct taking *t, uint32_t e)
 
         for (uint32_t k = 0; j->implicit && k < j->ninc; k++) {
             const flat_incidence *i = &f->incidence.at[j->inc0 + k];
-            uint32_t other = i->is_bond ? NOBODY : f->port.at[i->index].element;
+            uint32_t other = i->is_bond ? NONE : f->port.at[i->index].element;
 
-            if (other != NOBODY && !t->element_gone[other])
+            if (other != NONE && !t->element_gone[other])
                 return other;
         }
     }
-    return NOBODY;
+    return NONE;
 }
 
 bool
@@ -231,8 +231,8 @@ without_keep_needed(struct taking *t)
         const flat_junction *x = &f->junction.at[j];
         uint32_t e;
 
-        if (!t->junction_gone[j] || !x->read || t->by_text[j] || t->inside[j] != NOBODY ||
-            (e = holder(t, j, &seen)) == NOBODY)
+        if (!t->junction_gone[j] || !x->read || t->by_text[j] || t->inside[j] != NONE ||
+            (e = holder(t, j, &seen)) == NONE)
             continue;
         block(t, e, flat_read_at(f, true, j), "a junction that only it holds is read");
         any = true;
@@ -241,19 +241,19 @@ without_keep_needed(struct taking *t)
         const flat_element *x = &f->element.at[k];
         uint32_t e;
 
-        if (!t->element_gone[k] || t->wanted[k] != NOBODY || t->by_text[f->junction.n + k] || !(x->read || x->keep))
+        if (!t->element_gone[k] || t->wanted[k] != NONE || t->by_text[f->junction.n + k] || !(x->read || x->keep))
             continue;
         e = holder(t, f->port.at[x->port0].junction, &seen);
-        if (e == NOBODY)
+        if (e == NONE)
             continue;
         block(t, e, x->read ? flat_read_at(f, false, k) : x->at,
               x->read ? "a two-port that only it holds is read" : "a two-port that only it holds is kept");
         any = true;
     }
     for (uint32_t k = 0; k < f->element.n; k++) {
-        uint32_t e = t->wanted[k] == NOBODY ? NOBODY : stranded(t, k);
+        uint32_t e = t->wanted[k] == NONE ? NONE : stranded(t, k);
 
-        if (e == NOBODY)
+        if (e == NONE)
             continue;
         block(t, k, f->element.at[e].at, "an element bonded to it stays");
         any = true;

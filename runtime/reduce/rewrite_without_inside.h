@@ -5,8 +5,6 @@
 #include "cleanup.h"
 #include "rewrite_without.h"
 
-enum { NOBODY = UINT32_MAX };
-
 /* A name as `without` writes it: "drag[" 3 "]", "m[" 3 "].f", or "hub.bearing" without a last number. */
 struct entry {
     const char *head, *tail;
@@ -32,10 +30,10 @@ struct taking {
     rewrite *r;
     without_lost *lost;
     map element_of, junction_of, instance_of; /* interned name -> index; of instances their origin */
-    uint32_t *asked;                          /* [origin] an instance that is to go whole: place in the list, NOBODY */
-    uint32_t *inside;                         /* [junction + element] the instance that it goes with, NOBODY */
+    uint32_t *asked;                          /* [origin] an instance that is to go whole: place in the list, NONE */
+    uint32_t *inside;                         /* [junction + element] the instance that it goes with, NONE */
     map top;                                  /* statements that stand in the model itself */
-    uint32_t *wanted;                         /* [element] place in the list, NOBODY */
+    uint32_t *wanted;                         /* [element] place in the list, NONE */
     bool *clamped;                            /* [element] its junction's common variable is taken out instead */
     bool *element_gone, *junction_gone;
     cleanup clean;                 /* junctions, then elements */
@@ -50,7 +48,7 @@ struct taking {
 
 /* ---- rewrite_without.c ---- */
 
-/* The outermost instance or round around; NOBODY: the model itself. */
+/* The outermost instance or round around; NONE: the model itself. */
 uint32_t without_outermost(const flat_model *f, uint32_t origin);
 const ast_stmt *without_top_statement(const flat_model *f, const flat_element *e);
 bool without_stands_in_model(const struct taking *t, const ast_stmt *s);

@@ -16,15 +16,15 @@ without_ask_instances(struct taking *t)
     for (uint32_t i = 0; i < f->origin.n; i++) { /* what is in another stands behind it */
         uint32_t up = f->origin.at[i].parent;
 
-        top[i] = t->asked[i] != NOBODY ? i : up == NOBODY ? NOBODY : top[up];
+        top[i] = t->asked[i] != NONE ? i : up == NONE ? NONE : top[up];
     }
     for (uint32_t j = 0; j < f->junction.n; j++)
-        t->inside[j] = f->junction.at[j].parent == NOBODY ? NOBODY : top[f->junction.at[j].parent];
+        t->inside[j] = f->junction.at[j].parent == NONE ? NONE : top[f->junction.at[j].parent];
     for (uint32_t e = 0; e < f->element.n; e++) {
-        uint32_t o = f->element.at[e].parent == NOBODY ? NOBODY : top[f->element.at[e].parent];
+        uint32_t o = f->element.at[e].parent == NONE ? NONE : top[f->element.at[e].parent];
 
         t->inside[f->junction.n + e] = o;
-        if (o != NOBODY)
+        if (o != NONE)
             t->wanted[e] = t->asked[o];
     }
     free(top);
@@ -35,14 +35,14 @@ without_keep_instance(struct taking *t, uint32_t origin, span reader, const char
 {
     const flat_model *f = t->f;
 
-    if (t->asked[origin] == NOBODY)
+    if (t->asked[origin] == NONE)
         return;
-    t->asked[origin] = NOBODY;
+    t->asked[origin] = NONE;
     for (uint32_t p = 0; p < f->junction.n + f->element.n; p++)
         if (t->inside[p] == origin) {
-            t->inside[p] = NOBODY;
+            t->inside[p] = NONE;
             if (p >= f->junction.n)
-                t->wanted[p - f->junction.n] = NOBODY;
+                t->wanted[p - f->junction.n] = NONE;
         }
     vec_push(&t->r->blocked, ((rewrite_block){ f->origin.at[origin].name, reader, why }));
 }
@@ -81,7 +81,7 @@ see_name(void *ctx, const ast_ref *r)
     if (!r->nparts || map_get(&n->bases, map_ptr_key(r->part[0].name)) == MAP_NONE)
         return;
     for (uint32_t o = 0; o < n->t->f->origin.n; o++)
-        if (n->t->asked[o] != NOBODY && leads_into(n->t, r, o))
+        if (n->t->asked[o] != NONE && leads_into(n->t, r, o))
             without_keep_instance(n->t, o, r->at, n->why);
 }
 
@@ -118,7 +118,7 @@ without_block_instances(struct taking *t)
     struct naming n = { .t = t, .why = "it is read" };
 
     for (uint32_t o = 0; o < f->origin.n; o++)
-        if (t->asked[o] != NOBODY)
+        if (t->asked[o] != NONE)
             map_set(&n.bases, map_ptr_key(base_name(t, o)), 1);
     if (!n.bases.n)
         return;
@@ -126,9 +126,9 @@ without_block_instances(struct taking *t)
     for (size_t i = 0; i < f->reinit.n; i++) {
         const flat_var *v = &f->var.at[f->reinit.at[i].target];
         span at = f->reinit.at[i].at;
-        uint32_t o = v->kind == VAR_STORED ? t->inside[f->junction.n + f->port.at[v->owner].element] : NOBODY;
+        uint32_t o = v->kind == VAR_STORED ? t->inside[f->junction.n + f->port.at[v->owner].element] : NONE;
 
-        if (o != NOBODY && at.file == f->ast->at.file && f->ast->at.begin <= at.begin && at.end <= f->ast->at.end)
+        if (o != NONE && at.file == f->ast->at.file && f->ast->at.begin <= at.begin && at.end <= f->ast->at.end)
             without_keep_instance(t, o, at, "an event sets what it stores");
     }
     n.why = "an experiment names it";

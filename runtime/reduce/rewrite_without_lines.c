@@ -15,10 +15,10 @@ without_note(struct taking *t, enum rewrite_kind kind, const char *name, span at
 static const ast_stmt *
 line_of_loop(const struct taking *t, const flat_element *e)
 {
-    const flat_origin *o = e->parent == NOBODY ? NULL : &t->f->origin.at[e->parent];
+    const flat_origin *o = e->parent == NONE ? NULL : &t->f->origin.at[e->parent];
     const ast_node *other;
 
-    for (uint32_t k = e->parent; k != NOBODY; k = t->f->origin.at[k].parent)
+    for (uint32_t k = e->parent; k != NONE; k = t->f->origin.at[k].parent)
         if (t->f->origin.at[k].model)
             return NULL; /* of a component, which others may use */
     if (!o || e->stmt->kind != AST_STMT_CHAIN || e->stmt->chain.nnodes != 2 || e->stmt->chain.bond ||
@@ -130,7 +130,7 @@ without_drop_lines(struct taking *t, bool *whole)
                 vec_push(&count, ((struct counted){ 0 }));
             }
             count.at[at].copies++;
-            count.at[at].going += t->wanted[e] != NOBODY;
+            count.at[at].going += t->wanted[e] != NONE;
         }
     }
     /* `without` cleans up after what it takes, a line that goes does not: the junctions that the copies are and were on

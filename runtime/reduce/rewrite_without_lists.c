@@ -83,7 +83,7 @@ add_old_entry(struct taking *t, const char *name, uint32_t group)
     if (first < n && !g->node) { /* of an instance that goes whole */
         uint32_t o = map_get(&t->instance_of, map_ptr_key(names_intern(t->f->names, name, first)));
 
-        if (o != MAP_NONE && t->asked[o] != NOBODY)
+        if (o != MAP_NONE && t->asked[o] != NONE)
             return;
     }
     if (is_variable(name, n)) {
@@ -92,7 +92,7 @@ add_old_entry(struct taking *t, const char *name, uint32_t group)
         uint32_t e = map_get(&t->element_of, map_ptr_key(names_intern_z(t->f->names, element)));
 
         free(element);
-        if (e != MAP_NONE && t->wanted[e] != NOBODY)
+        if (e != MAP_NONE && t->wanted[e] != NONE)
             return;
     }
     without_add_entry(t, name, group);
@@ -179,7 +179,7 @@ without_group_of(struct taking *t, uint32_t e, const char **name)
     const flat_model *f = t->f;
     const flat_element *x = &f->element.at[e];
     uint32_t o = without_outermost(f, x->parent), g;
-    const flat_origin *first = o == NOBODY ? NULL : &f->origin.at[o];
+    const flat_origin *first = o == NONE ? NULL : &f->origin.at[o];
 
     *name = x->name;
     if (first && first->model && !strchr(first->name, '[') && without_stands_in_model(t, first->stmt)) {

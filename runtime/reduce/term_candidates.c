@@ -213,7 +213,7 @@ gather(struct finding *s, const struct weighed_run *w)
 
         t->occurs = true;
         t->keep |= x->keep;
-        if (x->element != UINT32_MAX)
+        if (x->element != NONE)
             vec_push(&t->element, arena_strdup(s->arena, f->element.at[x->element].name));
         for (size_t p = 0; p < w->r.points && w->ran; p++) {
             double v = w->r.output[p * all + first + k];
@@ -260,7 +260,7 @@ offered(const struct finding *s, uint32_t i)
 {
     uint32_t with = s->out->terms.term.at[i].with;
 
-    if (with == UINT32_MAX)
+    if (with == NONE)
         return occurs(&s->seen[i]);
     for (uint32_t k = with; k < s->out->terms.term.n && with == i; k++)
         if (s->out->terms.term.at[k].with == with && !occurs(&s->seen[k]))
@@ -273,7 +273,7 @@ has_mean(const struct finding *s, uint32_t i)
 {
     const struct seen *t = &s->seen[i];
 
-    return s->out->terms.term.at[i].with == UINT32_MAX && s->out->terms.term.at[i].varies &&
+    return s->out->terms.term.at[i].with == NONE && s->out->terms.term.at[i].varies &&
            !s->out->terms.term.at[i].no_number && t->n && isfinite(mean_of(t)) && t->spread <= ONE_MEAN * rms_of(t);
 }
 

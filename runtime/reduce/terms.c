@@ -4,8 +4,6 @@
 
 #include "terms.h"
 
-enum { NOWHERE = UINT32_MAX };
-
 struct finder {
     const char *text;
     arena *arena;
@@ -120,7 +118,7 @@ find_sum(struct finder *f, const ast_expr *e, uint32_t within)
         x->of_value = f->of_value;
         x->no_number = f->no_number;
         x->port = f->port;
-        x->with = NOWHERE;
+        x->with = NONE;
         x->model = f->model;
         x->inner = f->inner;
         x->within = within;
@@ -221,9 +219,9 @@ says_same(const term *x, const term *y)
 static void
 join(terms *t, size_t i, size_t k)
 {
-    uint32_t first = t->term.at[k].with != NOWHERE ? t->term.at[k].with : (uint32_t)k;
+    uint32_t first = t->term.at[k].with != NONE ? t->term.at[k].with : (uint32_t)k;
 
-    if (t->term.at[i].with != NOWHERE && t->term.at[i].with < first)
+    if (t->term.at[i].with != NONE && t->term.at[i].with < first)
         first = t->term.at[i].with;
     t->term.at[k].with = t->term.at[i].with = first;
 }
@@ -242,9 +240,8 @@ pair(struct finder *f, size_t first)
 
                 if (!x->port || !y->port || x->port == y->port || !x->varies || !y->varies)
                     continue;
-                if (by_text
-                        ? says_same(x, y)
-                        : x->with == NOWHERE && y->with == NOWHERE && reads_port(x, y->port) && reads_port(y, x->port))
+                if (by_text ? says_same(x, y)
+                            : x->with == NONE && y->with == NONE && reads_port(x, y->port) && reads_port(y, x->port))
                     join(t, i, k);
             }
 }
@@ -259,7 +256,7 @@ find_node(struct finder *f, const ast_node *n)
     f->owner = ast_node_name(n);
     f->of_value = false;
     f->node = NULL; /* in `= expr` e f q p are no names of the law */
-    find(f, n->own->linear, NOWHERE);
+    find(f, n->own->linear, NONE);
     f->node = n;
     for (int i = 0; i < n->own->block->nitems; i++) {
         const ast_law_item *item = &n->own->block->item[i];
@@ -268,7 +265,7 @@ find_node(struct finder *f, const ast_node *n)
                        (item->left.nparts == 1 && !strcmp(item->left.part[0].name, "energy"));
         f->port = !strcmp(n->own->type, "R") && item->left.nparts > 1 ? item->left.part[0].name : NULL;
         if (item->kind == AST_LAW_EQUATION)
-            find(f, item->right, NOWHERE);
+            find(f, item->right, NONE);
     }
     f->no_number = false;
     f->port = NULL;
@@ -313,7 +310,7 @@ find_stmt(struct finder *f, const ast_stmt *s)
         f->owner = s->value.name;
         f->of_value = true;
         f->node = NULL;
-        find(f, s->value.value, NOWHERE);
+        find(f, s->value.value, NONE);
         break;
     case AST_STMT_FOR:
         for (int i = 0; i < s->loop.n; i++)
@@ -424,7 +421,7 @@ terms_changes(const terms *t, const enum term_change *what, const double *mean, 
     for (size_t i = 0; i < all; i++) { /* terms come after the one they are in */
         uint32_t outer = t->term.at[i].within;
 
-        inside[i] = outer != NOWHERE && (inside[outer] || what[outer] != TERM_STAYS);
+        inside[i] = outer != NONE && (inside[outer] || what[outer] != TERM_STAYS);
         w[i] = inside[i] ? TERM_STAYS : what[i];
     }
     for (size_t i = 0; i < t->sum.n; i++) {

@@ -31,9 +31,9 @@ typedef struct term {
                        energy, whose slopes count */
     const ast_expr *expr;
     uint32_t sum;
-    uint32_t within;  /* the term that its sum is in, UINT32_MAX: none */
+    uint32_t within;  /* the term that its sum is in, NONE: none */
     const char *port; /* interned: of a resistive field, whose equation; else NULL */
-    uint32_t with;    /* it only goes with those of the same number: the first of them; UINT32_MAX: by itself */
+    uint32_t with;    /* it only goes with those of the same number: the first of them; NONE: by itself */
     const char *text; /* as written, with its sign */
     const char *name; /* for reports: whose it is, and the text */
     const char *const *element;

@@ -67,7 +67,7 @@ together_add(const struct search *d, const struct candidate *x, int reading, dou
 {
     const struct together *g = &d->together;
     const struct reading *r = &x->reading[reading];
-    bool known = g->n > 0 && x->element != UINT32_MAX && !r->bond;
+    bool known = g->n > 0 && x->element != NONE && !r->bond;
     size_t at = 0;
 
     for (size_t i = 0; i < d->o->nexperiments && known; i++) {

@@ -136,7 +136,7 @@ change_term(const struct search *d, const struct candidate *x, enum term_change 
     uint32_t with = d->terms.terms.term.at[x->term].with;
 
     what[x->term] = x->reading[x->chosen].kind == REWRITE_TERM_MEAN ? TERM_MEAN : TERM_DELETED;
-    for (uint32_t k = x->term; k < d->terms.terms.term.n && with != UINT32_MAX; k++)
+    for (uint32_t k = x->term; k < d->terms.terms.term.n && with != NONE; k++)
         if (d->terms.terms.term.at[k].with == with)
             what[k] = what[x->term];
     mean[x->term] = x->mean;
@@ -154,7 +154,7 @@ make_plan(struct search *d, struct candidate *const *set, size_t n, const rewrit
     bool fine, any_term = false;
 
     for (size_t i = 0; i < n; i++)
-        if (set[i]->term == UINT32_MAX) {
+        if (set[i]->term == NONE) {
             asked_add(&of, set[i]->name, &set[i]->reading[set[i]->chosen]);
         } else {
             change_term(d, set[i], what, mean);

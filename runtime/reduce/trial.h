@@ -27,7 +27,7 @@ struct bound {
 
 struct candidate {
     const char *name;              /* interned in the version at hand: element or component; else what it is called */
-    uint32_t element, term;        /* in that version; UINT32_MAX */
+    uint32_t element, term;        /* in that version; NONE */
     uint32_t nelements, nstorages; /* that it is: more than one of a component */
     int line;
     struct reading reading[READINGS_MOST];

@@ -32,7 +32,7 @@ unwritten_plain(const struct search *d, const struct candidate *x)
     const flat_model *f = d->base->c[0].flat;
     enum rewrite_kind kind = x->reading[x->chosen].kind;
 
-    if (x->element == UINT32_MAX || x->reading[x->chosen].bond || strpbrk(x->name, ".[") ||
+    if (x->element == NONE || x->reading[x->chosen].bond || strpbrk(x->name, ".[") ||
         (kind != REWRITE_ELEMENT && kind != REWRITE_CLAMP))
         return NULL;
     for (uint32_t i = 0; i < f->element.n; i++) {
@@ -69,7 +69,7 @@ is_stated_once(const flat_model *f, span at)
         const flat_initial *x = &f->initial.at[i];
 
         if (x->at.file == at.file && x->at.begin == at.begin)
-            n += x->port == UINT32_MAX || f->element.at[f->port.at[x->port].element].parent != UINT32_MAX ? 2 : 1;
+            n += x->port == NONE || f->element.at[f->port.at[x->port].element].parent != NONE ? 2 : 1;
     }
     return n == 1;
 }

@@ -168,7 +168,7 @@ coarsen(const struct searcher *s, struct set *x)
     size_t enough = s->o->states + (s->o->states > 12 ? s->o->states / 2 : 6);
 
     while (x->states > enough) {
-        size_t n, best = SIZE_MAX, least = x->states, most = 0;
+        size_t n, best = NO_INDEX, least = x->states, most = 0;
         prospect *p = prospects(s, x, &n);
 
         if (n)
@@ -177,7 +177,7 @@ coarsen(const struct searcher *s, struct set *x)
             free(p);
             return;
         }
-        while (best == SIZE_MAX && most != n) {
+        while (best == NO_INDEX && most != n) {
             for (most = 0; most < n && p[most].error <= within; most++) {
                 uint8_t was = x->fate[p[most].part];
                 size_t left;
@@ -190,10 +190,10 @@ coarsen(const struct searcher *s, struct set *x)
                     best = most;
                 }
             }
-            if (best == SIZE_MAX && most < n)
+            if (best == NO_INDEX && most < n)
                 within = fmax(GROWS * within, p[most].error);
         }
-        if (best != SIZE_MAX) {
+        if (best != NO_INDEX) {
             struct set c = after(s, x, &p[best]);
 
             fit(s, &c, COARSE_STEPS);
@@ -201,7 +201,7 @@ coarsen(const struct searcher *s, struct set *x)
             *x = c;
         }
         free(p);
-        if (best == SIZE_MAX)
+        if (best == NO_INDEX)
             return;
     }
 }
@@ -267,19 +267,19 @@ returned(const struct searcher *s, const struct set *x, size_t part, struct set 
 {
     const network *k = s->k;
     network_piece p;
-    size_t between = SIZE_MAX;
+    size_t between = NO_INDEX;
     bool near;
 
     if (!k->part[part].storage || x->fate[part] == PART_STAYS || !isfinite(k->part[part].coefficient))
         return false;
     network_piece_of(k, x->fate, &p);
     near = beside(k, &p, part) || is_in(&p, part);
-    for (size_t i = 0; i < k->n && !near && between == SIZE_MAX; i++)
+    for (size_t i = 0; i < k->n && !near && between == NO_INDEX; i++)
         if (k->part[i].storage && x->fate[i] == PART_GIVES_NOTHING && i != part &&
             (k->J[part + k->n * i] != 0 || k->J[i + k->n * part] != 0) && beside(k, &p, i))
             between = i;
     network_piece_free(&p);
-    if (!near && between == SIZE_MAX)
+    if (!near && between == NO_INDEX)
         return false;
     *out = set_copy(s, x);
     out->fate[part] = PART_STAYS;

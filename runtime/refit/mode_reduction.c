@@ -69,12 +69,12 @@ static void
 keep_greatest(const linearization *l, const double *rank, int count, mode_choice *out)
 {
     for (int k = 0; k < count; k++) {
-        size_t best = SIZE_MAX;
+        size_t best = NO_INDEX;
 
         for (size_t i = 0; i < l->modes.count; i++)
-            if (!out->keep[i] && l->modes.eigenvalue[i] != 0 && (best == SIZE_MAX || rank[i] > rank[best]))
+            if (!out->keep[i] && l->modes.eigenvalue[i] != 0 && (best == NO_INDEX || rank[i] > rank[best]))
                 best = i;
-        if (best != SIZE_MAX)
+        if (best != NO_INDEX)
             out->keep[best] = true;
     }
 }
@@ -264,7 +264,7 @@ struct pair_error {
 };
 
 /* The greatest errors of frequency responses, around the slowest eigenvalue. there [nu]: the inputs' numbers in the
- * small model, SIZE_MAX: none. */
+ * small model, NO_INDEX: none. */
 static void
 response_errors(const state_space *full, const state_space *small, const size_t *there, double slow,
                 struct pair_error *e)
@@ -280,7 +280,7 @@ response_errors(const state_space *full, const state_space *small, const size_t 
         if (!response_at(one, omega, G) || !response_at(other, omega, H))
             continue;
         for (size_t u = 0; u < full->nu; u++)
-            for (size_t y = 0; y < full->ny && there[u] != SIZE_MAX; y++) {
+            for (size_t y = 0; y < full->ny && there[u] != NO_INDEX; y++) {
                 double *worst = &e[y + full->ny * u].response;
 
                 *worst = fmax(*worst, cabs(G[y + full->ny * u] - H[y + small->ny * there[u]]));
@@ -302,7 +302,7 @@ pair_errors(const state_space *full, const state_space *small, const size_t *the
 
     response_errors(full, small, there, slow, e);
     for (size_t u = 0; u < full->nu; u++) {
-        bool known = there[u] != SIZE_MAX && time_response(full, u, false, h, STEP_POINTS, a) &&
+        bool known = there[u] != NO_INDEX && time_response(full, u, false, h, STEP_POINTS, a) &&
                      time_response(small, there[u], false, h, STEP_POINTS, b);
 
         for (size_t y = 0; y < ny; y++) {

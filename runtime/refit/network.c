@@ -41,7 +41,7 @@ list_parts(bg_model *m, const structure *s, network *k)
     k->n = elements + integrals(s, NULL);
     k->part = bg_calloc(k->n + 1, sizeof *k->part);
     for (size_t i = elements; i < k->n; i++)
-        k->part[i] = (network_part){ .port = NO_PORT, .storage = true, .locked = true, .coefficient = 1 };
+        k->part[i] = (network_part){ .port = NONE, .storage = true, .locked = true, .coefficient = 1 };
     for (size_t i = 0; i < elements; i++) {
         bool storage = i < s->nz;
         uint32_t port = storage ? s->storage[i] : s->dissipator[i - s->nz];
@@ -286,10 +286,10 @@ order_members(const network *k, network_piece *p)
             degree[p->member[a]] += a != b && joins(k, p->member[a], p->member[b]);
     for (size_t next = 0; n < p->n;) {
         if (next == n) {
-            size_t first = SIZE_MAX;
+            size_t first = NO_INDEX;
 
             for (size_t a = 0; a < p->n; a++)
-                if (!done[p->member[a]] && (first == SIZE_MAX || degree[p->member[a]] < degree[first]))
+                if (!done[p->member[a]] && (first == NO_INDEX || degree[p->member[a]] < degree[first]))
                     first = p->member[a];
             done[first] = true;
             out[n++] = first;

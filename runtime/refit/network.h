@@ -21,9 +21,8 @@
 
 enum part_fate { PART_STAYS, PART_GIVES_NOTHING, PART_GETS_NOTHING };
 
-enum { NO_PORT = UINT32_MAX };
 typedef struct network_part {
-    uint32_t port; /* NO_PORT: an integral */
+    uint32_t port; /* NONE: an integral */
     bool storage;
     bool locked; /* it is read by name, or no element: it has to stay */
     bool whole;  /* of a field, or of storage that others go along with (wholes.h); it stays, and is not fitted */

@@ -152,7 +152,7 @@ struct fitting {
     const frequencies *f;
     network_piece piece;
     size_t nmoved, *moved; /* parameters that the piece reads */
-    size_t *column;        /* [parameters] theirs, SIZE_MAX */
+    size_t *column;        /* [parameters] theirs, NO_INDEX */
     double *theta;         /* [parameters] */
     double *factor;        /* [parts] */
     double complex *G, *from, *to;
@@ -172,7 +172,7 @@ fitting_open(struct fitting *x, const network *k, const tuning *t, const uint8_t
         for (size_t j = 0; j < t->of[x->piece.member[i]].n && fate[x->piece.member[i]] == PART_STAYS; j++) {
             size_t p = t->of[x->piece.member[i]].at[j].parameter;
 
-            if (x->column[p] == SIZE_MAX) {
+            if (x->column[p] == NO_INDEX) {
                 x->column[p] = x->nmoved;
                 x->moved[x->nmoved++] = p;
             }

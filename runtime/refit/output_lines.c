@@ -38,7 +38,7 @@ same_input(const linearization *there, const linearization *here, size_t i)
     for (size_t k = 0; k < there->input.n; k++)
         if (!strcmp(there->input.at[k].name, here->input.at[i].name))
             return k;
-    return SIZE_MAX;
+    return NO_INDEX;
 }
 
 /* ---------------------------------------------------------------- gains at rest */
@@ -64,7 +64,7 @@ find_gains(const linearization *full, const linearization *small, size_t y, stru
         size_t there = same_input(small, full, u);
 
         g[u] = (struct gains){ gain_at_rest(&full->space, u, y),
-                               there == SIZE_MAX ? 0 : gain_at_rest(&small->space, there, y) };
+                               there == NO_INDEX ? 0 : gain_at_rest(&small->space, there, y) };
     }
 }
 
@@ -78,7 +78,7 @@ gain_factor(const struct gains *g, size_t nu, size_t *from)
         if (factor != 0 && isfinite(factor))
             return fabs(factor - 1) > SAME_GAIN ? factor : 1;
     }
-    *from = SIZE_MAX;
+    *from = NO_INDEX;
     return 1;
 }
 
@@ -132,7 +132,7 @@ find_steps(const linearization *full, const linearization *small, double h, stru
         size_t there = same_input(small, full, u);
 
         fine = time_response(&full->space, u, false, h, STEP_POINTS, s->full + step_at(s, u, 0, 0)) &&
-               (there == SIZE_MAX ||
+               (there == NO_INDEX ||
                 time_response(&small->space, there, false, h, STEP_POINTS, s->small + step_at(s, u, 0, 0)));
         for (size_t k = 0; k < STEP_POINTS && fine; k++)
             for (size_t y = 0; y < s->ny; y++) {
@@ -161,7 +161,7 @@ is_usable(const linearization *full, const linearization *small, size_t u)
     for (size_t i = 0; i < f->opening.n; i++) /* der(input): its rate, which the line does not read */
         if (!strcmp(f->opening.at[i].rate_name, full->input.at[u].name))
             return false;
-    return same_input(small, full, u) != SIZE_MAX;
+    return same_input(small, full, u) != NO_INDEX;
 }
 
 /* The greatest error of the steps that output y answers, relative to the greatest value of each; g NULL: no direct
@@ -275,7 +275,7 @@ put_direct(const compilation *c, const flat_output *o, const linear_input *in, d
     if (u && !unit_is_number(u))
         strbuf_printf(out, " [%s]", unit_text(unit_dimension(u)));
     strbuf_printf(out, "*%s", in->name);
-    if (in->element != UINT32_MAX)
+    if (in->element != NONE)
         strbuf_puts(out, f->element.at[in->element].type == EL_SE ? ".e" : ".f");
 }
 
@@ -332,7 +332,7 @@ output_lines_correct(const compilation *c, const linearization *full, const line
         const ast_expr *is = output_text(c, line.output);
         const char *why = known ? NULL : "the model has no steps that settle";
         strbuf added = { 0 };
-        size_t from = SIZE_MAX;
+        size_t from = NO_INDEX;
         double gain;
 
         if (is && is->at.file != c->ast->file)

@@ -21,7 +21,7 @@ enum { STEP_POINTS = 2001, FREQUENCY_POINTS = 200, FREQUENCY_DECADES = 4 };
 /* Time between points of a step, 12 of the slowest time constant in all; 0: no step settles. *slow: 1 over it. */
 double step_interval(const linearization *full, double *slow);
 
-/* The number there of what the other linear model has as its input i; SIZE_MAX: it has no such input. */
+/* The number there of what the other linear model has as its input i; NO_INDEX: it has no such input. */
 size_t same_input(const linearization *there, const linearization *here, size_t i);
 
 typedef struct output_line {

@@ -124,7 +124,7 @@ add_run(struct refitter *d, const char *experiment, const char *given, size_t ng
         size_t of = flat_find_output(full->flat, e->output), in = flat_find_output(small->flat, e->output);
         double size = 0;
 
-        if (strcmp(e->experiment, experiment) != 0 || of == SIZE_MAX || in == SIZE_MAX)
+        if (strcmp(e->experiment, experiment) != 0 || of == NO_INDEX || in == NO_INDEX)
             continue;
         for (size_t p = 0; p < r.points; p++) {
             double v = r.output[p * model_noutputs(full->model) + of];
@@ -214,7 +214,7 @@ measure_anew(struct refitter *d, size_t experiment, char **why)
         track_difference t;
         double tolerance;
 
-        if (strcmp(e.experiment, d->o->experiment[experiment]) != 0 || of == SIZE_MAX || in == SIZE_MAX)
+        if (strcmp(e.experiment, d->o->experiment[experiment]) != 0 || of == NO_INDEX || in == NO_INDEX)
             continue;
         t = track_compare(d->outputs.at[experiment], of, &k, in);
         tolerance = isnan(e.within) ? SHARE_WITHOUT_TOLERANCE * t.reference : e.within;

@@ -89,7 +89,7 @@ join_places(struct work *w)
             q++;
         becomes[p] = q;
         if ((array ? isnan(array_scale(&w->full.c, array)) : !at.known || at.offset != 0)) {
-            becomes[p] = SIZE_MAX;
+            becomes[p] = NO_INDEX;
             vec_push(&t->left, bg_format("%s: it is no number of this file", name));
         }
     }
@@ -100,7 +100,7 @@ join_places(struct work *w)
             tuned *x = &t->tuning.of[i].at[j];
 
             x->parameter = becomes[x->parameter];
-            if (x->parameter != SIZE_MAX)
+            if (x->parameter != NO_INDEX)
                 t->tuning.of[i].at[kept++] = *x;
         }
         t->tuning.of[i].n = kept;
@@ -264,7 +264,7 @@ take_out(struct work *w, const network_piece *piece, const bool *clamped, strbuf
 
     for (size_t i = 0; i < w->network.n && fine; i++) {
         uint32_t port = w->network.part[i].port;
-        const char *element = port == NO_PORT ? NULL : name_in(plain.flat, port_name(w->full.c.flat, port));
+        const char *element = port == NONE ? NULL : name_in(plain.flat, port_name(w->full.c.flat, port));
         bool stays = false;
 
         for (size_t m = 0; m < piece->n; m++)
@@ -395,7 +395,7 @@ compare_runs(struct work *w, char **why)
         const char *shown = unit_shown(o->unit, o->display);
         track_difference d;
 
-        if (in == SIZE_MAX)
+        if (in == NO_INDEX)
             continue;
         d = track_compare(&x, i, &y, in);
         vec_push(
@@ -470,7 +470,7 @@ not_reached(const struct work *w)
 
         for (size_t m = 0; m < piece.n; m++)
             in = in || piece.member[m] == i;
-        if (!in && w->network.part[i].port != NO_PORT)
+        if (!in && w->network.part[i].port != NONE)
             why = bg_format(w->network.part[i].whole ? "%s stays (a field, or storage that goes along with other "
                                                        "storage), and nothing joins it to inputs and outputs"
                                                      : "%s is read, and no input reaches it",

@@ -27,7 +27,7 @@ coefficient_now(bg_model *m, const network_part *q)
     double slope[2] = { 0, 0 };
     node d;
 
-    if (k == UINT32_MAX)
+    if (k == NONE)
         return NAN;
     d = ex_derivative(((flat_model *)f)->pool, law->def.root, k);
     for (int look = 0; look < 2; look++) { /* at two states: a linear law has one slope */
@@ -82,7 +82,7 @@ look_at(bg_model *m, const network *k, const uint32_t *part_of, size_t number, c
         if (!reads[e])
             continue;
         if (f->element.at[e].type == EL_C || f->element.at[e].type == EL_I || f->element.at[e].type == EL_R) {
-            if (part == UINT32_MAX || k->part[part].whole)
+            if (part == NONE || k->part[part].whole)
                 return "fields, or storage that goes along with other storage, read it";
         } else {
             return "two-ports or sources read it";
@@ -93,8 +93,7 @@ look_at(bg_model *m, const network *k, const uint32_t *part_of, size_t number, c
             return "outputs read it";
     for (size_t i = 0; i < k->n; i++) {
         powers[i] = 0;
-        if (k->part[i].port == NO_PORT || !reads[f->port.at[k->part[i].port].element] ||
-            !isfinite(k->part[i].coefficient))
+        if (k->part[i].port == NONE || !reads[f->port.at[k->part[i].port].element] || !isfinite(k->part[i].coefficient))
             continue;
         powers[i] = power_of(m, &k->part[i], c->name.at[number], value);
         if (isnan(powers[i]))
@@ -107,7 +106,7 @@ const char *
 tuning_nonlinear(bg_model *m, const network *k)
 {
     for (size_t i = 0; i < k->n; i++)
-        if (k->part[i].port != NO_PORT && !k->part[i].whole && isfinite(k->part[i].coefficient) &&
+        if (k->part[i].port != NONE && !k->part[i].whole && isfinite(k->part[i].coefficient) &&
             isnan(coefficient_now(m, &k->part[i])))
             return port_name(model_flat(m), k->part[i].port);
     return NULL;
@@ -125,9 +124,9 @@ tuning_of(bg_model *m, const network *k, const char *list, tuning_choice *t, cha
     *t = (tuning_choice){ .tuning.of = bg_calloc(k->n + 1, sizeof *t->tuning.of) };
     *why = NULL;
     for (uint32_t p = 0; p <= f->port.n; p++)
-        part_of[p] = UINT32_MAX;
+        part_of[p] = NONE;
     for (size_t i = 0; i < k->n; i++)
-        if (k->part[i].port != NO_PORT)
+        if (k->part[i].port != NONE)
             part_of[k->part[i].port] = (uint32_t)i;
     fine = chosen_parameters(m, list, &all, why);
     for (size_t i = 0; i < all.by.n && fine; i++) {

@@ -56,7 +56,7 @@ audit_new(bg_model *m, double rtol, bool equal_steps, double start, double stop)
     a->stop = stop;
     a->nx = model_nstates(m);
     a->n = model_nelements(m);
-    a->bent = SIZE_MAX;
+    a->bent = NO_INDEX;
     a->last = NAN;
     a->next_bend = start;
     a->taken = bg_calloc(a->n + 1, sizeof *a->taken);
@@ -322,7 +322,7 @@ put_notes(audit *a)
                   "\"%s\" gives power though it is a resistor: %.4g W at %.6g s, %.4g J in all", el->name, -e->least,
                   e->at, e->given);
     }
-    if (a->bent != SIZE_MAX) {
+    if (a->bent != NO_INDEX) {
         struct model_state s = model_state(a->model, a->bent);
         const struct model_element *el = &a->graph->element[a->graph->port[s.port].element];
 
@@ -338,7 +338,7 @@ warn_residual(audit *a, const audit_totals *r, double t)
     sources *to = model_sources(a->model);
     double allowed = (a->equal_steps ? ALLOWED_EQUAL : fmax(ALLOWED * a->rtol, LEAST_ALLOWED)) * r->size;
 
-    if (r->worst == SIZE_MAX || fmax(fabs(r->residual), fabs(r->worst_residual)) <= allowed)
+    if (r->worst == NO_INDEX || fmax(fabs(r->residual), fabs(r->worst_residual)) <= allowed)
         return;
     const struct model_element *e = &a->graph->element[r->worst];
 
@@ -366,7 +366,7 @@ warn_residual(audit *a, const audit_totals *r, double t)
 audit_totals
 audit_close(audit *a, double t, const double *x)
 {
-    audit_totals r = { .worst = SIZE_MAX };
+    audit_totals r = { .worst = NO_INDEX };
 
     if (!a->begun || a->broken || !end_stretch(a, t, x))
         return r;
@@ -387,7 +387,7 @@ audit_close(audit *a, double t, const double *x)
 
             r.stored += e->change;
             r.residual += residual;
-            if (r.worst == SIZE_MAX || !(fabs(residual) <= fabs(r.worst_residual))) {
+            if (r.worst == NO_INDEX || !(fabs(residual) <= fabs(r.worst_residual))) {
                 r.worst = i;
                 r.worst_residual = residual;
             }

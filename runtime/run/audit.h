@@ -26,7 +26,7 @@ typedef struct audit_totals {
     double size; /* that the residual is compared with: the most that was stored, or went through sources, or through
                     resistors */
     size_t worst;
-    double worst_residual; /* the element with the greatest residual; SIZE_MAX: there is no storage */
+    double worst_residual; /* the element with the greatest residual; NO_INDEX: there is no storage */
     size_t pseudo;         /* elements on bonds whose power is not effort times flow: taken part in nothing above */
 } audit_totals;
 

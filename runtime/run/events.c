@@ -33,7 +33,7 @@ events_new(bg_model *m, double start, double stop)
     e->model = m;
     e->n = n;
     e->nx = nx;
-    e->last = e->stopped = SIZE_MAX;
+    e->last = e->stopped = NO_INDEX;
     e->start = e->t = start;
     e->stop = stop;
     e->mode = bg_calloc(n + 1, sizeof *e->mode);

@@ -49,13 +49,13 @@ bool events_sample_due(const events *e, double t);
 size_t events_samples(const events *e); /* taken so far */
 /* Do the times of samples make sense? False: said. */
 bool events_check(const events *e);
-/* The condition of a `stop when` that turned true, SIZE_MAX: none did. */
+/* The condition of a `stop when` that turned true, NO_INDEX: none did. */
 size_t events_stopped(const events *e);
 
 /* A value that conditions may read has jumped at t (a delayed value): switches what follows from it. */
 enum events_status events_jolted(events *e, double t, double *x);
 
-/* The mode that switched last, SIZE_MAX: none did. */
+/* The mode that switched last, NO_INDEX: none did. */
 size_t events_last(const events *e);
 
 /* Are there modes that must be watched? */

@@ -114,7 +114,7 @@ fire(events *e, size_t w, double t, double *x, bool follows, bool *moved)
     switch (e->when[w].kind) {
     case WHEN_ASSERTS: events_fail_assertion(e, w, t, x); return EVENTS_STOP;
     case WHEN_STOPS:
-        if (e->stopped == SIZE_MAX)
+        if (e->stopped == NO_INDEX)
             e->stopped = w;
         return EVENTS_SAME;
     case WHEN_SAMPLES: first = samples_first(e->samples, w); break;

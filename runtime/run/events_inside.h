@@ -50,7 +50,7 @@ struct events {
     bool *of_net;        /* [n] modes that the search for theirs sets */
     bool *follows;       /* [n] signs, neither 1 nor -1, whose x are zero because others stick */
     double drift;        /* greatest |x| that sticks, in parts of its size */
-    size_t last;         /* mode that switched last, or SIZE_MAX */
+    size_t last;         /* mode that switched last, or NO_INDEX */
     size_t nwhens, nreinits;
     struct model_when *when;
     bool *held, *turned; /* [nwhens] condition was true when last seen; turned true just now */
@@ -61,7 +61,7 @@ struct events {
     void (*tolerated)(void *ctx, double *dx);
     void *moves_ctx;
     samples *samples; /* NULL: the text has none */
-    size_t stopped;   /* `stop when` that turned true, or SIZE_MAX */
+    size_t stopped;   /* `stop when` that turned true, or NO_INDEX */
     struct firing {
         double at, interval, since;
         unsigned count, closer;

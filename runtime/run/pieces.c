@@ -42,7 +42,7 @@ pieces_new(bg_model *m, double start, double stop)
     p = bg_calloc(1, sizeof *p);
     p->model = m;
     p->n = n;
-    p->unresolved = SIZE_MAX;
+    p->unresolved = NO_INDEX;
     p->reach = reach_new(m, start, stop, true);
     p->size = bg_calloc(n, sizeof *p->size);
     p->noise = bg_calloc(n, sizeof *p->noise);
@@ -80,13 +80,13 @@ pieces_forget(pieces *p)
         reach_forget(p->reach);
 }
 
-/* The first clock that is not smooth over a..b, or SIZE_MAX. */
+/* The first clock that is not smooth over a..b, or NO_INDEX. */
 static size_t
 rough(pieces *p, double a, double b, double share)
 {
     for (int k = 0; k < NODES + TESTS; k++) {
         if (model_clocks(p->model, a + place[k] * (b - a), p->value[k]) != 0)
-            return SIZE_MAX;
+            return NO_INDEX;
         for (size_t i = 0; i < p->n; i++)
             if (fabs(p->value[k][i]) > p->size[i])
                 p->size[i] = fabs(p->value[k][i]);
@@ -100,7 +100,7 @@ rough(pieces *p, double a, double b, double share)
             if (fabs(p->value[NODES + t][i] - smooth) > share * p->size[i] && p->size[i] > p->noise[i])
                 return i;
         }
-    return SIZE_MAX;
+    return NO_INDEX;
 }
 
 /* What should be zero is some rounding error instead, which changes from one number to the next: no shorter piece makes
@@ -128,7 +128,7 @@ pieces_begin(pieces *p, double t0, double t1, double share)
     p->share = share;
     p->at = t0;
     p->taken = 0;
-    p->most = p->unresolved == SIZE_MAX ? PIECES_MOST : PIECES_GIVEN_UP;
+    p->most = p->unresolved == NO_INDEX ? PIECES_MOST : PIECES_GIVEN_UP;
     p->todo.n = 0;
     vec_push(&p->todo, t1);
     reach_step(p->reach, t0, t1 - t0, t1); /* as a rule all of it is clear */
@@ -141,15 +141,15 @@ pieces_next(pieces *p)
         double b = p->todo.at[p->todo.n - 1], middle = p->at + (b - p->at) / 2;
         size_t clock = rough(p, p->at, b, p->share), hidden;
 
-        if (clock != SIZE_MAX && p->todo.n > DEEP && is_noise(p, clock, middle, p->share))
+        if (clock != NO_INDEX && p->todo.n > DEEP && is_noise(p, clock, middle, p->share))
             continue;
-        if (clock == SIZE_MAX && !reach_clear(p->reach, p->at, b, &hidden))
+        if (clock == NO_INDEX && !reach_clear(p->reach, p->at, b, &hidden))
             clock = hidden;
-        if (clock != SIZE_MAX && p->taken + p->todo.n < p->most && middle > p->at && middle < b) {
+        if (clock != NO_INDEX && p->taken + p->todo.n < p->most && middle > p->at && middle < b) {
             vec_push(&p->todo, middle);
             continue;
         }
-        if (clock != SIZE_MAX && p->unresolved == SIZE_MAX)
+        if (clock != NO_INDEX && p->unresolved == NO_INDEX)
             p->unresolved = clock;
         p->taken++;
         p->todo.n--;
@@ -172,5 +172,5 @@ pieces_cut(pieces *p, double t0, double t1, double share, const double **end, si
 size_t
 pieces_unresolved(const pieces *p)
 {
-    return p ? p->unresolved : SIZE_MAX;
+    return p ? p->unresolved : NO_INDEX;
 }

@@ -28,7 +28,7 @@ void pieces_cut(pieces *p, double t0, double t1, double share, const double **en
  * of each; t1 is the last. */
 void pieces_begin(pieces *p, double t0, double t1, double share);
 double pieces_next(pieces *p);
-/* Was something faster than the pieces may be short? The clock, or SIZE_MAX. */
+/* Was something faster than the pieces may be short? The clock, or NO_INDEX. */
 size_t pieces_unresolved(const pieces *p);
 
 #endif

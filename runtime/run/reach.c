@@ -75,7 +75,7 @@ reach_step(reach *r, double t, double h, double end)
 bool
 reach_clear(reach *r, double from, double to, size_t *clock)
 {
-    *clock = SIZE_MAX;
+    *clock = NO_INDEX;
     if (!r || (from >= r->from && to <= r->to && to - from <= r->step))
         return true;
     return model_clock_step(r->model, from, to, r->all, clock) >= to - from;

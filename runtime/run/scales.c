@@ -102,8 +102,7 @@ scales_new(bg_model *m, double rtol, double atol)
 
         s->pseudo[i] = stored && g->junction[x.junction].pseudo;
         s->unit_of[i] = number_of(&units, map_ptr_key(x.unit), &s->nunits);
-        s->part_of[i] = number_of(&parts, 1 + (stored ? (uint64_t)joined_first(parent, x.junction) : UINT32_MAX),
-                                  &s->nparts);
+        s->part_of[i] = number_of(&parts, 1 + (stored ? (uint64_t)joined_first(parent, x.junction) : NONE), &s->nparts);
     }
     s->unit_size = bg_calloc(s->nunits + 1, sizeof *s->unit_size);
     s->energy = bg_calloc(s->nparts + 1, sizeof *s->energy);

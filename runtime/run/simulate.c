@@ -81,17 +81,17 @@ join_windows(run *s)
 static bool
 meet_constraints(run *s)
 {
-    size_t worst = SIZE_MAX, broken = 0, n = model_nconstraints(s->model);
+    size_t worst = NO_INDEX, broken = 0, n = model_nconstraints(s->model);
 
     if (!s->x_most)
         return true;
     memcpy(s->x_probe, s->x, s->nx * sizeof(double));
     if (model_project(s->model, s->t, s->x_probe) != 0)
         return run_fail_evaluation(s, s->t, s->x);
-    for (size_t i = 0; i < s->nx && worst == SIZE_MAX; i++)
+    for (size_t i = 0; i < s->nx && worst == NO_INDEX; i++)
         if (fabs(s->x_probe[i] - s->x[i]) > MOST_JUMP * fmax(s->x_most[i], fabs(s->x[i])))
             worst = i;
-    if (worst == SIZE_MAX) {
+    if (worst == NO_INDEX) {
         memcpy(s->x, s->x_probe, s->nx * sizeof(double));
         return true;
     }
@@ -188,7 +188,7 @@ act(run *s, bool *switched)
     if (!note_event(s, status, &jumped))
         return false;
     *switched |= jumped;
-    if (events_stopped(s->events) != SIZE_MAX && !s->ended) {
+    if (events_stopped(s->events) != NO_INDEX && !s->ended) {
         s->ended = true;
         s->ended_at = s->t;
         s->r->stopped = model_when(s->model, events_stopped(s->events)).text;

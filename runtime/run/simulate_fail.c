@@ -150,12 +150,12 @@ bool
 run_fail_switchings(run *s)
 {
     size_t k = events_last(s->events);
-    span at = k == SIZE_MAX ? model_place(s->model) : model_mode(s->model, k).at;
+    span at = k == NO_INDEX ? model_place(s->model) : model_mode(s->model, k).at;
 
     diag_error(s->sources, "run-steps", at,
                "%zu switchings take the run to %.6g s of %.6g s: as they come, it needs %.2g", s->event.n, s->t,
                s->stop, switchings_in_all(s));
-    if (k != SIZE_MAX)
+    if (k != NO_INDEX)
         diag_note(s->sources, at, "the last one was of \"%s\"", model_mode(s->model, k).text);
     diag_help(s->sources, "Shorten the run, or allow as many steps with --max-steps.");
     return false;

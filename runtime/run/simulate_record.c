@@ -166,7 +166,7 @@ run_warn_unresolved(const run *s)
 {
     size_t k = pieces_unresolved(s->pieces);
 
-    if (k == SIZE_MAX)
+    if (k == NO_INDEX)
         return;
     diag_warn(s->sources, "run-unresolved", model_clock_place(s->model, k),
               "what is read of time here changes too often to be followed: between steps, "

@@ -332,7 +332,7 @@ struct trial {
     double *moved, *v[4]; /* numbers of all variables: as it is, moved, later, with velocities alone moved */
     uint32_t *group;      /* of a junction: joined by bonds and fixed two-ports */
     bool *stores;         /* a group does */
-    uint32_t mover; /* a two-port between stores whose ratio moves with displacements; UINT32_MAX: there is none */
+    uint32_t mover;       /* a two-port between stores whose ratio moves with displacements; NONE: there is none */
 };
 
 static void
@@ -486,7 +486,7 @@ static bool
 masses_fit(struct trial *w)
 {
     const model_graph *g = w->g;
-    const struct model_element *mover = w->mover == UINT32_MAX ? NULL : &g->element[w->mover];
+    const struct model_element *mover = w->mover == NONE ? NULL : &g->element[w->mover];
     kinetic *k;
     bool fine = true;
 
@@ -562,7 +562,7 @@ displacements_follow(struct trial *w)
             if (!state_is_displacement(w, i))
                 continue;
             if (fabs(rate[1][i] - rate[0][i]) > UNMOVED * size)
-                fine = refuse(w, s.at, s.name, w->mover == UINT32_MAX ? OTHER_RATE : MOVED_RATE);
+                fine = refuse(w, s.at, s.name, w->mover == NONE ? OTHER_RATE : MOVED_RATE);
             else if (numbers && fabs(rate[2][i] + rate[3][i] - 2 * rate[0][i]) >
                                     STRAIGHT * fabs(rate[2][i] - rate[3][i]) + STRAIGHT_OF_ALL * fabs(rate[0][i]))
                 fine = refuse(w, s.at, s.name, "its rate is no sum of velocities by fixed ratios");
@@ -604,7 +604,7 @@ variational_fits(bg_model *m, double t, double stop, const double *x, bool *movi
 {
     const model_graph *g = model_graph_of(m);
     size_t n = model_nstates(m);
-    struct trial w = { .model = m, .g = g, .t = t, .later = t + 0.0618 * (stop - t), .x = x, .mover = UINT32_MAX };
+    struct trial w = { .model = m, .g = g, .t = t, .later = t + 0.0618 * (stop - t), .x = x, .mover = NONE };
     bool fine;
 
     w.moved = bg_calloc(n + 1, sizeof(double));
@@ -619,7 +619,7 @@ variational_fits(bg_model *m, double t, double stop, const double *x, bool *movi
         model_variables(m, w.later, x, w.v[2]) && velocities_moved(&w))
         fine = ratios_fit(&w) && elements_fit(&w) && masses_fit(&w);
     fine = fine && displacements_follow(&w);
-    *moving = w.mover != UINT32_MAX;
+    *moving = w.mover != NONE;
     free(w.moved);
     for (int k = 0; k < 4; k++)
         free(w.v[k]);

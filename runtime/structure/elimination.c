@@ -19,7 +19,7 @@ struct elimination {
     size_t ncolumns;
     VEC(struct row) row;
     sum open;
-    uint32_t *pivot; /* [column] its row, UINT32_MAX */
+    uint32_t *pivot; /* [column] its row, NONE */
     struct occurrences {
         uint32_t *at;
         size_t n, cap;
@@ -251,7 +251,7 @@ add_multiple(elimination *r, uint32_t target, double factor, node text, const su
 
     out->n = 0;
     while (i < to->n || k < source->n) {
-        uint32_t a = i < to->n ? to->at[i].column : UINT32_MAX, b = k < source->n ? source->at[k].column : UINT32_MAX;
+        uint32_t a = i < to->n ? to->at[i].column : NONE, b = k < source->n ? source->at[k].column : NONE;
         term t;
 
         if (a < b) {
@@ -395,14 +395,14 @@ bool
 elimination_exchange(elimination *r, uint32_t solved, uint32_t free)
 {
     uint32_t i = r->pivot[solved];
-    const term *t = i == UINT32_MAX ? NULL : find(&r->row.at[i].s, free);
+    const term *t = i == NONE ? NULL : find(&r->row.at[i].s, free);
     double most = 0;
 
     for (size_t k = 0; t && k < r->row.at[i].s.n; k++)
         most = fmax(most, fabs(r->row.at[i].s.at[k].value));
     if (!t || fabs(t->value) < FAIR * FAIR * most)
         return false;
-    r->pivot[solved] = UINT32_MAX;
+    r->pivot[solved] = NONE;
     pivot_on(r, i, t);
     return true;
 }
@@ -410,7 +410,7 @@ elimination_exchange(elimination *r, uint32_t solved, uint32_t free)
 bool
 elimination_solved(const elimination *r, uint32_t column)
 {
-    return r->pivot[column] != UINT32_MAX;
+    return r->pivot[column] != NONE;
 }
 
 bool

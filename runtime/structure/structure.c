@@ -43,7 +43,7 @@ count_parts(struct relations *w)
             s->dependent[s->nd++] = p;
     }
     for (uint32_t i = 0; i < f->opening.n && !w->input; i++)
-        if (f->opening.at[i].element != UINT32_MAX)
+        if (f->opening.at[i].element != NONE)
             s->source[s->nu++] = i;
 }
 
@@ -88,7 +88,7 @@ mark_columns(struct relations *w)
             w->may[v] = f->junction.at[p->junction].common == v ? WANTED : EITHER;
         }
     for (size_t i = 0; i < s->n; i++)
-        if (w->rate[i] != UINT32_MAX && w->rate[i] >= w->nvars)
+        if (w->rate[i] != NONE && w->rate[i] >= w->nvars)
             w->may[w->rate[i]] = INNER;
     for (size_t i = 0; i < s->nd && !w->as_equations; i++)
         relations_set_free(w, port_rate(f, s->dependent[i]), FREE_RATE, i);
@@ -97,7 +97,7 @@ mark_columns(struct relations *w)
     for (size_t i = 0; i < s->nu; i++)
         relations_set_free(w, w->input ? w->input[i] : (uint32_t)(w->nvars + i), FREE_U, i);
     for (uint32_t v = 0; v < w->nvars; v++)
-        if (w->row_of[v] != UINT32_MAX)
+        if (w->row_of[v] != NONE)
             relations_set_free(w, v, FREE_X, w->row_of[v]);
 }
 
@@ -196,7 +196,7 @@ relations_matrices(struct relations *w, struct dependence *d)
     *d = (struct dependence){ block_new(w, s->n, s->nd), block_new(w, s->nl, s->nd), block_new(w, s->nd, s->nz),
                               block_new(w, s->nd, s->n), block_new(w, s->nd, s->nu), { 0 } };
     for (size_t i = 0; i < s->n; i++)
-        if (w->rate[i] != UINT32_MAX && (w->rate[i] >= w->nvars || relations_moves(w, w->rate[i])))
+        if (w->rate[i] != NONE && (w->rate[i] >= w->nvars || relations_moves(w, w->rate[i])))
             relations_spread(w, w->rate[i], i,
                              &(struct receivers){ &M[M_J_SS], &M[M_J_SL], &M[M_J_SU], &M[M_J_SX], &d->J_SD, NULL }, 1,
                              "a rate");
@@ -254,7 +254,7 @@ relations_open(struct relations *w, bg_model *m, double t, const double *x, cons
     memset(w->rate, 0xff, (s->n + 1) * sizeof *w->rate);
     w->rests = bg_calloc(s->n + 1, sizeof *w->rests);
     for (size_t i = 0; i < f->opening.n; i++)
-        s->nu += f->opening.at[i].element != UINT32_MAX;
+        s->nu += f->opening.at[i].element != NONE;
     ncolumns = w->nvars + s->nu + s->n;
     find_states(w, order);
     s->nu = w->ninput;

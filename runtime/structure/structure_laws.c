@@ -129,7 +129,7 @@ law_slope(struct relations *w, uint32_t port, var_id in, var_id out, structure_b
     const flat_port *p = &w->f->port.at[port];
     var_id left = law->out == Q_EFFORT ? p->e : law->out == Q_FLOW ? p->f : p->stored;
     uint32_t k = inst_slot_of(w->f, law->def, left == out ? in : out);
-    struct slope s = k == UINT32_MAX ? (struct slope){ 0, relations_number(w, 0) } : relations_slope(w, law->def, k);
+    struct slope s = k == NONE ? (struct slope){ 0, relations_number(w, 0) } : relations_slope(w, law->def, k);
     double factor = 1;
     node text = relations_number(w, 1);
 

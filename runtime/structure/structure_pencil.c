@@ -129,7 +129,7 @@ fill_states(struct relations *w, size_t nloose, const struct places *at, structu
         struct expression q;
 
         p->x[at->x[i] + at->N * i] = 1;
-        if (w->rate[i] == UINT32_MAX || (w->rate[i] < w->nvars && !relations_moves(w, w->rate[i])))
+        if (w->rate[i] == NONE || (w->rate[i] < w->nvars && !relations_moves(w, w->rate[i])))
             continue;
         q = expression_of(w, w->rate[i], NULL, nloose, "a rate");
         put_expression(s, at, &q, 1, at->x[i], at->N, p->K, p->of_z);

@@ -147,7 +147,7 @@ balance_rows(struct relations *w)
                 put(w, p->e == q->common ? p->f : p->e, inc->sign);
             }
         }
-        if (row != UINT32_MAX && w->rests[row]) /* a state of its own: what the balance sums is what moves it */
+        if (row != NONE && w->rests[row]) /* a state of its own: what the balance sums is what moves it */
             put(w, w->rate[row], -1);
         elimination_end(w->r);
     }
@@ -214,14 +214,14 @@ source_rows(struct relations *w)
     for (size_t i = 0, k = 0; i < f->opening.n; i++) {
         const flat_opening *o = &f->opening.at[i];
 
-        if (o->element == UINT32_MAX)
+        if (o->element == NONE)
             continue;
         for (uint32_t l = 0; l < f->element.at[o->element].nlaws; l++) {
             const flat_law *law = &f->law.at[f->element.at[o->element].law0 + l];
             const flat_port *p = &f->port.at[law->port];
             var_id given = f->element.at[o->element].type == EL_SE ? p->e : p->f;
 
-            if (inst_slot_of(f, law->def, o->by) == UINT32_MAX)
+            if (inst_slot_of(f, law->def, o->by) == NONE)
                 continue;
             put(w, given, -1);
             if (!w->input)
@@ -286,7 +286,7 @@ signal_rows(struct relations *w)
         var_id v = w->todo.at[--w->todo.n];
         enum var_kind kind = f->var.at[v].kind;
 
-        if (w->row_of[v] != UINT32_MAX)
+        if (w->row_of[v] != NONE)
             continue;
         if (kind == VAR_SIGNAL)
             define(w, v, var_def(f, v));
@@ -309,7 +309,7 @@ relations_collect(struct relations *w)
     if (w->as_equations)
         dependent_rows(w);
     for (size_t i = 0; i < w->s->n; i++) /* integrals: what they integrate */
-        if (w->rate[i] != UINT32_MAX && w->rate[i] < w->nvars && w->e->var.at[w->rate[i]].kind == DEF_EXPLICIT)
+        if (w->rate[i] != NONE && w->rate[i] < w->nvars && w->e->var.at[w->rate[i]].kind == DEF_EXPLICIT)
             relations_need(w, w->rate[i]);
     for (size_t i = 0; i < f->law.n; i++) /* what laws of storage and dissipators read beside their own quantities */
         for (uint32_t k = 0; k < f->law.at[i].def.n; k++) {

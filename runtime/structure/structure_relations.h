@@ -31,8 +31,8 @@ struct relations {
     uint8_t *may;
     uint8_t *seen; /* variables whose definition is a row already */
     VEC(var_id) todo;
-    uint32_t *row_of;       /* [var] row of x where it is a state's variable, UINT32_MAX */
-    uint32_t *rate;         /* [n] column that is dx/dt, UINT32_MAX: zero */
+    uint32_t *row_of;       /* [var] row of x where it is a state's variable, NONE */
+    uint32_t *rate;         /* [n] column that is dx/dt, NONE: zero */
     bool *rests;            /* [n] the balance says nothing of dx/dt itself: a junction of dependent storage */
     uint32_t *kind, *index; /* [column] of FREE_*, number */
     bool *block_seen;

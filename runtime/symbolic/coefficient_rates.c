@@ -96,7 +96,7 @@ rate_of_unknown(coefficient_rates *r, var_id v)
         may[i] = 1;
         for (uint32_t k = 0; k < b->n; k++) {
             uint32_t at = inst_slot_of(w->f, zero, w->e->unknown.at[b->unknown0 + k]);
-            struct slope by = at == UINT32_MAX ? rate : relations_slope(w, zero, at);
+            struct slope by = at == NONE ? rate : relations_slope(w, zero, at);
 
             elimination_put(rows, k, by.value, by.text);
         }

@@ -124,13 +124,13 @@ second_order_rates_moved(const linearization *l, const size_t *momentum)
 
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < n; k++)
-            if (momentum[i] == SIZE_MAX && momentum[k] != SIZE_MAX)
+            if (momentum[i] == NO_INDEX && momentum[k] != NO_INDEX)
                 fast = fmax(fast, fabs(A[i + n * k] * A[k + n * i]));
     for (size_t i = 0; i < n; i++) {
         double most = 0;
 
-        for (size_t k = 0; k < n && momentum[i] == SIZE_MAX; k++)
-            if (momentum[k] == SIZE_MAX && !model_state(l->model, l->order[i]).only_outputs)
+        for (size_t k = 0; k < n && momentum[i] == NO_INDEX; k++)
+            if (momentum[k] == NO_INDEX && !model_state(l->model, l->order[i]).only_outputs)
                 most = fmax(most, fabs(A[i + n * k]));
         moved[i] = most * most > ROUNDING * ROUNDING * fast;
     }
@@ -348,7 +348,7 @@ find_numbers(const linearization *l, const struct parts *w, second_order *s)
     char *why = NULL;
 
     for (size_t i = 0; i < n; i++)
-        momentum[i] = SIZE_MAX;
+        momentum[i] = NO_INDEX;
     for (size_t i = 0; i < w->np; i++)
         momentum[w->p[i]] = i;
     moved = second_order_rates_moved(l, momentum);

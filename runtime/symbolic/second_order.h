@@ -39,7 +39,7 @@ bool second_order_write(const linearization *l, const second_order *s, structure
 
 /* ---- between the two files ---- */
 /* [n] Which displacements have rates that read displacements, beside the fastest swing of the model. momentum: [n] not
- * SIZE_MAX where a state is one. free() it */
+ * NO_INDEX where a state is one. free() it */
 bool *second_order_rates_moved(const linearization *l, const size_t *momentum);
 /* The numbers from the bond graph, in which rounding is no entry; those that are there have to agree. moves: what
  * changes along the motion is in them. False: nothing is changed, *why (free it). */

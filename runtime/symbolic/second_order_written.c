@@ -40,8 +40,8 @@ struct written {
     structure t;
     const linearization *l;
     size_t np, ne, nopen;
-    size_t *momentum, *displacement;             /* [state] its number among them, SIZE_MAX */
-    size_t *state_of_p, *state_of_e, *port_of_p; /* port_of_p: SIZE_MAX, a junction's velocity is the state */
+    size_t *momentum, *displacement;             /* [state] its number among them, NO_INDEX */
+    size_t *state_of_p, *state_of_e, *port_of_p; /* port_of_p: NO_INDEX, a junction's velocity is the state */
     uint32_t *number_of;                         /* [port] among states, dependent storage or dissipators */
     struct columns at;
     struct stores in;
@@ -128,15 +128,15 @@ store_column(struct written *k, uint32_t column)
     switch (w->kind[column]) {
     case FREE_Z:
         state = s->storage_state[i];
-        return k->momentum[state] != SIZE_MAX ? k->in.v + k->momentum[state] : k->in.given + i;
+        return k->momentum[state] != NO_INDEX ? k->in.v + k->momentum[state] : k->in.given + i;
     case FREE_X:
-        if (k->momentum[i] == SIZE_MAX)
-            return k->displacement[i] == SIZE_MAX ? SIZE_MAX : k->in.e + k->displacement[i];
-        return (k->port_of_p[k->momentum[i]] == SIZE_MAX ? k->in.v : k->in.momentum) + k->momentum[i];
+        if (k->momentum[i] == NO_INDEX)
+            return k->displacement[i] == NO_INDEX ? NO_INDEX : k->in.e + k->displacement[i];
+        return (k->port_of_p[k->momentum[i]] == NO_INDEX ? k->in.v : k->in.momentum) + k->momentum[i];
     case FREE_D: return k->in.out + i;
     case FREE_U: return k->in.u + i;
     case FREE_RATE: return k->in.r + i;
-    default: return SIZE_MAX;
+    default: return NO_INDEX;
     }
 }
 
@@ -158,9 +158,9 @@ spread(struct written *k, uint32_t column, struct slope a, elimination *to)
         if ((sign < 0 && s.at[i].column == column) || is_nothing(k, b))
             continue;
         at = store_column(k, s.at[i].column);
-        if (at == SIZE_MAX && column < k->w.nvars)
+        if (at == NO_INDEX && column < k->w.nvars)
             relations_fail(&k->w, "the relations leave what \"%s\" is open", var_name(k->w.f, column));
-        else if (at == SIZE_MAX)
+        else if (at == NO_INDEX)
             relations_fail(&k->w, "the relations leave the rate of a velocity open");
         else if (to)
             elimination_put(to, (uint32_t)at, b.value, b.text);
@@ -250,7 +250,7 @@ dissipator_gets(const struct written *k, uint32_t port)
     return k->t.flow_in[k->number_of[port]] ? p->f : p->e;
 }
 
-/* The port of an element whose own column v is: what a dissipator gets, or what dependent storage stores. UINT32_MAX:
+/* The port of an element whose own column v is: what a dissipator gets, or what dependent storage stores. NONE:
  * v is none of these. */
 static uint32_t
 port_with(const struct written *k, const flat_element *el, var_id v, bool storage)
@@ -260,7 +260,7 @@ port_with(const struct written *k, const flat_element *el, var_id v, bool storag
     for (uint32_t p = el->port0; p < el->port0 + el->nports; p++)
         if (storage ? v == port[p].stored && !k->w.c->state[p] : v == dissipator_gets(k, p))
             return p;
-    return UINT32_MAX;
+    return NONE;
 }
 
 /* The law of a port: of storage over what is stored and given, among the laws; of a dissipator over what it gets and
@@ -287,7 +287,7 @@ put_law(struct written *k, const flat_law *law, bool storage)
         if (!isfinite(by.value))
             relations_fail(&k->w, "the law of %s has no finite slope here", port_name(f, law->port));
         own = port_with(k, &f->element.at[p->element], v, storage);
-        if (own == UINT32_MAX)
+        if (own == NONE)
             spread(k, v, by, storage ? k->laws : NULL);
         else if (storage)
             elimination_put(k->laws, (uint32_t)(k->in.dependent + k->number_of[own]), by.value, by.text);
@@ -310,7 +310,7 @@ put_taken_out(struct written *k)
 
         if (!k->w.rests[k->state_of_e[i]]) /* else a junction's effort is the state: its balance leaves nothing over */
             put(k, k->at.e_rate + i, number(k, 1));
-        if (rate != UINT32_MAX && (rate >= k->w.nvars || relations_moves(&k->w, rate)))
+        if (rate != NONE && (rate >= k->w.nvars || relations_moves(&k->w, rate)))
             gather(k, rate, number(k, -1));
         put_gathered(k);
         elimination_end(k->r);
@@ -340,7 +340,7 @@ solve_storage(struct written *k)
     for (size_t i = 0; i < s->nz && k->w.fine; i++) {
         size_t m = k->momentum[s->storage_state[i]];
 
-        may[m == SIZE_MAX ? k->in.given + i : k->in.momentum + m] = WANTED;
+        may[m == NO_INDEX ? k->in.given + i : k->in.momentum + m] = WANTED;
         put_law(k, port_law(k->w.f, s->storage[i]), true);
     }
     for (size_t i = 0; i < s->nd && k->w.fine; i++) {
@@ -366,10 +366,10 @@ put_balances(struct written *k)
     for (size_t i = 0; i < k->np; i++) {
         size_t z = k->port_of_p[i];
         uint32_t rate = k->w.rate[k->state_of_p[i]];
-        double sign = z == SIZE_MAX ? 1 : f->port.at[k->t.storage[z]].sign;
+        double sign = z == NO_INDEX ? 1 : f->port.at[k->t.storage[z]].sign;
 
         put(k, k->at.left + i, number(k, 1));
-        if (z != SIZE_MAX) {
+        if (z != NO_INDEX) {
             gather_store(k, k->in.momentum + i, number(k, 1));
             put_rate_of_gathered(k, sign, port_name(f, k->t.storage[z]));
         }
@@ -528,19 +528,19 @@ sort_states(struct written *k, const linearization *l, const second_order *s)
     k->port_of_p = bg_malloc((n + 1) * sizeof *k->port_of_p);
     k->number_of = bg_calloc(k->w.f->port.n + 1, sizeof *k->number_of);
     for (size_t i = 0; i < n; i++)
-        k->momentum[i] = k->displacement[i] = k->port_of_p[i] = SIZE_MAX;
+        k->momentum[i] = k->displacement[i] = k->port_of_p[i] = NO_INDEX;
     for (size_t i = 0; i < s->n; i++)
         k->momentum[s->momentum[i]] = i;
     k->np = s->n;
     for (size_t i = 0; i < n; i++)
-        if (k->momentum[i] != SIZE_MAX) {
+        if (k->momentum[i] != NO_INDEX) {
             k->state_of_p[k->momentum[i]] = i;
         } else if (!model_state(l->model, l->order[i]).only_outputs) {
             k->displacement[i] = k->ne;
             k->state_of_e[k->ne++] = i;
         }
     for (size_t z = 0; z < k->t.nz; z++)
-        if (k->momentum[k->t.storage_state[z]] != SIZE_MAX)
+        if (k->momentum[k->t.storage_state[z]] != NO_INDEX)
             k->port_of_p[k->momentum[k->t.storage_state[z]]] = z;
     for (size_t i = 0; i < k->t.nd; i++)
         k->number_of[k->t.dependent[i]] = (uint32_t)i;
@@ -580,7 +580,7 @@ number_columns(struct written *k)
     k->holds = bg_calloc(wide, sizeof *k->holds);
 }
 
-/* The input of the linear model that column i of the openings and their rates is, SIZE_MAX: none, it is zero. */
+/* The input of the linear model that column i of the openings and their rates is, NO_INDEX: none, it is zero. */
 static size_t
 input_of(const struct written *k, const linearization *l, size_t i)
 {
@@ -589,7 +589,7 @@ input_of(const struct written *k, const linearization *l, size_t i)
     for (size_t a = 0; a < l->input.n; a++)
         if (l->input.at[a].name == (i < k->nopen ? o->name : o->rate_name))
             return a;
-    return SIZE_MAX;
+    return NO_INDEX;
 }
 
 /* M, D, K, L, N of the balances, each of them 0 = residual + M v' + D v + K q - L u - N integral. */
@@ -605,14 +605,14 @@ read_balances(struct written *k, const linearization *l, structure_block out[5])
         sum row = elimination_express(k->r, (uint32_t)(at->left + i), &unused);
 
         for (size_t a = 0; a < row.n; a++) {
-            size_t c = row.at[a].column, column = SIZE_MAX;
+            size_t c = row.at[a].column, column = NO_INDEX;
             int b = c >= at->integral ? 4 : c >= at->u ? 3 : c >= at->q ? 2 : c >= at->v ? 1 : 0;
 
             if (c >= at->u)
                 column = input_of(k, l, (c - at->u) % k->t.nu);
             else if (c >= at->v_rate)
                 column = (c - at->v_rate) % k->np;
-            if (column != SIZE_MAX) {
+            if (column != NO_INDEX) {
                 struct slope by = times(k, number(k, b < 3 ? 1 : -1), coefficient(&row.at[a]));
 
                 block_add(&k->w, &out[b], i, column, by.value, by.text);

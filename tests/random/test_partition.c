@@ -172,7 +172,7 @@ check(const struct made *m, const partitioning *p)
 {
     const flat_model *f = p->graph.flat;
     const subgraphs *s = &p->subgraphs;
-    uint32_t of[MOST + 1] = { NO_SUBGRAPH, NO_SUBGRAPH, NO_SUBGRAPH, NO_SUBGRAPH, NO_SUBGRAPH };
+    uint32_t of[MOST + 1] = { NONE, NONE, NONE, NONE, NONE };
     int n = m->n + (m->warmed >= 0);
     size_t groups = 0;
 
@@ -181,8 +181,8 @@ check(const struct made *m, const partitioning *p)
 
         if (k < 0)
             continue;
-        groups += of[k] == NO_SUBGRAPH;
-        if (of[k] == NO_SUBGRAPH)
+        groups += of[k] == NONE;
+        if (of[k] == NONE)
             of[k] = s->of_element[i];
         else if (of[k] != s->of_element[i])
             return "a subsystem is in pieces";
