@@ -30,7 +30,7 @@ compile_shared_free(compile_shared *s)
 }
 
 static void
-begin(compilation *c)
+begin_compilation(compilation *c)
 {
     if (!c->sources)
         c->sources = sources_new();
@@ -306,7 +306,7 @@ compile_path(compilation *c, const char *path, enum compile_stage upto, const co
 {
     int file;
 
-    begin(c);
+    begin_compilation(c);
     file = sources_read(c->sources, path);
     if (file < 0) {
         c->unreadable = true;
@@ -326,7 +326,7 @@ bool
 compile_text(compilation *c, const char *path, const char *text, size_t n, enum compile_stage upto,
              const compile_options *o)
 {
-    begin(c);
+    begin_compilation(c);
     c->file = (uint32_t)sources_add_text(c->sources, path, text, n);
     return run_passes(c, 0, upto, o);
 }
@@ -344,7 +344,7 @@ compile_another(compilation *c, const compilation *of, enum compile_stage upto, 
     c->names = of->names;
     c->units = of->units;
     c->ast = of->ast;
-    begin(c);
+    begin_compilation(c);
     sources_lend(c->sources, of->sources, file);
     /* the owner's: compile_another changes nothing else of it */
     c->declared = (elaborate_index *)(uintptr_t)&of->index;

@@ -312,7 +312,7 @@ behind_slash(unit_system *u, const char *text, const char *p)
 
 /* What udunits2 would misread; NULL if the text may go to it. */
 static const char *
-refuse(unit_system *u, const char *text)
+refused_text(unit_system *u, const char *text)
 {
     static const char fraction[] =
         "exponents of units are whole numbers of at most two digits, or fractions in the form of ^0.5 or ^(1/3)";
@@ -408,7 +408,7 @@ why_not(unit_system *u, const char *text)
 }
 
 static const unit *
-remember(unit_system *u, const dimension *d, double scale, double offset, const char *text, uint64_t key)
+remember_unit(unit_system *u, const dimension *d, double scale, double offset, const char *text, uint64_t key)
 {
     unit *made = unit_add(u, d, scale, offset, arena_strdup(u->arena, text));
 
@@ -576,7 +576,7 @@ product_unit(unit_system *u, const char *text, uint64_t key, const char **why)
     }
     while (map_get(&u->by_text, key) != MAP_NONE) /* parts of the text may have been remembered since */
         key++;
-    return remember(u, &x.dim->dim, x.scale, 0, text, key);
+    return remember_unit(u, &x.dim->dim, x.scale, 0, text, key);
 }
 
 const unit *
@@ -611,7 +611,7 @@ unit_parse(unit_system *u, const char *text, const char **why)
 
     if (has_fraction(copy))
         return product_unit(u, copy, key, why);
-    bad = refuse(u, copy);
+    bad = refused_text(u, copy);
     if (bad) {
         *why = bad;
         return NULL;
@@ -631,7 +631,7 @@ unit_parse(unit_system *u, const char *text, const char **why)
         *why = why_not(u, copy);
         return NULL;
     }
-    return remember(u, &r.dim, r.scale, r.offset, copy, key);
+    return remember_unit(u, &r.dim, r.scale, r.offset, copy, key);
 }
 
 /* ---------------------------------------------------------------- asking */

@@ -236,7 +236,7 @@ decide_two_ports(struct assign *a)
 
 /* A decision behind the refusal of a storage, made by a law or a two-port that can give way to it. */
 static void
-release(void *ctx, uint32_t e)
+release_storage(void *ctx, uint32_t e)
 {
     struct assign *a = ctx;
     uint32_t in;
@@ -269,7 +269,7 @@ decide_storage(struct assign *a, uint32_t p)
         vec_free(&path.end);
     }
     if (a->one_way || a->releasing)
-        strokes_roots(&a->s, release, a, LOOK_BACK);
+        strokes_roots(&a->s, release_storage, a, LOOK_BACK);
     strokes_undo(&a->s, mark);
     return strokes_decide(&a->s, p, opposite(causality_integral(a, p)));
 }
@@ -513,7 +513,7 @@ result(struct assign *a)
 }
 
 static void
-prepare(struct assign *a)
+prepare_decisions(struct assign *a)
 {
     a->coef = bg_calloc(a->s.nend, sizeof *a->coef);
     a->released = bg_calloc(a->s.nport, sizeof *a->released);
@@ -564,7 +564,7 @@ causality(flat_model *f, const enum law_way *way, const bool *varying, const boo
     bool ok;
 
     strokes_init(&a.s, f);
-    prepare(&a);
+    prepare_decisions(&a);
     ok = causality_check_cycles(&a);
     ok = causality_check_lonely(&a) && ok;
     if (ok) {

@@ -108,7 +108,7 @@ apply(const ex_node *n, uint32_t a, uint32_t b, uint32_t c)
 
 /* The template evaluated over residues of its slots, all of which are known. */
 static uint32_t
-evaluate(residues *r, inst i)
+evaluate_residues(residues *r, inst i)
 {
     size_t n;
     const node *tape = ex_tape(r->f->pool, i.root, &n);
@@ -191,7 +191,7 @@ residue_of(residues *r, inst i)
             open.at[open.n++].next = 0;
             continue;
         }
-        result = evaluate(r, open.at[top].i);
+        result = evaluate_residues(r, open.at[top].i);
         if (open.at[top].v != VAR_NONE)
             set_known(r, open.at[top].v, result);
         open.n--;

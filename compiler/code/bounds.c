@@ -42,7 +42,7 @@ mode_course(const struct bounds_op *o, const double *modes)
 
 /* All of the first n operations over from..to. modes NULL: whatever they may be. */
 static void
-evaluate(bounds *b, const double *modes, double from, double to, size_t n)
+evaluate_operations(bounds *b, const double *modes, double from, double to, size_t n)
 {
     for (size_t k = 0; k < n; k++) {
         const struct bounds_op *o = &b->form->op.at[k];
@@ -132,7 +132,7 @@ bounds_over(bounds *b, double start, double stop)
         double from = start + (stop - start) * (double)p / (double)parts,
                to = start + (stop - start) * (double)(p + 1) / (double)parts;
 
-        evaluate(b, NULL, from, to, b->form->op.n);
+        evaluate_operations(b, NULL, from, to, b->form->op.n);
         for (size_t k = 0; k < b->term.n; k++) {
             const course *c = &b->at[b->term.at[k].op];
 
@@ -172,7 +172,7 @@ bounds_step(bounds *b, const double *modes, double from, double to, bool all, si
     *clock = NO_INDEX;
     if (n == 0)
         return least;
-    evaluate(b, modes, from, to, all ? b->form->op.n : b->form->driving_ops);
+    evaluate_operations(b, modes, from, to, all ? b->form->op.n : b->form->driving_ops);
     for (size_t k = 0; k < n; k++) {
         double step = step_of(&b->term.at[k], &b->at[b->term.at[k].op]);
 
@@ -196,12 +196,12 @@ bounds_peaks(bounds *b, double *time, double *width, size_t most)
         for (int i = 0; i < PEAK_HALVINGS; i++) {
             double middle = from + (to - from) / 2, left;
 
-            evaluate(b, NULL, from, to, b->form->driving_ops);
+            evaluate_operations(b, NULL, from, to, b->form->driving_ops);
             if (step_of(t, &b->at[t->op]) >= to - from)
                 break;
-            evaluate(b, NULL, from, middle, b->form->driving_ops);
+            evaluate_operations(b, NULL, from, middle, b->form->driving_ops);
             left = magnitude(b->at[t->op].v);
-            evaluate(b, NULL, middle, to, b->form->driving_ops);
+            evaluate_operations(b, NULL, middle, to, b->form->driving_ops);
             if (left >= magnitude(b->at[t->op].v))
                 to = middle;
             else
@@ -233,13 +233,13 @@ bounds_of_bends(const bounds_form *form, const double *value, const double *mode
 
     b->start = start;
     b->stop = stop;
-    evaluate(b, NULL, start, stop, b->form->op.n);
+    evaluate_operations(b, NULL, start, stop, b->form->op.n);
     for (size_t k = 0; k < b->term.n; k++)
         b->term.at[k].range = width(b->at[b->term.at[k].op].v);
     for (size_t i = 0; i < b->form->moving.n; i++)
         b->range[i] = interval_point(SOMEWHERE);
     b->state = b->range;
-    evaluate(b, modes, start, start, b->form->op.n);
+    evaluate_operations(b, modes, start, start, b->form->op.n);
     for (size_t k = 0; k < b->term.n; k++)
         if (isfinite(b->term.at[k].range) && b->term.at[k].range > 0 && width(b->at[b->term.at[k].op].v) == 0)
             b->term.at[kept++] = b->term.at[k];
@@ -275,7 +275,7 @@ moves_far(bounds *b, const double *modes, const double t[2], double u, double v,
     double h = t[1] - t[0];
 
     states_over(b, h, u, v, x, f);
-    evaluate(b, modes, t[0] + u * h, t[0] + v * h, b->form->op.n);
+    evaluate_operations(b, modes, t[0] + u * h, t[0] + v * h, b->form->op.n);
     for (size_t k = 0; k < b->term.n; k++)
         if (!(width(b->at[b->term.at[k].op].v) <= BEND_FAR * b->term.at[k].range))
             return true;

@@ -16,7 +16,7 @@ struct making {
 };
 
 static struct making
-begin(const equations *e, const uint32_t *position, bool of_states)
+begin_form(const equations *e, const uint32_t *position, bool of_states)
 {
     return (struct making){ .form = bg_calloc(1, sizeof(bounds_form)),
                             .e = e,
@@ -159,7 +159,7 @@ add_whole(struct making *w, inst def)
 bounds_form *
 bounds_form_of_clocks(const equations *e, const clock_list *clocks, const uint32_t *position)
 {
-    struct making w = begin(e, position, false);
+    struct making w = begin_form(e, position, false);
 
     for (int driving = 1; driving >= 0; driving--) {
         for (uint32_t k = 0; k < clocks->n; k++)
@@ -176,7 +176,7 @@ bounds_form_of_clocks(const equations *e, const clock_list *clocks, const uint32
 bounds_form *
 bounds_form_of_bends(const equations *e, const bend_list *bends, const uint32_t *position)
 {
-    struct making w = begin(e, position, true);
+    struct making w = begin_form(e, position, true);
 
     for (uint32_t k = 0; k < bends->n; k++) {
         uint32_t op = add_whole(&w, bends->at[k].def);

@@ -183,14 +183,14 @@ now(void *of)
 /* ---------------------------------------------------------------- functions */
 
 static void
-begin(c_code *c)
+begin_text(c_code *c)
 {
     c->before.n = c->inside.n = 0;
     c->nvalues = 0;
 }
 
 static code_value
-finish(c_code *c, const char *kind, const char *parameters, const char *middle, const char *end)
+finish_function(c_code *c, const char *kind, const char *parameters, const char *middle, const char *end)
 {
     const char *name = text_of(c, "%s_%u", kind, (unsigned)c->nfunctions++);
 
@@ -210,7 +210,7 @@ begin_kernel(void *of)
     c_code *c = of;
 
     c->kernel = true;
-    begin(c);
+    begin_text(c);
 }
 
 static code_value
@@ -254,10 +254,11 @@ end_kernel(void *of, code_value result)
     c_code *c = of;
 
     strbuf_printf(&c->inside, "        o[obase + i] = %s;\n", (const char *)result);
-    return finish(c, "kernel",
-                  "double t, const double *x, const double *w, const double *p, const double *m, double *o,\n"
-                  "    const int64_t *base, const int32_t *const *table, int64_t obase, int64_t begin, int64_t end",
-                  "    for (int64_t i = begin; i < end; i++) {\n", "    }\n");
+    return finish_function(
+        c, "kernel",
+        "double t, const double *x, const double *w, const double *p, const double *m, double *o,\n"
+        "    const int64_t *base, const int32_t *const *table, int64_t obase, int64_t begin, int64_t end",
+        "    for (int64_t i = begin; i < end; i++) {\n", "    }\n");
 }
 
 static const char *
@@ -275,7 +276,7 @@ begin_chunk(void *of, bool located)
 
     c->kernel = false;
     c->located = located;
-    begin(c);
+    begin_text(c);
 }
 
 static code_value
@@ -303,7 +304,7 @@ end_chunk(void *of)
 {
     c_code *c = of;
 
-    return finish(c, "chunk", chunk_parameters(c->located), "", "");
+    return finish_function(c, "chunk", chunk_parameters(c->located), "", "");
 }
 
 static code_value
@@ -311,10 +312,10 @@ join(void *of, bool located, const code_value *function, size_t n)
 {
     c_code *c = of;
 
-    begin(c);
+    begin_text(c);
     for (size_t i = 0; i < n; i++)
         strbuf_printf(&c->inside, "    %s(t, x, w, p, m, o%s);\n", (const char *)function[i], located ? ", at" : "");
-    return finish(c, "chunk", chunk_parameters(located), "", "");
+    return finish_function(c, "chunk", chunk_parameters(located), "", "");
 }
 
 const backend codegen_c = BACKEND_OF_THIS_FILE;

@@ -8,13 +8,13 @@
 const interval interval_everything = { -INFINITY, INFINITY }, interval_zero = { 0, 0 };
 
 static double
-product(double x, double y)
+bounded_product(double x, double y)
 {
     return x == 0 || y == 0 ? 0 : x * y;
 }
 
 static interval
-add(interval x, interval y)
+add_intervals(interval x, interval y)
 {
     return (interval){ x.lo + y.lo, x.hi + y.hi };
 }
@@ -26,7 +26,7 @@ negative(interval x)
 static interval
 sub(interval x, interval y)
 {
-    return add(x, negative(y));
+    return add_intervals(x, negative(y));
 }
 interval
 interval_join(interval x, interval y)
@@ -52,7 +52,8 @@ is_still(const course *c)
 static interval
 mul(interval x, interval y)
 {
-    double a = product(x.lo, y.lo), b = product(x.lo, y.hi), c = product(x.hi, y.lo), d = product(x.hi, y.hi);
+    double a = bounded_product(x.lo, y.lo), b = bounded_product(x.lo, y.hi), c = bounded_product(x.hi, y.lo),
+           d = bounded_product(x.hi, y.hi);
 
     return (interval){ fmin(fmin(a, b), fmin(c, d)), fmax(fmax(a, b), fmax(c, d)) };
 }
@@ -104,7 +105,7 @@ sine(interval x)
 static interval
 cosine(interval x)
 {
-    return sine(add(x, interval_point(M_PI / 2)));
+    return sine(add_intervals(x, interval_point(M_PI / 2)));
 }
 
 /* x^n: of whole n any x, else x from 0 on. */
@@ -125,14 +126,14 @@ power(interval x, double n)
 static course
 chain(const course *u, interval g, interval g1, interval g2)
 {
-    return (course){ g, mul(g1, u->d), add(mul(g2, square(u->d)), mul(g1, u->s)) };
+    return (course){ g, mul(g1, u->d), add_intervals(mul(g2, square(u->d)), mul(g1, u->s)) };
 }
 
 static course
 multiply(const course *x, const course *y)
 {
-    return (course){ mul(x->v, y->v), add(mul(x->d, y->v), mul(x->v, y->d)),
-                     add(add(mul(x->s, y->v), mul(x->v, y->s)), scaled(2, mul(x->d, y->d))) };
+    return (course){ mul(x->v, y->v), add_intervals(mul(x->d, y->v), mul(x->v, y->d)),
+                     add_intervals(add_intervals(mul(x->s, y->v), mul(x->v, y->s)), scaled(2, mul(x->d, y->d))) };
 }
 
 static course
@@ -194,7 +195,7 @@ course_unary(uint8_t op, const course *u)
         if (floor(v.lo / M_PI + 0.5) != floor(v.hi / M_PI + 0.5))
             return unbounded(interval_everything);
         g = rising(tan, v);
-        r = add(interval_point(1), square(g));
+        r = add_intervals(interval_point(1), square(g));
         return chain(u, g, r, scaled(2, mul(g, r)));
     case EX_ASIN:
     case EX_ACOS:
@@ -206,7 +207,7 @@ course_unary(uint8_t op, const course *u)
             return chain(u, g, r, mul(v, power(r, 3)));
         return chain(u, sub(interval_point(M_PI / 2), g), negative(r), negative(mul(v, power(r, 3))));
     case EX_ATAN:
-        r = reciprocal(add(interval_point(1), square(v)));
+        r = reciprocal(add_intervals(interval_point(1), square(v)));
         return chain(u, rising(atan, v), r, scaled(-2, mul(v, square(r))));
     case EX_SINH: {
         interval c = { v.lo <= 0 && v.hi >= 0 ? 1 : fmin(cosh(v.lo), cosh(v.hi)), fmax(cosh(v.lo), cosh(v.hi)) };
@@ -222,7 +223,7 @@ course_unary(uint8_t op, const course *u)
         r = sub(interval_point(1), square(g));
         return chain(u, g, r, scaled(-2, mul(g, r)));
     case EX_ASINH:
-        r = power(add(interval_point(1), square(v)), -0.5);
+        r = power(add_intervals(interval_point(1), square(v)), -0.5);
         return chain(u, rising(asinh, v), r, negative(mul(v, power(r, 3))));
     case EX_NOT:
         return is_still(u) && interval_is_point(v) ? course_still(v.lo == 0)
@@ -250,7 +251,7 @@ course
 course_binary(uint8_t op, const course *x, const course *y)
 {
     switch (op) {
-    case EX_ADD: return (course){ add(x->v, y->v), add(x->d, y->d), add(x->s, y->s) };
+    case EX_ADD: return (course){ add_intervals(x->v, y->v), add_intervals(x->d, y->d), add_intervals(x->s, y->s) };
     case EX_SUB: return (course){ sub(x->v, y->v), sub(x->d, y->d), sub(x->s, y->s) };
     case EX_MUL: return multiply(x, y);
     case EX_DIV: {
@@ -273,7 +274,7 @@ course_binary(uint8_t op, const course *x, const course *y)
                 return angle;
             r = inverse(x), q = multiply(y, &r), angle = course_unary(EX_ATAN, &q);
             angle = course_unary(EX_NEG, &angle);
-            angle.v = add(angle.v, interval_point(x->v.lo > 0 ? M_PI / 2 : -M_PI / 2));
+            angle.v = add_intervals(angle.v, interval_point(x->v.lo > 0 ? M_PI / 2 : -M_PI / 2));
             return angle;
         }
         return unbounded((interval){ -M_PI, M_PI });

@@ -73,7 +73,7 @@ struct making {
 
 /* What rates and outputs need: the variables in y. */
 static void
-gather(struct making *w)
+gather_read(struct making *w)
 {
     curvature *c = w->c;
     const equations *e = w->e;
@@ -112,7 +112,7 @@ gather(struct making *w)
 }
 
 static bool
-is_zero(const pool *p, node n)
+is_zero_node(const pool *p, node n)
 {
     double x;
 
@@ -144,13 +144,13 @@ shape_of(struct making *w, inst i, const uint32_t *number)
     for (uint32_t a = 0; a < i.n; a++) {
         node d = ex_derivative(p, i.root, a);
 
-        if (is_zero(p, d))
+        if (is_zero_node(p, d))
             continue;
         vec_push(&c->firsts, ((struct first){ a, over_slots(w, d, number) }));
         for (uint32_t b = a; b < i.n && !ex_is_const(p, d, NULL); b++) {
             node dd = ex_derivative(p, d, b);
 
-            if (!is_zero(p, dd))
+            if (!is_zero_node(p, dd))
                 vec_push(&c->seconds, ((struct second){ a, b, over_slots(w, dd, number) }));
         }
     }
@@ -251,7 +251,7 @@ curvature_new(equations *e, const uint32_t *position, const var_id *by, size_t n
         c->column_of[e->state.at[i].var] = position[e->state.at[i].var];
     for (size_t i = e->state.n; i < c->nx; i++)
         c->column_of[e->held.at[i - e->state.n]] = (uint32_t)i;
-    gather(&w);
+    gather_read(&w);
     add_rows(&w);
     moves_make(&c->moves, f, by, n);
     for (uint32_t v = 0; v < f->var.n; v++)

@@ -104,7 +104,7 @@ residual_weights(const program_block *b, struct block_run *run)
 
 /* Are all residuals zero to rounding? stepped: the step from here is known. */
 static bool
-is_zero(const program_block *b, const struct block_run *run, bool stepped)
+residuals_are_zero(const program_block *b, const struct block_run *run, bool stepped)
 {
     bool converged = true;
 
@@ -250,7 +250,7 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
         } else if (b->n == 1 || b->n > MOST_SHARED || ((!b->smooth || regular < REGULAR) && !run->keeps) ||
                    !factor_shared_step(run->factor, run->at->value, run->at->r, run->at->z,
                                        shared++ == 0 && !run->keeps, run->at->step, NULL)) {
-            return is_zero(b, run, false) ? 0 : fail(v, b, (uint32_t)singular, true);
+            return residuals_are_zero(b, run, false) ? 0 : fail(v, b, (uint32_t)singular, true);
         }
         memcpy(run->at->before, run->at->r, b->n * sizeof(double));
         for (uint32_t i = 0; i < b->n; i++) {
@@ -259,7 +259,7 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
                 length = fmax(length, fabs(run->at->step[i]) /
                                           fmax(fabs(run->at->z[i]), fabs(run->at->z[i] - run->at->step[i])));
         }
-        if (is_zero(b, run, true)) {
+        if (residuals_are_zero(b, run, true)) {
             /* the last step costs nothing more and rounds well */
             for (uint32_t i = 0; i < b->n && norm <= CONVERGED; i++)
                 run->at->z[i] -= run->at->step[i];

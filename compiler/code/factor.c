@@ -168,7 +168,7 @@ scale_both(size_t n, double *full, double *row, double *column)
 
 /* The scaled matrix; false with the column where one is empty. */
 static bool
-spread(factor *f, const double *value, size_t *singular)
+spread_scaled(factor *f, const double *value, size_t *singular)
 {
     size_t n = f->n;
 
@@ -261,7 +261,7 @@ fill(const factor *f, const double *value, double *full)
 static bool
 factor_dense(factor *f, const double *value, size_t *singular)
 {
-    if (!spread(f, value, singular))
+    if (!spread_scaled(f, value, singular))
         return false;
     if (factor_full(f, singular))
         return true;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "evaluate.h"
+#include "joined.h"
 #include "initial.h"
 
 enum { MAX_ITERATIONS = 50, MAX_DENSE = 2000 };
@@ -34,7 +35,7 @@ struct solver {
 };
 
 static double
-evaluate(const struct solver *s, formula f)
+evaluate_formula(const struct solver *s, formula f)
 {
     return formula_value(&s->g->book, f, s->number, s->room);
 }
@@ -88,8 +89,8 @@ newton(struct solver *s, const struct initial_law *law, double given, double *ro
             double y, d, step;
 
             *own = q;
-            y = evaluate(s, law->law) - given;
-            d = evaluate(s, law->slope);
+            y = evaluate_formula(s, law->law) - given;
+            d = evaluate_formula(s, law->slope);
             if (!isfinite(y) || !isfinite(d) || d == 0)
                 break;
             if (y == 0) {
@@ -99,7 +100,7 @@ newton(struct solver *s, const struct initial_law *law, double given, double *ro
             step = y / d;
             for (int halving = 0; halving < LAW_HALVINGS; halving++) {
                 *own = q - step;
-                double next = evaluate(s, law->law) - given;
+                double next = evaluate_formula(s, law->law) - given;
 
                 if (isfinite(next) && fabs(next) < fabs(y))
                     break;
@@ -122,7 +123,7 @@ through_law(struct solver *s, const struct initial_law *law, double value, doubl
     if (!law->solved)
         return newton(s, law, value, stored);
     s->number[INITIAL_GIVEN] = value;
-    *stored = evaluate(s, law->stored);
+    *stored = evaluate_formula(s, law->stored);
     return true;
 }
 
@@ -155,7 +156,7 @@ report_nothing_stored(struct solver *s, const struct initial_stated *in)
 static void
 take_stated(struct solver *s, const struct initial_stated *in)
 {
-    double value = evaluate(s, in->value);
+    double value = evaluate_formula(s, in->value);
     bool state = in->state != NONE && (in->last || !s->set[in->state]);
 
     if (!isfinite(value)) {
@@ -174,14 +175,6 @@ take_stated(struct solver *s, const struct initial_stated *in)
 }
 
 /* ---------------------------------------------------------------- conditions */
-
-static uint32_t
-find(uint32_t *up, uint32_t i)
-{
-    while (up[i] != i)
-        i = up[i] = up[up[i]];
-    return i;
-}
 
 struct system_ {
     struct solver *s;
@@ -291,16 +284,16 @@ solve_groups(struct system_ *w)
                 continue;
             if (owner[st] == NONE)
                 owner[st] = i;
-            up[find(up, i)] = find(up, owner[st]);
+            up[joined_first(up, i)] = joined_first(up, owner[st]);
         }
     }
     for (uint32_t root = 0; root < n; root++) {
         VEC(uint32_t) list = { 0 }, unset = { 0 };
 
-        if (find(up, root) != root)
+        if (joined_first(up, root) != root)
             continue;
         for (uint32_t i = 0; i < n; i++)
-            if (find(up, i) == root) {
+            if (joined_first(up, i) == root) {
                 vec_push(&list, i);
                 for (uint32_t k = g->first.at[w->row[i]]; k < g->first.at[w->row[i] + 1]; k++)
                     if (!set[g->state.at[k]] && owner[g->state.at[k]] == i)
@@ -407,7 +400,7 @@ static void
 check_zero(struct solver *s, const struct initial_zero *z)
 {
     s->number[INITIAL_OWN] = 0;
-    if (!s->set[z->state] && *value_of_state(s, z->state) == 0 && !isfinite(evaluate(s, z->law)) &&
+    if (!s->set[z->state] && *value_of_state(s, z->state) == 0 && !isfinite(evaluate_formula(s, z->law)) &&
         reads_finite_numbers(s, z->law))
         report_missing(s, z->port);
 }
@@ -459,7 +452,7 @@ meet_constraints(struct solver *s)
 
 /* Conditions as they hold at the start; a few rounds, since some may read others. Did any change? */
 static bool
-set_modes(const struct initial_problem *p)
+set_initial_modes(const struct initial_problem *p)
 {
     size_t n = model_nmodes(p->m);
     bool any = false;
@@ -533,9 +526,9 @@ initial_values(const struct initial_problem *p)
     if (!p->image->nmodes)
         return solve_stated(p, g);
     memset(p->x, 0, p->image->nstates * sizeof *p->x);
-    set_modes(p);
+    set_initial_modes(p);
     /* a value that goes through a law with conditions may ask for another side of them */
-    for (int round = 0; (ok = solve_stated(p, g)) && set_modes(p) && round < 8; round++)
+    for (int round = 0; (ok = solve_stated(p, g)) && set_initial_modes(p) && round < 8; round++)
         ;
     return ok;
 }

@@ -34,7 +34,7 @@ one(const lowering *l, bool once, enum ex_op op, code_value a)
 }
 
 static code_value
-choose(const lowering *l, bool once, code_value flag, code_value yes, code_value no)
+choose_value(const lowering *l, bool once, code_value flag, code_value yes, code_value no)
 {
     return l->back->operate(l->of, once, EX_SELECT, (code_value[]){ flag, yes, no });
 }
@@ -73,7 +73,7 @@ signed_power(const lowering *l, bool once, enum ex_op op, code_value x, double e
         return two(l, once, EX_MUL, x, m);
     if (exponent < 0) {
         least = number(l, EX_LEAST_BASE);
-        m = choose(l, once, two(l, once, EX_LT, m, least), least, m);
+        m = choose_value(l, once, two(l, once, EX_LT, m, least), least, m);
     }
     m = one(l, once, EX_SQRT, m);
     if (op == EX_APOW)
@@ -85,9 +85,9 @@ signed_power(const lowering *l, bool once, enum ex_op op, code_value x, double e
 static code_value
 lesser(const lowering *l, bool once, code_value low, code_value high, code_value x, code_value y)
 {
-    code_value r = choose(l, once, two(l, once, EX_LT, low, high), x, y);
+    code_value r = choose_value(l, once, two(l, once, EX_LT, low, high), x, y);
 
-    return choose(l, once, two(l, once, EX_NE, x, x), x, r);
+    return choose_value(l, once, two(l, once, EX_NE, x, x), x, r);
 }
 
 static code_value
@@ -96,7 +96,7 @@ number_of(lowering *l, node n)
     struct site *s = &l->site.at[n];
 
     if (!s->number)
-        s->number = choose(l, s->once, s->flag, number(l, 1), number(l, 0));
+        s->number = choose_value(l, s->once, s->flag, number(l, 1), number(l, 0));
     return s->number;
 }
 
@@ -144,7 +144,7 @@ operation(lowering *l, bool once, const ex_node *e)
     if (e->op == EX_SELECT) {
         x = flag_of(l, e->a);
         y = number_of(l, e->b);
-        return choose(l, once, x, y, number_of(l, e->c));
+        return choose_value(l, once, x, y, number_of(l, e->c));
     }
     x = number_of(l, e->a);
     if (e->b != NODE_NONE)
@@ -162,8 +162,8 @@ operation(lowering *l, bool once, const ex_node *e)
     case EX_MIN: return lesser(l, once, x, y, x, y);
     case EX_MAX: return lesser(l, once, y, x, x, y);
     case EX_SIGN:
-        r = choose(l, once, two(l, once, EX_LT, x, number(l, 0)), number(l, -1), x);
-        return choose(l, once, two(l, once, EX_LT, number(l, 0), x), number(l, 1), r);
+        r = choose_value(l, once, two(l, once, EX_LT, x, number(l, 0)), number(l, -1), x);
+        return choose_value(l, once, two(l, once, EX_LT, number(l, 0), x), number(l, 1), r);
     case EX_POW:
         if (ex_is_const(l->p, e->b, &c) && ex_integer_power(c, &n))
             return integer_power(l, once, x, n);
@@ -255,7 +255,7 @@ where(const struct piece *p, struct gen_ref r)
 }
 
 static void
-remember(struct piece *p, struct gen_ref r, code_value v)
+remember_value(struct piece *p, struct gen_ref r, code_value v)
 {
     map_set(&p->known, lower_place(r), (uint32_t)p->value.n);
     vec_push(&p->value, v);
@@ -273,7 +273,7 @@ read_slot(lowering *l, struct piece *p, struct gen_ref r)
     if (known != MAP_NONE)
         return p->value.at[known];
     v = l->back->load(l->of, where(p, r));
-    remember(p, r, v);
+    remember_value(p, r, v);
     return v;
 }
 
@@ -297,7 +297,7 @@ assign(lowering *l, struct piece *p, const struct gen_assign *a)
     }
     v = lower(l, a->root);
     l->back->store(l->of, where(p, a->to), v);
-    remember(p, a->to, v);
+    remember_value(p, a->to, v);
     p->nodes += count;
 }
 

@@ -7,7 +7,7 @@
 
 /* The number of a unit among those that were met */
 static uint32_t
-number_of(map *units, size_t *n, const unit *u)
+unit_number(map *units, size_t *n, const unit *u)
 {
     uint64_t key = map_ptr_key(u);
     uint32_t k = map_get(units, key);
@@ -27,14 +27,14 @@ add_units(net_form *f, const equations *e, const uint32_t *position)
     for (size_t i = 0; i < f->nx; i++) {
         var_id v = e->state.at[i].var;
 
-        f->group[position[v]] = number_of(&units, &f->ngroups, e->f->var.at[v].unit);
+        f->group[position[v]] = unit_number(&units, &f->ngroups, e->f->var.at[v].unit);
     }
     map_free(&units);
     /* what was made for the equations' sake (an exponential) is as large as it is, whatever else has its unit */
     for (size_t i = 0; i < f->nheld; i++) {
         const flat_var *v = &e->f->var.at[e->held.at[i]];
 
-        f->unit[i] = v->kind == VAR_AUX ? (uint32_t)f->nunits++ : number_of(&units, &f->nunits, v->unit);
+        f->unit[i] = v->kind == VAR_AUX ? (uint32_t)f->nunits++ : unit_number(&units, &f->nunits, v->unit);
     }
     map_free(&units);
 }

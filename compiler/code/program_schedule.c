@@ -127,7 +127,7 @@ bucket_of(const struct scheduler *s, uint32_t n)
 }
 
 static void
-release(struct scheduler *s, uint32_t n)
+release_readers_of(struct scheduler *s, uint32_t n)
 {
     for (uint32_t k = s->user_first.at[n]; k < s->user_first.at[n + 1]; k++) {
         uint32_t u = s->user.at[k];
@@ -243,7 +243,7 @@ run_bucket(struct scheduler *s, size_t bucket)
                 close_chunk(s);
                 add_block(s, n - (uint32_t)g->assign.n);
             }
-            release(s, n);
+            release_readers_of(s, n);
         }
         s->ready[bucket].n = 0;
         return;
@@ -267,7 +267,7 @@ run_bucket(struct scheduler *s, size_t bucket)
             emit_members(g, &pl->class_.at[bucket], first, first + (uint32_t)(k - i));
         }
         for (size_t i = 0; i < batch.n; i++)
-            release(s, batch.at[i]);
+            release_readers_of(s, batch.at[i]);
     }
     vec_free(&batch);
 }

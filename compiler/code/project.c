@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "equations.h"
+#include "joined.h"
 #include "project.h"
 
 enum { MAX_ITERATIONS = 20 };
@@ -31,14 +32,6 @@ struct projector {
     double *c, *plus, *minus, *x0;
 };
 
-static uint32_t
-find(uint32_t *up, uint32_t i)
-{
-    while (up[i] != i)
-        i = up[i] = up[up[i]];
-    return i;
-}
-
 /* States that constraint k depends on are joined with it: nodes are constraints, then states. */
 static void
 join_states(const equations *e, uint32_t k, const uint32_t *position, uint32_t *up, uint32_t *stamp, var_id *todo)
@@ -53,7 +46,7 @@ join_states(const equations *e, uint32_t k, const uint32_t *position, uint32_t *
         uint32_t count = d->kind == DEF_EXPLICIT ? 1 : d->kind == DEF_BLOCK ? e->block.at[d->index].n : 0;
 
         if (d->kind == DEF_STATE)
-            up[find(up, nc + position[e->state.at[d->index].var])] = find(up, k);
+            up[joined_first(up, nc + position[e->state.at[d->index].var])] = joined_first(up, k);
         for (uint32_t i = 0; i < count; i++) {
             inst x = d->kind == DEF_EXPLICIT ? d->def : e->residual.at[e->block.at[d->index].residual0 + i];
 
@@ -87,7 +80,7 @@ projection_new(const equations *e, const uint32_t *position)
     memset(number, 0xff, (nc + nx + 1) * sizeof *number);
     for (uint32_t pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < nc + nx; i++) {
-            uint32_t root = find(up, i);
+            uint32_t root = joined_first(up, i);
             struct set *s;
 
             if (i < nc && number[root] == NONE) {

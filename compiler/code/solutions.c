@@ -50,7 +50,7 @@ note(struct search *s, const double *z)
 
 /* Every sign that the residual changes on the way outwards, on both sides of zero. */
 static void
-follow(struct search *s, double size)
+follow_signs(struct search *s, double size)
 {
     double zero = 0, at_zero, z;
 
@@ -159,7 +159,7 @@ solutions_of_block(evaluator *v, uint32_t k, double **others)
     if (size == 0)
         size = isfinite(least) && greatest > 0 ? sqrt(least * greatest) : 1;
     if (b->n == 1)
-        follow(&s, size);
+        follow_signs(&s, size);
     else
         start_about(&s, size);
     evaluator_put_back(v, k, known);

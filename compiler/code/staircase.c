@@ -131,7 +131,7 @@ eliminate(struct elimination *e, double cancelled)
 }
 
 static struct elimination
-begin(uint32_t n)
+begin_elimination(uint32_t n)
 {
     struct elimination e = { .n = n, .no = ORDERS * n, .nrows = n };
     size_t length = n + 2 * (size_t)e.no;
@@ -273,7 +273,7 @@ operators(const struct elimination *e, int field)
 }
 
 static void
-finish(staircase *r, const struct elimination *e)
+finish_elimination(staircase *r, const struct elimination *e)
 {
     uint32_t capacity[2] = { 0 };
 
@@ -326,7 +326,7 @@ differentiate(struct elimination *e, struct row *r, const double *a)
 }
 
 static bool
-is_zero(const double *v, uint32_t n)
+is_zero_row(const double *v, uint32_t n)
 {
     for (uint32_t j = 0; j < n; j++)
         if (v[j] != 0)
@@ -337,7 +337,7 @@ is_zero(const double *v, uint32_t n)
 staircase *
 staircase_new(uint32_t n, const double *a)
 {
-    struct elimination e = begin(n);
+    struct elimination e = begin_elimination(n);
     staircase *r = bg_calloc(1, sizeof *r);
     uint32_t capacity = 0;
 
@@ -356,7 +356,7 @@ staircase_new(uint32_t n, const double *a)
 
             if (q->pivot != NONE || q->dead)
                 continue;
-            if (is_zero(q->op, e.no)) {
+            if (is_zero_row(q->op, e.no)) {
                 q->dead = true;
                 continue;
             }
@@ -368,7 +368,7 @@ staircase_new(uint32_t n, const double *a)
             more |= !q->dead;
         }
     }
-    finish(r, &e);
+    finish_elimination(r, &e);
     end(&e);
     return r;
 }
@@ -376,7 +376,7 @@ staircase_new(uint32_t n, const double *a)
 staircase *
 staircase_ahead(uint32_t n, const double *a, double h)
 {
-    struct elimination e = begin(n);
+    struct elimination e = begin_elimination(n);
     staircase *r = bg_calloc(1, sizeof *r);
     const double weight[ORDERS] = { 1, h, h * h / 2 };
 
@@ -391,7 +391,7 @@ staircase_ahead(uint32_t n, const double *a, double h)
         normalise(&e, &e.row[i]);
     }
     eliminate(&e, NO_PIVOT);
-    finish(r, &e);
+    finish_elimination(r, &e);
     end(&e);
     return r;
 }

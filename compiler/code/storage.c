@@ -37,7 +37,7 @@ read_of(const struct making *w, var_id v)
 }
 
 static uint32_t
-number_of(struct making *w, var_id v)
+storage_number(struct making *w, var_id v)
 {
     uint32_t k = map_get(&w->number, v);
 
@@ -73,7 +73,7 @@ add_law(struct making *w, uint32_t port)
             occurs++;
             vec_push(&w->slot, x.moved);
         } else {
-            vec_push(&w->slot, number_of(w, v));
+            vec_push(&w->slot, storage_number(w, v));
             if (w->g->read.at[w->slot.at[k] - STORAGE_READ].from == READ_PARAMETER)
                 continue;
             x.alone = false;

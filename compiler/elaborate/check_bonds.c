@@ -322,7 +322,7 @@ drain(struct check *c)
 
 /* Laws say what bonds carry before signals and outputs do, which only read them. */
 static void
-spread(struct check *c)
+spread_units(struct check *c)
 {
     for (int round = 0; round < 2; round++) {
         for (uint32_t e = 0; e < c->eq.n; e++)
@@ -401,7 +401,7 @@ check_bonds(elab *el)
     start_regions(&c);
     list_equations(&c);
     list_readers(&c);
-    spread(&c);
+    spread_units(&c);
     bonds_verify(&c);
     set_units(&c);
     free(c.root);

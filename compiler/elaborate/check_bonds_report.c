@@ -86,7 +86,7 @@ note_given(const struct check *c, const struct equation *e)
 }
 
 static span
-place(const struct check *c, const struct equation *e)
+equation_place(const struct check *c, const struct equation *e)
 {
     const flat_model *f = c->f;
     uint32_t x = element_of(c, e);
@@ -184,7 +184,7 @@ note_says(const struct check *c, const struct equation *e, const unit *effort, c
                        : "";
 
     /* a torque is not called an energy */
-    diag_note(c->el->s, place(c, e),
+    diag_note(c->el->s, equation_place(c, e),
               carried ? "over %s%s they carry effort in %s, flow in %s" : "%s%s says effort in %s, flow in %s",
               called(c, e), in, said_in(c, e, effort, turning ? "N.m" : unit_text(effort)),
               said_in(c, e, flow, turning ? "rad/s" : unit_text(flow)));
@@ -301,8 +301,8 @@ no_such_bond(struct check *c, const struct equation *e)
                    "%s is given in %s, which no bond has whose effort times flow is power", called(c, e),
                    unit_said(el, coefficient_said(c, x, u)));
     else
-        diag_error(el->s, "unit-bond", place(c, e), "what %s relates fits no bond whose effort times flow is power",
-                   called(c, e));
+        diag_error(el->s, "unit-bond", equation_place(c, e),
+                   "what %s relates fits no bond whose effort times flow is power", called(c, e));
     note_given(c, e);
     diag_help(el->s, y && y->type == EL_R ? "A resistance is effort by flow, as [N.s/m] or [ohm]; the law is e = r*f. "
                                             "A pseudo bond says its domain with `in`."
@@ -338,7 +338,7 @@ plain_clash(struct check *c, const struct equation *e)
     struct finding x = c->found;
     inst i = reads(c, e);
     const unit *coefficient_unit = given_in(c, e);
-    span at = e->kind == EQ_LAW && span_known(f->law.at[e->index].at) ? f->law.at[e->index].at : place(c, e);
+    span at = e->kind == EQ_LAW && span_known(f->law.at[e->index].at) ? f->law.at[e->index].at : equation_place(c, e);
 
     if (coefficient_unit && x.a == NODE_NONE && x.ua && x.ub)
         diag_error(el->s, "unit-clash", at, "%s is given in %s, and its bond takes %s", called(c, e),
@@ -459,7 +459,7 @@ help_pure_factor(struct check *c, const struct equation *e, const struct region 
 
 /* An equation that does not hold with all that is known. */
 static void
-report(struct check *c, struct items *t, const struct equation *e)
+report_equation(struct check *c, struct items *t, const struct equation *e)
 {
     struct finding plainly = c->found;
     uint32_t notes = 0, element = element_of(c, e);
@@ -488,8 +488,8 @@ report(struct check *c, struct items *t, const struct equation *e)
         }
         if (c->found.clash || c->found.sym != 2 * r || c->found.is == x->flow)
             continue;
-        diag_error(c->el->s, "unit-clash", place(c, e), "the bonds of %s and %s carry different things", called(c, e),
-                   called(c, &c->eq.at[x->from]));
+        diag_error(c->el->s, "unit-clash", equation_place(c, e), "the bonds of %s and %s carry different things",
+                   called(c, e), called(c, &c->eq.at[x->from]));
         note_says(c, e, unit_divide(c->el->u, c->watt, c->found.is), c->found.is);
         note_given(c, e);
         note_region(c, r);
@@ -529,7 +529,7 @@ bonds_verify(struct check *c)
     for (size_t e = 0; e < c->eq.n; e++) {
         bonds_look(c, &c->eq.at[e]);
         if (c->found.clash || c->found.impossible)
-            report(c, &t, &c->eq.at[e]);
+            report_equation(c, &t, &c->eq.at[e]);
     }
     free(t.stamp);
     vec_free(&t.item);

@@ -170,7 +170,7 @@ units_together(elab *el, const char *verb, val a, span a_at, val b, span b_at)
 
 /* u: the unit of both together, of which bare numbers have none; NULL where one is not known */
 static val
-product(elab *el, val a, val b, const unit *u)
+unit_product(elab *el, val a, val b, const unit *u)
 {
     bool any = a.fit != FIT_UNIT || b.fit != FIT_UNIT;
     val r = { .n = a.n, .fit = FIT_ANY, .unit = u, .number = is_number(a) && is_number(b) };
@@ -197,7 +197,7 @@ units_multiply(elab *el, val a, val b)
 {
     const unit *x = own_unit(el, a), *y = own_unit(el, b);
 
-    return product(el, a, b, x && y ? unit_multiply(el->u, x, y) : NULL);
+    return unit_product(el, a, b, x && y ? unit_multiply(el->u, x, y) : NULL);
 }
 
 val
@@ -207,7 +207,7 @@ units_divide(elab *el, val a, val b)
 
     /* 1/k may be anything by a stiffness */
     b.stated = b.stated && !is_bare(a);
-    return product(el, a, b, x && y ? unit_divide(el->u, x, y) : NULL);
+    return unit_product(el, a, b, x && y ? unit_divide(el->u, x, y) : NULL);
 }
 
 bool

@@ -181,7 +181,7 @@ elaborate_index_free(elaborate_index *x)
 }
 
 static void
-release(elab *el)
+release_elab(elab *el)
 {
     if (el->index_lent) {
         el->module.at[0].models = (map){ 0 };
@@ -272,7 +272,7 @@ elaborate(sources *s, names *n, arena *a, unit_system *u, pool *p, const ast_fil
     keep_index(&el);
     if (choose_model(&el, &model, &from))
         elaborate_model(&el, model, from);
-    release(&el);
+    release_elab(&el);
     if (!model || diag_errors(s) > el.errors_before) {
         flat_free(f);
         return NULL;

@@ -105,7 +105,7 @@ static const struct habit solvers[] = {
 };
 
 static const char *
-find(const struct habit *list, size_t n, const char *word)
+find_habit(const struct habit *list, size_t n, const char *word)
 {
     size_t length = strlen(word);
 
@@ -127,7 +127,7 @@ static const struct habit parts[] = {
 const char *
 habit_function(const char *name)
 {
-    return find(functions, sizeof functions / sizeof *functions, name);
+    return find_habit(functions, sizeof functions / sizeof *functions, name);
 }
 /* Names of what a part is asked for and does not have: {} is the part. */
 static const struct habit quantities[] = {
@@ -142,31 +142,31 @@ static const struct habit quantities[] = {
 const char *
 habit_quantity(const char *name)
 {
-    return find(quantities, sizeof quantities / sizeof *quantities, name);
+    return find_habit(quantities, sizeof quantities / sizeof *quantities, name);
 }
 
 const char *
 habit_part(const char *name)
 {
-    return find(parts, sizeof parts / sizeof *parts, name);
+    return find_habit(parts, sizeof parts / sizeof *parts, name);
 }
 const char *
 habit_value(const char *name)
 {
-    return find(values, sizeof values / sizeof *values, name);
+    return find_habit(values, sizeof values / sizeof *values, name);
 }
 const char *
 habit_type(const char *name)
 {
-    return find(types, sizeof types / sizeof *types, name);
+    return find_habit(types, sizeof types / sizeof *types, name);
 }
 const char *
 habit_setting(const char *name)
 {
-    return find(settings, sizeof settings / sizeof *settings, name);
+    return find_habit(settings, sizeof settings / sizeof *settings, name);
 }
 const char *
 habit_solver(const char *name)
 {
-    return find(solvers, sizeof solvers / sizeof *solvers, name);
+    return find_habit(solvers, sizeof solvers / sizeof *solvers, name);
 }

@@ -21,7 +21,7 @@ argument_of(const flat_port *p, const flat_law *law)
 /* How a law's number counts in the function that all are slopes of: stored energy by what is stored, less what is given
  * times stored where a law goes the other way. */
 static int
-turn(const flat_port *p, const flat_law *law)
+turn_of_law(const flat_port *p, const flat_law *law)
 {
     return law->out == Q_DISPLACEMENT || law->out == Q_MOMENTUM ? -p->sign : p->sign;
 }
@@ -114,7 +114,7 @@ report_reciprocity(elab *el, const flat_element *x, uint32_t a, uint32_t b, node
     const flat_port *pa = &f->port.at[a], *pb = &f->port.at[b];
     char *ta = derivative_text(f, la->def, da), *tb = derivative_text(f, lb->def, db);
     const char *na = var_name(f, argument_of(pa, la)), *nb = var_name(f, argument_of(pb, lb));
-    bool opposite = turn(pa, la) != turn(pb, lb);
+    bool opposite = turn_of_law(pa, la) != turn_of_law(pb, lb);
 
     diag_error(el->s, "field-reciprocity", x->at,
                "%s:%s could create energy: its laws are not the slopes of one energy", element_type_name(x->type),
@@ -140,7 +140,7 @@ check_storage(elab *el, const flat_element *x, const double *number)
             const flat_port *pa = &f->port.at[a], *pb = &f->port.at[b];
             node da = slope_by(f, la->def, argument_of(pb, lb)), db = slope_by(f, lb->def, argument_of(pa, la));
 
-            if (same_slopes(f, la->def, da, turn(pa, la), lb->def, db, turn(pb, lb), number))
+            if (same_slopes(f, la->def, da, turn_of_law(pa, la), lb->def, db, turn_of_law(pb, lb), number))
                 continue;
             report_reciprocity(el, x, b, a, db, da);
             return false;

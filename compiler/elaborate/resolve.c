@@ -238,7 +238,7 @@ literal(builder *b, span at, double si, const unit *u)
 /* sign*number with its unit. key: the number or its negation. alone: data whatever
  * its value. */
 static val
-number(builder *b, const ast_expr *e, const ast_expr *key, double sign, bool whole, bool alone)
+number_value(builder *b, const ast_expr *e, const ast_expr *key, double sign, bool whole, bool alone)
 {
     elab *el = b->el;
     double x = sign * e->number.value;
@@ -448,7 +448,7 @@ negation(builder *b, const ast_expr *e, bool whole)
     val v;
 
     if (e->un.a->kind == AST_NUMBER && (whole || !e->un.a->number.unit))
-        return number(b, e->un.a, e, -1, whole, false);
+        return number_value(b, e->un.a, e, -1, whole, false);
     v = resolve(b, e->un.a, false);
     if (v.m)
         return may_write_out(el, (uint64_t)v.m->rows * v.m->cols, e->at) ? negate_matrix(el, v) : val_bad(el);
@@ -465,7 +465,7 @@ resolve_inside(builder *b, const ast_expr *e, bool whole)
     val v;
 
     switch (e->kind) {
-    case AST_NUMBER: return number(b, e, e, 1, whole, false);
+    case AST_NUMBER: return number_value(b, e, e, 1, whole, false);
     case AST_STRING:
         diag_error(el->s, "text-value", e->at, "a text is not a value; texts name the file of a table");
         return val_bad(el);
@@ -507,9 +507,9 @@ resolve_law(builder *b, const ast_expr *e)
     val v;
 
     if (e->kind == AST_NUMBER)
-        return number(b, e, e, 1, true, true);
+        return number_value(b, e, e, 1, true, true);
     if (e->kind == AST_NEG && e->un.a->kind == AST_NUMBER)
-        return number(b, e->un.a, e, -1, true, true);
+        return number_value(b, e->un.a, e, -1, true, true);
     v = resolve(b, e, true);
     need_single(b->el, &v, e->at);
     return v;

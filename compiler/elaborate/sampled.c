@@ -31,7 +31,7 @@ one_argument(builder *b, const ast_expr *e)
 
 /* What v was at the last sample of the block at hand. */
 static var_id
-remember(builder *b, var_id v, span at)
+remember_sample(builder *b, var_id v, span at)
 {
     elab *el = b->el;
     flat_model *f = el->f;
@@ -76,7 +76,7 @@ make_previous(builder *b, const ast_expr *e)
         node *with = bg_calloc(in.slot.n + 1, sizeof *with);
 
         for (size_t k = 0; k < in.slot.n; k++)
-            with[k] = builder_slot(b, remember(b, in.slot.at[k], e->at));
+            with[k] = builder_slot(b, remember_sample(b, in.slot.at[k], e->at));
         v.n = ex_substitute(el->pool, v.n, with, (uint32_t)in.slot.n);
         free(with);
     }

@@ -25,7 +25,7 @@ typedef VEC(node) nodes;
 
 /* The numbers of all arguments, entries of vectors one by one, and what they fit together. */
 static val
-gather(builder *b, const ast_expr *e, nodes *out)
+gather_arguments(builder *b, const ast_expr *e, nodes *out)
 {
     elab *el = b->el;
     val all = { .fit = FIT_ZERO };
@@ -85,7 +85,7 @@ call_several(builder *b, const ast_expr *e)
     const char *name = e->call.name;
     bool mod = !strcmp(name, "mod"), round = !strcmp(name, "round");
     nodes x = { 0 };
-    val r = gather(b, e, &x);
+    val r = gather_arguments(b, e, &x);
 
     if (!r.bad && (mod ? x.n != 2 : round ? x.n != 1 : !x.n)) {
         diag_error(el->s, "call-arguments", e->at, "%s takes %s; here %s %zu", name,

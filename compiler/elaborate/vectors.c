@@ -91,7 +91,7 @@ scaled(elab *el, enum ex_op op, val m, node by, bool by_left, val fits)
 
 /* The product of an a by n and an n by b matrix; a vector is a row on the left, a column on the right. */
 static val
-product(elab *el, const ast_expr *e, val x, val y, val fits)
+matrix_product(elab *el, const ast_expr *e, val x, val y, val fits)
 {
     uint32_t a = x.m->rank == 1 ? 1 : x.m->rows, n = x.m->rank == 1 ? x.m->rows : x.m->cols,
              b = y.m->rank == 1 ? 1 : y.m->cols;
@@ -149,7 +149,7 @@ combine_matrices(builder *b, const ast_expr *e, val x, val y)
         if (fits.bad)
             return fits;
         if (x.m && y.m)
-            return product(el, e, x, y, fits);
+            return matrix_product(el, e, x, y, fits);
         return x.m ? scaled(el, EX_MUL, x, y.n, false, fits) : scaled(el, EX_MUL, y, x.n, true, fits);
     default:
         fits = units_divide(el, x, y);

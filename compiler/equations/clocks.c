@@ -119,7 +119,7 @@ follow_variable(struct finder *d, var_id v)
 }
 
 static void
-add(struct finder *d, inst part, span at, bool driving)
+add_clock(struct finder *d, inst part, span at, bool driving)
 {
     const var_id *slot = inst_slots(d->e->f, part);
     uint64_t key = bg_hash_bytes(slot, part.n * sizeof *slot, part.root);
@@ -172,7 +172,7 @@ find_in(struct finder *d, inst i, span at, bool driving)
             continue;
         map_set(&seen, n, 1);
         if (c == TIMED) {
-            add(d, inst_part(d->e->composer, n, slot, i.n), at, driving);
+            add_clock(d, inst_part(d->e->composer, n, slot, i.n), at, driving);
             slot = inst_slots(f, i); /* may have moved */
             continue;
         }

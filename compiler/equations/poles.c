@@ -104,7 +104,7 @@ moves(struct finder *d, var_id v)
 }
 
 static void
-add(struct finder *d, inst part, var_id var, span at)
+add_pole(struct finder *d, inst part, var_id var, span at)
 {
     const var_id *slot = inst_slots(d->e->f, part);
     uint64_t key = bg_hash_bytes(slot, part.n * sizeof *slot, part.root);
@@ -186,7 +186,7 @@ find_in(struct finder *d, inst i, var_id var, span at)
             vec_push(&divisor, ex_make(f->pool, EX_COS, x->a, NODE_NONE, NODE_NONE));
     }
     for (size_t k = 0; k < divisor.n; k++)
-        add(d, inst_part(d->e->composer, divisor.at[k], slot.at, i.n), var, at);
+        add_pole(d, inst_part(d->e->composer, divisor.at[k], slot.at, i.n), var, at);
     vec_free(&divisor);
     vec_free(&slot);
 }

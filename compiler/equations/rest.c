@@ -113,7 +113,7 @@ visit(struct search *s, equations *e, uint32_t root)
 
 /* What states that take part read takes part too. */
 static void
-follow(struct search *s, equations *e)
+follow_states(struct search *s, equations *e)
 {
     bool *seen = bg_calloc(s->nvars + e->block.n + 1, sizeof *seen);
 
@@ -148,7 +148,7 @@ mark_only_outputs(equations *e)
     for (size_t i = 0; i < e->state.n; i++)
         if (e->state.at[i].only_outputs && !s.index[e->state.at[i].var])
             visit(&s, e, e->state.at[i].var);
-    follow(&s, e);
+    follow_states(&s, e);
     free(s.index);
     free(s.low);
     free(s.on_stack);

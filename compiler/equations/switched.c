@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "loops.h"
+#include "joined.h"
 #include "rough.h"
 #include "walks.h"
 #include "switched.h"
@@ -21,14 +22,6 @@ struct net_maker {
     VEC(uint32_t) reached; /* held unknowns */
     VEC(uint32_t) mode;
 };
-
-static uint32_t
-find(uint32_t *up, uint32_t i)
-{
-    while (up[i] != i)
-        i = up[i] = up[up[i]];
-    return i;
-}
 
 /* ---- what an expansion depends on ---- */
 
@@ -281,12 +274,12 @@ find_watches(struct net_maker *m)
 
 /* Held unknowns that an expansion reads belong together. */
 static void
-join(struct net_maker *m, const eq_expansion *x, uint32_t with)
+join_held(struct net_maker *m, const eq_expansion *x, uint32_t with)
 {
     start_walk(m);
     walk_expansion(m, x, 2);
     for (size_t i = 0; i < m->reached.n; i++)
-        m->up[find(m->up, m->reached.at[i])] = find(m->up, with);
+        m->up[joined_first(m->up, m->reached.at[i])] = joined_first(m->up, with);
 }
 
 /* A watch belongs to the nets whose conditions read its mode. */
@@ -305,7 +298,7 @@ join_modes(struct net_maker *m)
             uint32_t w = map_get(&watch_of, m->mode.at[k]);
 
             if (w != MAP_NONE)
-                m->up[find(m->up, w)] = find(m->up, i);
+                m->up[joined_first(m->up, w)] = joined_first(m->up, i);
         }
     }
     map_free(&watch_of);
@@ -329,7 +322,7 @@ list_modes(struct net_maker *m, eq_net *net)
 
 /* Held unknowns, rows and watches net by net. */
 static void
-gather(struct net_maker *m)
+gather_nets(struct net_maker *m)
 {
     equations *e = m->e;
     uint32_t nheld = (uint32_t)m->held.n, all = nheld + (uint32_t)m->watch.n, *net = bg_malloc((all + 1) * sizeof *net);
@@ -337,7 +330,7 @@ gather(struct net_maker *m)
 
     memset(net, 0xff, (all + 1) * sizeof *net);
     for (uint32_t i = 0; i < nheld; i++) {
-        uint32_t root = find(m->up, i);
+        uint32_t root = joined_first(m->up, i);
 
         if (net[root] == NONE) {
             net[root] = (uint32_t)e->net.n;
@@ -348,11 +341,11 @@ gather(struct net_maker *m)
     vec_resize(&start, e->net.n + 1);
     vec_resize(&member, all);
     for (uint32_t i = 0; i < all; i++)
-        start.at[net[find(m->up, i)] + 1]++;
+        start.at[net[joined_first(m->up, i)] + 1]++;
     for (size_t k = 0; k < e->net.n; k++)
         start.at[k + 1] += start.at[k];
     for (uint32_t i = 0; i < all; i++)
-        member.at[start.at[net[find(m->up, i)]]++] = i;
+        member.at[start.at[net[joined_first(m->up, i)]]++] = i;
     for (size_t k = 0, i = 0; k < e->net.n; k++) {
         eq_net *q = &e->net.at[k];
 
@@ -396,10 +389,10 @@ switched_define(equations *e, struct groups *g, struct rates *r, const switch_gr
         m.up[i] = i;
     join_modes(&m);
     for (uint32_t i = 0; i < m.held.n; i++)
-        join(&m, &m.row.at[i].r, i);
+        join_held(&m, &m.row.at[i].r, i);
     for (uint32_t i = 0; i < m.watch.n; i++)
-        join(&m, &m.watch.at[i].g, (uint32_t)m.held.n + i);
-    gather(&m);
+        join_held(&m, &m.watch.at[i].g, (uint32_t)m.held.n + i);
+    gather_nets(&m);
     r->spare = spare;
     free(m.up);
     vec_free(&m.held);

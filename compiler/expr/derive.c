@@ -46,12 +46,6 @@ square(pool *p, node a)
     return ex_make(p, EX_POW, a, ex_const(p, 2), NODE_NONE);
 }
 
-static node
-call(pool *p, enum ex_op op, node a)
-{
-    return ex_make(p, op, a, NODE_NONE, NODE_NONE);
-}
-
 /* n = a^b with derivatives da, db of which one at least is not 0 */
 static node
 power_slope(pool *p, node n, node a, node b, node da, node db)
@@ -61,7 +55,7 @@ power_slope(pool *p, node n, node a, node b, node da, node db)
 
     if (db == p->zero)
         return by_base;
-    return ex_add(p, by_base, ex_mul(p, ex_mul(p, n, call(p, EX_LN, a)), db));
+    return ex_add(p, by_base, ex_mul(p, ex_mul(p, n, ex_call(p, EX_LN, a)), db));
 }
 
 /* n = sign(a)*|a|^b or |a|^b; a derivative of one is of the other kind */
@@ -73,7 +67,8 @@ signed_power_slope(pool *p, enum ex_op op, node n, node a, node b, node da, node
 
     if (db == p->zero)
         return by_base;
-    return ex_add(p, by_base, ex_mul(p, ex_mul(p, n, call(p, EX_LN, ex_make(p, EX_ABS, a, NODE_NONE, NODE_NONE))), db));
+    return ex_add(p, by_base,
+                  ex_mul(p, ex_mul(p, n, ex_call(p, EX_LN, ex_make(p, EX_ABS, a, NODE_NONE, NODE_NONE))), db));
 }
 
 node
@@ -281,7 +276,7 @@ invert(pool *p, const ex_node *e, bool first, node *rhs, node *divisor)
     case EX_POW:
         if (first || !ex_is_const(p, e->a, &c) || !(c > 0))
             return false; /* c = 1 is no power any more */
-        *rhs = ex_div(p, call(p, EX_LN, r), call(p, EX_LN, e->a));
+        *rhs = ex_div(p, ex_call(p, EX_LN, r), ex_call(p, EX_LN, e->a));
         break;
     case EX_SPOW:
         if (!first || !ex_is_const(p, e->b, &c) || !(c > 0))
@@ -292,7 +287,7 @@ invert(pool *p, const ex_node *e, bool first, node *rhs, node *divisor)
     default:
         if (!ex_ops[e->op].inverse)
             return false;
-        *rhs = call(p, ex_ops[e->op].inverse, r);
+        *rhs = ex_call(p, ex_ops[e->op].inverse, r);
         break;
     }
     return true;

@@ -64,7 +64,7 @@ good_factor(double v)
 
 /* Place of an operand of a commutative operation: slots by their number, then nodes by theirs, then constants */
 static uint64_t
-place(const pool *p, node n)
+operand_order(const pool *p, node n)
 {
     const ex_node *e = pool_node(p, n);
 
@@ -74,7 +74,8 @@ place(const pool *p, node n)
 static node
 raw_ordered(pool *p, enum ex_op op, node a, node b)
 {
-    return place(p, a) > place(p, b) ? pool_raw(p, op, b, a, NODE_NONE) : pool_raw(p, op, a, b, NODE_NONE);
+    return operand_order(p, a) > operand_order(p, b) ? pool_raw(p, op, b, a, NODE_NONE)
+                                                     : pool_raw(p, op, a, b, NODE_NONE);
 }
 
 /* Minus sign in front: -x, -2*x, -2/x */

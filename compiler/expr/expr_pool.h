@@ -94,6 +94,12 @@ double ex_power(double x, double exponent);
 /* The value of one operation on its operands' values; op is none of the leaves. table may be NULL without EX_TABLE. */
 double ex_apply(enum ex_op op, double a, double b, double c, const ex_table *table);
 bool ex_is_op(const pool *p, node n, enum ex_op op);
+/* A function of one operand. */
+static inline node
+ex_call(pool *p, enum ex_op op, node a)
+{
+    return ex_make(p, op, a, NODE_NONE, NODE_NONE);
+}
 /* How many of a, b, c are nodes. */
 static inline int
 ex_operands(const ex_node *e)

@@ -218,7 +218,7 @@ find_readers(const formula_book *b, const formula *list, size_t n, size_t nvars)
 }
 
 static void
-release(readers *r)
+release_readers(readers *r)
 {
     if (r) {
         free(r->first);
@@ -237,12 +237,12 @@ readers_of(readers_later *at, const formula_book *b, const formula *list, size_t
     r = find_readers(b, list, n, nvars);
     if (atomic_compare_exchange_strong(at, &other, r))
         return r;
-    release(r); /* another thread was first */
+    release_readers(r); /* another thread was first */
     return other;
 }
 
 void
 readers_free(readers_later *at)
 {
-    release(atomic_load(at));
+    release_readers(atomic_load(at));
 }

@@ -31,15 +31,9 @@ is(const pool *p, node n, enum ex_op op)
     return pool_node(p, n)->op == op;
 }
 
-static node
-call(pool *p, enum ex_op op, node a)
-{
-    return ex_make(p, op, a, NODE_NONE, NODE_NONE);
-}
-
 /* Where kid is on a tape before place i: numbers ascend. */
 static size_t
-place(const node *tape, size_t i, node kid)
+tape_place(const node *tape, size_t i, node kid)
 {
     size_t lo = 0, hi = i;
 
@@ -63,7 +57,7 @@ image_of(pool *p, const node *tape, const node *image, size_t i)
     bool same = true;
 
     for (int k = 0, m = ex_operands(&e); k < m; k++) {
-        node to = image[place(tape, i, kid[k])];
+        node to = image[tape_place(tape, i, kid[k])];
 
         same = same && to == kid[k];
         kid[k] = to;
@@ -99,7 +93,7 @@ put_for(pool *p, node n, node x, node with)
 /* ---------------------------------------------------------------- products */
 
 static void
-add(struct product *f, node base, double power, int kind)
+add_factor(struct product *f, node base, double power, int kind)
 {
     if (f->n == MOST_FACTORS)
         f->ok = false;
@@ -124,7 +118,7 @@ gather_parts(pool *p, node n, double power, int kind, struct product *f)
             vec_push(&todo, ((struct factor){ e->a, t.power, PLAIN }));
             vec_push(&todo, ((struct factor){ e->b, e->op == EX_DIV ? -t.power : t.power, PLAIN }));
         } else {
-            add(f, t.base, t.power, kind);
+            add_factor(f, t.base, t.power, kind);
         }
     }
     vec_free(&todo);
@@ -133,7 +127,7 @@ gather_parts(pool *p, node n, double power, int kind, struct product *f)
 /* n^power into its factors. Of a root only what is known not to be negative: |x|, and x to an even power; the rest
  * stays together. */
 static void
-gather(pool *p, node n, double power, struct product *f)
+gather_factors(pool *p, node n, double power, struct product *f)
 {
     VEC(struct factor) todo = { 0 };
 
@@ -153,27 +147,27 @@ gather(pool *p, node n, double power, struct product *f)
         } else if (e->op == EX_NEG && whole) {
             vec_push(&todo, ((struct factor){ e->a, t.power, PLAIN }));
             if (fmod(t.power, 2) != 0)
-                add(f, ex_const(p, -1), 1, PLAIN);
+                add_factor(f, ex_const(p, -1), 1, PLAIN);
         } else if (e->op == EX_ABS) {
             gather_parts(p, e->a, t.power, ABS, f);
         } else if (e->op == EX_SIGN && whole) {
             gather_parts(p, e->a, t.power, SIGN, f);
         } else if (e->op == EX_SPOW && whole && ex_is_const(p, e->b, &c)) {
-            add(f, e->a, t.power, SIGN);
-            add(f, e->a, t.power * c, ABS);
+            add_factor(f, e->a, t.power, SIGN);
+            add_factor(f, e->a, t.power * c, ABS);
         } else if (e->op == EX_POW && ex_is_const(p, e->b, &c) && (whole || (c == floor(c) && fmod(c, 2) == 0)) &&
                    (c == floor(c) || is(p, e->a, EX_ABS))) {
             if (whole && c == floor(c))
                 vec_push(&todo, ((struct factor){ e->a, t.power * c, PLAIN }));
             else if (is(p, e->a, EX_ABS))
-                add(f, pool_node(p, e->a)->a, t.power * c, ABS);
+                add_factor(f, pool_node(p, e->a)->a, t.power * c, ABS);
             else
-                add(f, e->a, t.power * c, ABS);
+                add_factor(f, e->a, t.power * c, ABS);
         } else if ((e->op == EX_SQRT || (e->op == EX_POW && ex_is_const(p, e->b, &c))) && whole) {
             struct product inner = { .ok = true };
             node rest = p->one;
 
-            gather(p, e->a, 1, &inner);
+            gather_factors(p, e->a, 1, &inner);
             c = e->op == EX_SQRT ? 0.5 : c;
             for (int i = 0; i < inner.n; i++) {
                 struct factor g = inner.at[i];
@@ -181,15 +175,15 @@ gather(pool *p, node n, double power, struct product *f)
                             !ex_is_const(p, g.base, NULL);
 
                 if (g.is == ABS || even)
-                    add(f, g.base, t.power * c * g.power, ABS);
+                    add_factor(f, g.base, t.power * c * g.power, ABS);
                 else
-                    rest = ex_mul(p, rest, to_power(p, g.is == SIGN ? call(p, EX_SIGN, g.base) : g.base, g.power));
+                    rest = ex_mul(p, rest, to_power(p, g.is == SIGN ? ex_call(p, EX_SIGN, g.base) : g.base, g.power));
             }
             if (rest != p->one)
-                add(f, ex_make(p, EX_POW, rest, ex_const(p, c), NODE_NONE), t.power, PLAIN);
+                add_factor(f, ex_make(p, EX_POW, rest, ex_const(p, c), NODE_NONE), t.power, PLAIN);
             f->ok = f->ok && inner.ok;
         } else if (t.base != p->one) {
-            add(f, t.base, t.power, PLAIN);
+            add_factor(f, t.base, t.power, PLAIN);
         }
     }
     vec_free(&todo);
@@ -205,8 +199,8 @@ static node
 as_node(pool *p, const struct factor *f)
 {
     return to_power(p,
-                    f->is == ABS    ? call(p, EX_ABS, f->base)
-                    : f->is == SIGN ? call(p, EX_SIGN, f->base)
+                    f->is == ABS    ? ex_call(p, EX_ABS, f->base)
+                    : f->is == SIGN ? ex_call(p, EX_SIGN, f->base)
                                     : f->base,
                     f->power);
 }
@@ -214,7 +208,7 @@ as_node(pool *p, const struct factor *f)
 /* Factors that are powers of one x, its sign and |x|, as one power of x; false where they are none that is 0 at 0, or
  * nothing is gained. */
 static bool
-join(pool *p, struct product *f, node x)
+join_powers(pool *p, struct product *f, node x)
 {
     node opposite = ex_neg(p, x), joined;
     double total = 0;
@@ -243,10 +237,10 @@ join(pool *p, struct product *f, node x)
     if (odd)
         joined = ex_make(p, EX_SPOW, x, ex_const(p, total), NODE_NONE);
     else
-        joined = to_power(p, total == floor(total) && fmod(total, 2) == 0 ? x : call(p, EX_ABS, x), total);
+        joined = to_power(p, total == floor(total) && fmod(total, 2) == 0 ? x : ex_call(p, EX_ABS, x), total);
     memcpy(f->at, other, (size_t)left * sizeof *other);
     f->n = left;
-    add(f, turned ? ex_neg(p, joined) : joined, 1, PLAIN);
+    add_factor(f, turned ? ex_neg(p, joined) : joined, 1, PLAIN);
     return true;
 }
 
@@ -263,10 +257,10 @@ free_sign(pool *p, struct product *f, int k)
             rest = ex_mul(p, rest, as_node(p, &f->at[i]));
     if (put_for(p, rest, x, p->zero) != p->zero)
         return false;
-    rest = put_for(p, rest, call(p, EX_ABS, x), ex_make(p, EX_APOW, x, p->one, NODE_NONE));
+    rest = put_for(p, rest, ex_call(p, EX_ABS, x), ex_make(p, EX_APOW, x, p->one, NODE_NONE));
     f->n = 0;
-    add(f, rest, 1, PLAIN);
-    add(f, ex_make(p, EX_SPOW, x, p->zero, NODE_NONE), 1, PLAIN);
+    add_factor(f, rest, 1, PLAIN);
+    add_factor(f, ex_make(p, EX_SPOW, x, p->zero, NODE_NONE), 1, PLAIN);
     return true;
 }
 
@@ -277,9 +271,9 @@ of_product(pool *p, node n)
     bool any = false;
     node r = p->one;
 
-    gather(p, n, 1, &f);
+    gather_factors(p, n, 1, &f);
     for (int i = 0; i < f.n && f.ok; i++)
-        if (f.at[i].is != PLAIN && join(p, &f, f.at[i].base)) {
+        if (f.at[i].is != PLAIN && join_powers(p, &f, f.at[i].base)) {
             any = true;
             i = -1; /* those behind have moved */
         }
@@ -342,8 +336,8 @@ of_select(pool *p, node n)
     if (ex_is_const(p, x, NULL) || ex_neg(p, put_for(p, below, x, ex_neg(p, x))) != above ||
         put_for(p, above, x, p->zero) != p->zero)
         return n;
-    absolute = call(p, EX_ABS, x);
-    return of_product(p, ex_mul(p, call(p, EX_SIGN, x), put_for(p, above, x, absolute)));
+    absolute = ex_call(p, EX_ABS, x);
+    return of_product(p, ex_mul(p, ex_call(p, EX_SIGN, x), put_for(p, above, x, absolute)));
 }
 
 /* g(max(x, 0)) - g(max(-x, 0)), with g(0) = 0: sign(x)*g(|x|) */
@@ -365,7 +359,7 @@ of_halves(pool *p, node n)
     if (half == NODE_NONE || ex_is_const(p, x, NULL) || put_for(p, above, half, p->zero) != p->zero ||
         put_for(p, above, x, ex_neg(p, x)) != below)
         return n;
-    return of_product(p, ex_mul(p, call(p, EX_SIGN, x), put_for(p, above, half, call(p, EX_ABS, x))));
+    return of_product(p, ex_mul(p, ex_call(p, EX_SIGN, x), put_for(p, above, half, ex_call(p, EX_ABS, x))));
 }
 
 node

@@ -37,12 +37,6 @@ VALUE(is_zero(double a), a == 0)
 /* ---------------------------------------------------------------- slopes: the derivative of n = f(a) by a */
 
 static node
-call(pool *p, enum ex_op op, node a)
-{
-    return ex_make(p, op, a, NODE_NONE, NODE_NONE);
-}
-
-static node
 square(pool *p, node a)
 {
     return ex_make(p, EX_POW, a, ex_const(p, 2), NODE_NONE);
@@ -53,16 +47,16 @@ SLOPE(sqrt, ex_div(p, ex_const(p, 0.5), n))
 SLOPE(exp, n)
 SLOPE(ln, ex_div(p, p->one, a))
 SLOPE(log10, ex_div(p, ex_const(p, M_LOG10E), a))
-SLOPE(sin, call(p, EX_COS, a))
-SLOPE(cos, ex_neg(p, call(p, EX_SIN, a)))
+SLOPE(sin, ex_call(p, EX_COS, a))
+SLOPE(cos, ex_neg(p, ex_call(p, EX_SIN, a)))
 SLOPE(tan, ex_add(p, p->one, square(p, n)))
-SLOPE(asin, ex_div(p, p->one, call(p, EX_SQRT, ex_sub(p, p->one, square(p, a)))))
+SLOPE(asin, ex_div(p, p->one, ex_call(p, EX_SQRT, ex_sub(p, p->one, square(p, a)))))
 SLOPE(acos, ex_neg(p, of_asin(p, n, a)))
 SLOPE(atan, ex_div(p, p->one, ex_add(p, p->one, square(p, a))))
-SLOPE(sinh, call(p, EX_COSH, a))
-SLOPE(cosh, call(p, EX_SINH, a))
+SLOPE(sinh, ex_call(p, EX_COSH, a))
+SLOPE(cosh, ex_call(p, EX_SINH, a))
 SLOPE(tanh, ex_sub(p, p->one, square(p, n)))
-SLOPE(asinh, ex_div(p, p->one, call(p, EX_SQRT, ex_add(p, p->one, square(p, a)))))
+SLOPE(asinh, ex_div(p, p->one, ex_call(p, EX_SQRT, ex_add(p, p->one, square(p, a)))))
 
 /* ---------------------------------------------------------------- rows */
 

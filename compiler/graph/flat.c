@@ -258,7 +258,7 @@ struct walk {
 };
 
 static void
-place(struct walk *w, var_id v)
+place_variable(struct walk *w, var_id v)
 {
     if (v == VAR_NONE || w->seen_var[v])
         return;
@@ -271,7 +271,7 @@ place_inst(struct walk *w, inst i)
 {
     if (inst_known(i))
         for (uint32_t k = 0; k < i.n; k++)
-            place(w, inst_slots(w->f, i)[k]);
+            place_variable(w, inst_slots(w->f, i)[k]);
 }
 
 static void
@@ -295,9 +295,9 @@ place_element(struct walk *w, uint32_t element)
     for (uint32_t k = 0; k < el->nports; k++) {
         const flat_port *p = &w->f->port.at[el->port0 + k];
 
-        place(w, p->stored);
-        place(w, p->e);
-        place(w, p->f);
+        place_variable(w, p->stored);
+        place_variable(w, p->e);
+        place_variable(w, p->f);
         arrive(w, p->junction);
     }
     for (uint32_t k = 0; k < el->nlaws; k++)
@@ -312,12 +312,12 @@ place_junctions(struct walk *w)
     while (w->head < w->tail) {
         const flat_junction *j = &f->junction.at[w->queue[w->head++]];
 
-        place(w, j->common);
+        place_variable(w, j->common);
         for (uint32_t k = 0; k < j->ninc; k++) {
             const flat_incidence *i = &f->incidence.at[j->inc0 + k];
 
             if (i->is_bond) {
-                place(w, f->bond.at[i->index].own);
+                place_variable(w, f->bond.at[i->index].own);
                 arrive(w, f->bond.at[i->index].from);
                 arrive(w, f->bond.at[i->index].to);
             } else {
@@ -338,7 +338,7 @@ flat_connect(flat_model *f)
     w.seen_element = bg_calloc(f->element.n, 1);
     w.queue = bg_calloc(f->junction.n, sizeof *w.queue);
     if (f->var.n)
-        place(&w, 0);
+        place_variable(&w, 0);
     for (size_t e = 0; e < f->element.n; e++) {
         const flat_element *el = &f->element.at[e];
 
@@ -352,7 +352,7 @@ flat_connect(flat_model *f)
         place_junctions(&w);
     }
     for (var_id v = 0; v < f->var.n; v++)
-        place(&w, v);
+        place_variable(&w, v);
     free(w.seen_var);
     free(w.seen_junction);
     free(w.seen_element);

@@ -68,7 +68,7 @@ begin_list(composer *c)
 }
 
 static uint32_t
-number_of(composer *c, var_id v)
+slot_number(composer *c, var_id v)
 {
     if (c->stamp.at[v] != c->epoch) {
         c->stamp.at[v] = c->epoch;
@@ -93,7 +93,7 @@ find_memo(composer *c, uint64_t hash)
 }
 
 static node
-remember(composer *c, uint64_t hash, node root)
+remember_template(composer *c, uint64_t hash, node root)
 {
     struct memo m = { (uint32_t)c->keys.n, (uint32_t)c->pattern.n, map_get(&c->index, hash), root };
 
@@ -117,10 +117,10 @@ inst_compose(composer *c, inst outer, const inst *inner)
             vec_push(&c->pattern, inner[k].root);
             vec_push(&c->pattern, inner[k].n);
             for (uint32_t i = 0; i < inner[k].n; i++)
-                vec_push(&c->pattern, number_of(c, f->slot.at[inner[k].first + i]));
+                vec_push(&c->pattern, slot_number(c, f->slot.at[inner[k].first + i]));
         } else {
             vec_push(&c->pattern, NODE_NONE);
-            vec_push(&c->pattern, number_of(c, f->slot.at[outer.first + k]));
+            vec_push(&c->pattern, slot_number(c, f->slot.at[outer.first + k]));
         }
     }
 
@@ -148,7 +148,7 @@ inst_compose(composer *c, inst outer, const inst *inner)
                 at += 2 + n;
             }
         }
-        root = remember(c, hash, ex_substitute(f->pool, outer.root, c->outer_map.at, outer.n));
+        root = remember_template(c, hash, ex_substitute(f->pool, outer.root, c->outer_map.at, outer.n));
     }
     return flat_inst(f, root, c->list.at, (uint32_t)c->list.n);
 }
@@ -170,7 +170,7 @@ inst_part(composer *c, node root, const var_id *slot, uint32_t n)
     c->pattern.n = 0;
     vec_push(&c->pattern, root);
     for (size_t k = 0; k < c->read.n; k++)
-        vec_push(&c->pattern, number_of(c, slot[c->read.at[k]]));
+        vec_push(&c->pattern, slot_number(c, slot[c->read.at[k]]));
 
     uint64_t hash = bg_hash_bytes(c->pattern.at, c->pattern.n * sizeof(uint32_t), 0x517cc1b727220a95u);
     struct memo *m = find_memo(c, hash);
@@ -180,7 +180,7 @@ inst_part(composer *c, node root, const var_id *slot, uint32_t n)
     vec_reserve(&c->outer_map, n);
     for (size_t k = 0; k < c->read.n; k++)
         c->outer_map.at[c->read.at[k]] = ex_slot(f->pool, c->pattern.at[1 + k]);
-    root = remember(c, hash, ex_substitute(f->pool, root, c->outer_map.at, n));
+    root = remember_template(c, hash, ex_substitute(f->pool, root, c->outer_map.at, n));
     return flat_inst(f, root, c->list.at, (uint32_t)c->list.n);
 }
 
@@ -265,7 +265,7 @@ inst_sum(composer *c, const var_id *var, const int8_t *sign, size_t n)
         qsort(term, n, sizeof *term, compare_terms);
     begin_list(c);
     for (size_t i = 0; i < n; i++)
-        number_of(c, term[i].var);
+        slot_number(c, term[i].var);
     known = term == few && c->list.n == n ? &c->sum[n][added] : NULL;
     sum = known && *known != NODE_NONE ? *known : sum_of(c, term, n);
     if (known)

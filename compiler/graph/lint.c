@@ -123,7 +123,7 @@ is_zero_leaf(const flat_model *f, inst def, node n)
 
 /* A linear law whose coefficient is the number 0, or a source of it. */
 static bool
-is_zero(const flat_model *f, const flat_element *e)
+is_zero_law(const flat_model *f, const flat_element *e)
 {
     const flat_law *law = e->nlaws == 1 && e->linear ? &f->law.at[e->law0] : NULL;
     const ex_node *x = law && inst_known(law->def) ? pool_node(f->pool, law->def.root) : NULL;
@@ -143,7 +143,7 @@ check_zero(struct lint *l, const flat_element *e)
     const flat_port *p = e->nports == 1 ? &l->f->port.at[e->port0] : NULL;
     bool efforts;
 
-    if (!p || e->rests || !is_zero(l->f, e))
+    if (!p || e->rests || !is_zero_law(l->f, e))
         return;
     efforts = l->f->junction.at[p->junction].type == 1;
     if (efforts ? e->type != EL_R && e->type != EL_I : e->type != EL_C)
@@ -161,7 +161,7 @@ check_held(struct lint *l, const flat_element *source)
     const flat_port *p = source->nports == 1 ? &f->port.at[source->port0] : NULL;
     const flat_junction *j = p ? &f->junction.at[p->junction] : NULL;
 
-    if (!j || source->rests || source->type != (j->type ? EL_SF : EL_SE) || !is_zero(f, source))
+    if (!j || source->rests || source->type != (j->type ? EL_SF : EL_SE) || !is_zero_law(f, source))
         return;
     for (uint32_t k = 0; k < j->ninc; k++) {
         const flat_incidence *i = &f->incidence.at[j->inc0 + k];

@@ -26,14 +26,14 @@ struct reader {
 };
 
 static void
-refuse(struct reader *r, size_t begin, size_t end, const char *what)
+refuse_line(struct reader *r, size_t begin, size_t end, const char *what)
 {
     diag_error(r->s, "yaml", (span){ r->file, (uint32_t)begin, (uint32_t)(end > begin ? end : begin + 1) }, "%s", what);
     r->bad = true;
 }
 
 static yaml *
-add(struct reader *r, yaml *to, span at)
+add_node(struct reader *r, yaml *to, span at)
 {
     yaml *x = arena_alloc(r->a, sizeof *x);
 
@@ -120,7 +120,7 @@ set_scalar(struct reader *r, yaml *x, size_t begin, size_t end)
     if ((end - begin == 1 && t[begin] == '~') || (end - begin == 4 && !memcmp(t + begin, "null", 4)))
         return;
     if (quote && quoted_end(t, begin, end) != end) {
-        refuse(r, begin, end, "the quotes of this text do not close on its line");
+        refuse_line(r, begin, end, "the quotes of this text do not close on its line");
         return;
     }
     x->kind = YAML_SCALAR;
@@ -144,7 +144,7 @@ flow_list(struct reader *r, yaml *x, size_t begin, size_t end)
         if (i >= end - 1)
             break;
         if (t[i] == '[' || t[i] == '{') {
-            refuse(r, i, end, "lists inside a list in brackets are not understood");
+            refuse_line(r, i, end, "lists inside a list in brackets are not understood");
             return;
         }
         stop = t[i] == '"' || t[i] == '\'' ? quoted_end(t, i, end - 1) : 0;
@@ -155,7 +155,7 @@ flow_list(struct reader *r, yaml *x, size_t begin, size_t end)
         i = stop;
         while (stop > begin && t[stop - 1] == ' ')
             stop--;
-        set_scalar(r, add(r, x, (span){ r->file, (uint32_t)begin, (uint32_t)stop }), begin, stop);
+        set_scalar(r, add_node(r, x, (span){ r->file, (uint32_t)begin, (uint32_t)stop }), begin, stop);
     }
     r->scalar = NULL;
 }
@@ -171,7 +171,8 @@ set_value(struct reader *r, yaml *x, size_t begin, size_t end)
     else if (t[begin] == '{' && t[end - 1] == '}' && end - begin <= 3)
         x->kind = YAML_MAP;
     else if (strchr("[{&*!|>%@`", t[begin]))
-        refuse(r, begin, end, "this part of YAML is not understood: model files have keys, dashes and plain values");
+        refuse_line(r, begin, end,
+                    "this part of YAML is not understood: model files have keys, dashes and plain values");
     else
         set_scalar(r, x, begin, end);
 }
@@ -197,7 +198,7 @@ container(struct reader *r, size_t indent, bool dash, size_t begin, size_t end)
         return r->root;
     }
     if (!top || !r->waiting || r->waiting->parent != top->container) {
-        refuse(r, begin, end, "the indentation of this line fits no line before it");
+        refuse_line(r, begin, end, "the indentation of this line fits no line before it");
         return NULL;
     }
     r->waiting->kind = dash ? YAML_LIST : YAML_MAP;
@@ -223,15 +224,15 @@ read_line(struct reader *r, size_t indent, size_t begin, size_t end)
                 r->scalar->text = arena_format(r->a, "%s %s", r->scalar->text, unquoted(r, begin, end));
                 r->scalar->at.end = (uint32_t)end;
             } else {
-                refuse(r, begin, end,
-                       "this line is neither a key, as in `root: rlc`, nor an entry, as in `- R base/R 1`");
+                refuse_line(r, begin, end,
+                            "this line is neither a key, as in `root: rlc`, nor an entry, as in `- R base/R 1`");
             }
             return;
         }
         in = container(r, indent, dash, begin, end);
         if (!in)
             return;
-        x = add(r, in, (span){ r->file, (uint32_t)begin, (uint32_t)(dash ? behind : at) });
+        x = add_node(r, in, (span){ r->file, (uint32_t)begin, (uint32_t)(dash ? behind : at) });
         if (!dash)
             x->key = unquoted(r, begin, at);
         r->waiting = x;
@@ -302,7 +303,7 @@ yaml_read(sources *s, arena *a, uint32_t file)
             begin++;
         end = line_end(r.text, begin, next);
         if (end > begin && r.text[begin] == '\t')
-            refuse(&r, begin, end, "YAML is indented by blanks, not by tabs");
+            refuse_line(&r, begin, end, "YAML is indented by blanks, not by tabs");
         else if (end > begin &&
                  !(begin == i && end - begin >= 3 &&
                    (!memcmp(r.text + begin, "---", 3) || !memcmp(r.text + begin, "...", 3))) &&

@@ -95,7 +95,7 @@ put_count(FILE *out, size_t n, const char *what)
 }
 
 static void
-report(const loaded *l, FILE *out)
+report_check(const loaded *l, FILE *out)
 {
     const flat_model *f = l->c.flat;
     size_t nblocks, ndependent;
@@ -334,7 +334,7 @@ check_more(const request *q, const loaded *l, const char *experiment, const char
         if (q->json)
             put_diagnostics(&done->j, more.c.sources);
         else
-            report(&more, out);
+            report_check(&more, out);
     }
     compile_free(&more.c);
     return status;
@@ -379,7 +379,7 @@ check_one(const request *q, const char *path, const char *pass, enum compile_sta
         if (q->json)
             begin_json(&done.j, &l, true);
         else
-            report(&l, out);
+            report_check(&l, out);
         status = check_others(q, &l, &done, out);
         if (q->json)
             end_json(&done.j);

@@ -95,7 +95,7 @@ by_adjoint(struct derivatives *d)
 }
 
 static void
-write_json(const struct derivatives *d, FILE *out)
+write_derivatives_json(const struct derivatives *d, FILE *out)
 {
     json j = { .out = out };
 
@@ -152,14 +152,14 @@ write_text(const struct derivatives *d, FILE *out)
 }
 
 static int
-report(const struct derivatives *d)
+report_derivatives(const struct derivatives *d)
 {
     outfile out;
 
     if (!outfile_open(&out, d->q->text[OPT_OUTPUT]))
         return complain_file(d->q->text[OPT_OUTPUT]);
     if (d->q->json)
-        write_json(d, out.out);
+        write_derivatives_json(d, out.out);
     else
         write_text(d, out.out);
     return outfile_commit(&out) ? STATUS_DONE : complain_file(d->q->text[OPT_OUTPUT]);
@@ -216,7 +216,7 @@ derivatives_at(const request *q, loaded *l, const sim_options *o, const uint32_t
     d.slope = bg_calloc(noutputs * d.columns + 1, sizeof *d.slope);
     status = take_options(&d);
     if (status == STATUS_DONE) {
-        status = (d.adjoint ? by_adjoint : by_forward)(&d) ? report(&d) : status_of(l->c.sources);
+        status = (d.adjoint ? by_adjoint : by_forward)(&d) ? report_derivatives(&d) : status_of(l->c.sources);
         if (d.lost && !q->quiet)
             complain("at %zu switchings a condition only touches: how they move with the parameters is left out",
                      d.lost);

@@ -50,7 +50,7 @@ put_others(json *j, const char *key, const diff_entry *e, size_t n, bool all)
 }
 
 static void
-write_json(const diff *d, const struct output_errors *errors, const char *experiment, FILE *out)
+write_diff_json(const diff *d, const struct output_errors *errors, const char *experiment, FILE *out)
 {
     json j = { .out = out };
 
@@ -91,7 +91,7 @@ put_list(FILE *out, char mark, const diff_entry *e, size_t n, const char *color,
 }
 
 static void
-report(const diff *d, const struct output_errors *errors, const char *experiment, FILE *out)
+report_diff(const diff *d, const struct output_errors *errors, const char *experiment, FILE *out)
 {
     table t = { .columns = 3, .left = 1 };
     bool colored = color_on(out);
@@ -220,9 +220,9 @@ cmd_diff(const request *q)
     if (status == STATUS_DONE) {
         compare_graphs(&a, &b, &d);
         if (q->json)
-            write_json(&d, &errors, a.experiment, stdout);
+            write_diff_json(&d, &errors, a.experiment, stdout);
         else
-            report(&d, &errors, a.experiment, stdout);
+            report_diff(&d, &errors, a.experiment, stdout);
         if (fflush(stdout) != 0)
             status = complain_file("-");
         else if (differ(&d, &errors))

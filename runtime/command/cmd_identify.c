@@ -358,7 +358,7 @@ choose_initial(struct session *s, size_t state)
 }
 
 static int
-choose(struct session *s)
+choose_parameters(struct session *s)
 {
     const loaded *l = s->run.at[0];
     const flat_model *f = l->c.flat;
@@ -446,7 +446,7 @@ origin_of(void *ctx, size_t at)
 /* ---------------------------------------------------------------- reports */
 
 static void
-write_json(const struct session *s, FILE *out)
+write_identified_json(const struct session *s, FILE *out)
 {
     json j = { .out = out };
     size_t n = s->f.parameter.n;
@@ -603,7 +603,7 @@ write_results(struct session *s)
                                             : write_whole(target, s->text.at, s->text.n)))
         return complain_file(target);
     if (q->json && !(text_out && !dry))
-        write_json(s, stdout);
+        write_identified_json(s, stdout);
     else if (!q->quiet)
         write_text(s, dry || text_out ? stderr : stdout);
     return fflush(stdout) == 0 ? STATUS_DONE : complain_file("-");
@@ -615,7 +615,7 @@ identify_parameters(struct session *s)
     char *why;
     int status;
 
-    if ((status = load_runs(s)) != STATUS_DONE || (status = choose(s)) != STATUS_DONE)
+    if ((status = load_runs(s)) != STATUS_DONE || (status = choose_parameters(s)) != STATUS_DONE)
         return status;
     if (!fit_search(&s->f, &s->r, &why)) {
         for (size_t r = 0; r < s->run.n; r++)
@@ -630,7 +630,7 @@ identify_parameters(struct session *s)
     if (s->r.converged)
         return write_results(s);
     if (s->q->json)
-        write_json(s, stdout);
+        write_identified_json(s, stdout);
     else
         write_text(s, stdout);
     return STATUS_NUMBERS;

@@ -85,7 +85,7 @@ find_step(const request *q, unit_system *units, const char *path, const measured
 
 /* Channels by number: forces to d->u and d->at, coordinates to d->y. Arrays are malloc'ed. */
 static int
-gather(const request *q, const char *path, const measured *m, mdk_data *d)
+gather_channels(const request *q, const char *path, const measured *m, mdk_data *d)
 {
     unit_system *units = units_new();
     size_t *column_u, *column_y, forces = 0, coordinates = 0, *at, k = 0;
@@ -200,7 +200,7 @@ write_matrices(const request *q, const mdk_result *r, const char *method)
 
 /* Says what keeps the result from being an answer, or makes it doubtful. */
 static int
-judge(const request *q, const mdk_data *d, const mdk_result *r, const char *method)
+judge_matrices(const request *q, const mdk_data *d, const mdk_result *r, const char *method)
 {
     static const char *const name[] = { "mass", "damping", "stiffness" };
     int status = STATUS_DONE;
@@ -251,13 +251,13 @@ identify_matrices(const request *q)
         return STATUS_USAGE;
     }
     path = q->data.at[0];
-    if ((status = read_data(path, &m)) == STATUS_DONE && (status = gather(q, path, &m, &d)) == STATUS_DONE) {
+    if ((status = read_data(path, &m)) == STATUS_DONE && (status = gather_channels(q, path, &m, &d)) == STATUS_DONE) {
         if (!mdk_identify(&d, (enum mdk_method)which, q->horizon, &r, &why)) {
             complain("%s: no estimate by method %s: %s", path, method, why);
             free(why);
             status = STATUS_NUMBERS;
         } else if ((status = write_matrices(q, &r, method)) == STATUS_DONE) {
-            status = judge(q, &d, &r, method);
+            status = judge_matrices(q, &d, &r, method);
         }
         mdk_free(&r);
     }

@@ -166,7 +166,7 @@ sweep_over(const request *q, const partition_options *o, const struct partition_
 
 /* Finds the partitions and says what was found: status */
 static int
-find(const request *q, const partition_options *o, const struct partition_settings *settings)
+find_partitions(const request *q, const partition_options *o, const struct partition_settings *settings)
 {
     partitioning p = { 0 };
     int status = STATUS_MODEL;
@@ -240,7 +240,7 @@ partition_experiments(const request *q, const loaded *file, const loaded *first,
     } else if (q->text[OPT_OVER]) {
         status = sweep_over(q, &o, &settings);
     } else {
-        status = find(q, &o, &settings);
+        status = find_partitions(q, &o, &settings);
     }
     free(regimes);
     free(list);

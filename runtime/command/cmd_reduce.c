@@ -116,8 +116,8 @@ reduction_write(const request *q, const loaded *l, reduction *r, const char *con
 /* ---------------------------------------------------------------- by a threshold */
 
 static int
-finish(const request *q, loaded *l, enum reduce_result result, reduction *r, const name_list *experiment, bool bounded,
-       const char *target, char *why)
+finish_reduction(const request *q, loaded *l, enum reduce_result result, reduction *r, const name_list *experiment,
+                 bool bounded, const char *target, char *why)
 {
     int status = STATUS_MODEL;
 
@@ -232,7 +232,7 @@ reduce_by_threshold(const request *q, const loaded *file, const char *target)
         if (result == REDUCE_DONE)
             status = refit(q, &l, &o.experiment, 1, reduction_adjust, &settings, &r);
         if (status == STATUS_DONE)
-            status = finish(q, &l, result, &r, &used, false, target, why);
+            status = finish_reduction(q, &l, result, &r, &used, false, target, why);
         vec_free(&used);
         free(why);
         reduction_free(&r);
@@ -396,7 +396,7 @@ reduce_within_tolerances(const request *q, const loaded *file, const name_list *
         if (result == REDUCE_DONE)
             status = refit(q, &l, o.experiment, o.nexperiments, o.adjust, o.ctx, &r);
         if (status == STATUS_DONE)
-            status = finish(q, &l, result, &r, chosen, true, target, why);
+            status = finish_reduction(q, &l, result, &r, chosen, true, target, why);
         free(why);
         reduction_free(&r);
     }

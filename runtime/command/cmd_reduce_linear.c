@@ -130,7 +130,7 @@ reduce_by_modes(const request *q, const char *target)
 static const double ROUNDING = 1e-12; /* of the norm: an error like this is none */
 
 static double
-share(const order_report *of, const yardstick_row *r)
+error_share(const order_report *of, const yardstick_row *r)
 {
     return r->why ? NAN : r->error.lower / of->yard.norm.lower;
 }
@@ -144,13 +144,13 @@ order_write_json(json *j, const order_report *of)
     json_key(j, "order"), json_count(j, of->states);
     json_key(j, "norm"), json_number(j, of->yard.norm.lower);
     for (size_t i = 0; i < of->yard.row.n && i < 2; i++)
-        json_key(j, key[i]), json_number(j, share(of, &of->yard.row.at[i]));
+        json_key(j, key[i]), json_number(j, error_share(of, &of->yard.row.at[i]));
     if (of->yard.row.n > 1) {
         const yardstick_row *r = &of->yard.row.at[1];
-        double truncated = share(of, &of->yard.row.at[0]);
+        double truncated = error_share(of, &of->yard.row.at[0]);
 
         json_key(j, "error_bound"), json_number(j, r->why ? NAN : r->error.upper / of->yard.norm.lower);
-        json_key(j, "ratio"), json_number(j, truncated > ROUNDING ? share(of, r) / truncated : NAN);
+        json_key(j, "ratio"), json_number(j, truncated > ROUNDING ? error_share(of, r) / truncated : NAN);
         json_key(j, "passive"), json_string(j, yardstick_passive(&of->yard, r));
     }
     json_key(j, "frequencies"), json_count(j, of->frequencies);
@@ -196,7 +196,7 @@ order_put(const order_report *of, FILE *out)
         if (r->why)
             table_put(&t, "%s", r->why);
         else
-            table_put(&t, "%.4e", share(of, r));
+            table_put(&t, "%.4e", error_share(of, r));
         table_put(&t, "%s", yardstick_passive(&of->yard, r));
     }
     table_print(&t, out, "  ");

@@ -38,7 +38,7 @@ struct extent {
 };
 
 static void
-write_json(const loaded *l, const sim_result *r, const struct extent *e, const columns *c, FILE *out)
+write_run_json(const loaded *l, const sim_result *r, const struct extent *e, const columns *c, FILE *out)
 {
     json j = { .out = out };
 
@@ -88,7 +88,7 @@ write_table(const request *q, const loaded *l, const sim_result *r, const struct
     if (!outfile_open(&out, e->table))
         return complain_file(e->table);
     if (q->json)
-        write_json(l, r, e, c, out.out);
+        write_run_json(l, r, e, c, out.out);
     else
         csv_write(out.out, c);
     return outfile_commit(&out) ? STATUS_DONE : complain_file(e->table);

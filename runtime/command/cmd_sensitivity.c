@@ -190,7 +190,7 @@ run_nominal(struct study *s)
 }
 
 static void
-write_json(const struct study *s, FILE *out)
+write_sensitivity_json(const struct study *s, FILE *out)
 {
     json j = { .out = out };
     size_t n = s->c.by.n;
@@ -305,14 +305,14 @@ write_text(const struct study *s, FILE *out)
 }
 
 static int
-report(const struct study *s)
+report_sensitivity(const struct study *s)
 {
     outfile out;
 
     if (!outfile_open(&out, s->q->text[OPT_OUTPUT]))
         return complain_file(s->q->text[OPT_OUTPUT]);
     if (s->q->json)
-        write_json(s, out.out);
+        write_sensitivity_json(s, out.out);
     else
         write_text(s, out.out);
     return outfile_commit(&out) ? STATUS_DONE : complain_file(s->q->text[OPT_OUTPUT]);
@@ -353,7 +353,7 @@ study_model(struct study *s)
     for (size_t k = 0; k < s->c.by.n; k++)
         s->value[k] = model_parameter_value(s->m, s->c.by.at[k]);
     if ((status = run_nominal(s)) == STATUS_DONE && (status = run_design(s)) == STATUS_DONE) {
-        status = report(s);
+        status = report_sensitivity(s);
         print_diagnostics(s->q, s->l->c.sources);
     } else if (status != STATUS_USAGE && !s->result) {
         print_diagnostics(s->q, s->l->c.sources);

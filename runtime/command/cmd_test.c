@@ -192,7 +192,7 @@ put_rows(const struct tested *t, table *rows)
 }
 
 static void
-report(const struct session *s, FILE *out)
+report_tests(const struct session *s, FILE *out)
 {
     table rows = { .columns = 5, .left = 5, .tail = true };
     size_t all = s->held + s->failed;
@@ -239,7 +239,7 @@ put_json(json *j, const struct tested *t, const expectation *x)
 }
 
 static void
-write_json(const struct session *s, FILE *out)
+write_tests_json(const struct session *s, FILE *out)
 {
     json j = { .out = out };
 
@@ -356,9 +356,9 @@ cmd_test(const request *q)
     if (s.failed)
         worse(&s, STATUS_MODEL);
     if (q->json)
-        write_json(&s, stdout);
+        write_tests_json(&s, stdout);
     else
-        report(&s, stdout);
+        report_tests(&s, stdout);
     if (fflush(stdout) != 0)
         worse(&s, complain_file("-"));
     if (q->text[OPT_JUNIT])

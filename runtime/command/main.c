@@ -313,7 +313,7 @@ open_streams(void)
 
 /* What was printed must have been written; a run that was told to stop ends by the signal that told it. */
 static int
-finish(int status)
+finish_command(int status)
 {
     errno = 0;
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == STATUS_DONE)
@@ -343,11 +343,11 @@ main(int argc, char **argv)
     }
     if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
         print_usage(stdout);
-        return finish(STATUS_DONE);
+        return finish_command(STATUS_DONE);
     }
     if (!strcmp(argv[1], "--version")) {
         puts("bgc " BGC_VERSION);
-        return finish(STATUS_DONE);
+        return finish_command(STATUS_DONE);
     }
     if (!(c = command_named(argv[1])))
         return STATUS_USAGE;
@@ -357,5 +357,5 @@ main(int argc, char **argv)
     else if (status == STATUS_DONE)
         status = c->run(&q);
     request_free(&q);
-    return finish(status);
+    return finish_command(status);
 }

@@ -53,7 +53,7 @@ count_staying(const ranking *r)
 }
 
 static void
-write_json(const struct by_frequency *s, FILE *out)
+write_bands_json(const struct by_frequency *s, FILE *out)
 {
     json j = { .out = out };
 
@@ -159,7 +159,7 @@ write_result(struct by_frequency *s)
     if (!outfile_open(&out, path))
         return complain_file(path);
     if (s->q->json)
-        write_json(s, out.out);
+        write_bands_json(s, out.out);
     else
         write_table(s, out.out);
     return outfile_commit(&out) ? STATUS_DONE : complain_file(path);

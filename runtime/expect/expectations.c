@@ -42,7 +42,7 @@ subject(const struct session *s, const flat_expect *x)
 
 /* The place of what is expected among the model's outputs. */
 static size_t
-place(const struct session *s, const flat_expect *x)
+output_place(const struct session *s, const flat_expect *x)
 {
     return s->c->flat->output.n + x->record;
 }
@@ -113,7 +113,7 @@ want_trajectory(struct session *s, const flat_expect *x, uint32_t i)
 }
 
 static bool
-gather(struct session *s)
+gather_expected(struct session *s)
 {
     const flat_experiment *x = &s->c->flat->experiment;
     bool fine = true;
@@ -206,7 +206,7 @@ compare_tracks(const struct session *s, compilation *other, expectation *r)
         if (!simulate(other->model, &o, &run)) {
             why = bg_strdup(diag_first_error(other->sources));
         } else {
-            track_difference d = track_compare(&s->track, place(s, r->of), &outputs, k);
+            track_difference d = track_compare(&s->track, output_place(s, r->of), &outputs, k);
 
             r->off = d.max;
             r->time = d.at;
@@ -245,7 +245,7 @@ compare_all(struct session *s, const forward *f)
         bool at_end = r->of->kind == AST_EXPECT_VALUE && !inst_known(r->of->time);
 
         if (i < f->done || at_end)
-            compare(r, s->output[i * s->ny + place(s, r->of)], m->wanted, at_end ? f->end : m->t);
+            compare(r, s->output[i * s->ny + output_place(s, r->of)], m->wanted, at_end ? f->end : m->t);
         else if (!r->why)
             r->why = bg_format("at %.9g s the run had ended, at %.9g s", m->t, f->end);
     }
@@ -276,7 +276,7 @@ expectations_run(compilation *c, const expect_options *o, expectations *e)
     fine = sim_options_from_experiment(c->model, &s.run);
     if (fine && o->adjust)
         o->adjust(o->ctx, c->model, &s.run);
-    fine = fine && gather(&s);
+    fine = fine && gather_expected(&s);
     if (fine) {
         s.ny = model_noutputs(c->model);
         s.track.n = s.ny;

@@ -68,7 +68,7 @@ keep_modes(struct tape *w, const double *modes)
 }
 
 static void
-set_modes(struct tape *w, size_t number)
+set_recorded_modes(struct tape *w, size_t number)
 {
     if (w->nmodes)
         memcpy(model_modes(w->a->model), w->modes.at[number], w->nmodes * sizeof(double));
@@ -260,7 +260,7 @@ go_back(struct tape *w, double *lambda)
         if (r->event != NO_INDEX) {
             fine = back_over_event(w, &w->event.at[r->event], v);
         } else {
-            set_modes(w, r->modes);
+            set_recorded_modes(w, r->modes);
             fine = w->o->solver == SIM_VARIATIONAL ? map_back(w, r->t1, r->t0, v, NULL)
                                                    : paced_step(&w->paced, r->t1, r->t0, v);
         }
@@ -283,7 +283,7 @@ through_start(struct tape *w, const double *lambda)
     bool fine = true;
 
     if (w->o->equilibrium && w->nx) {
-        set_modes(w, w->rest_modes);
+        set_recorded_modes(w, w->rest_modes);
         fine = outset_rests(w->outset, w->tangent, w->start, w->resting);
     }
     for (size_t q = 0; q < a->n && fine; q++) {

@@ -126,7 +126,7 @@ copy_of(const double *x, size_t n)
 }
 
 static void
-set_modes(crossings *w, const double *modes)
+set_crossing_modes(crossings *w, const double *modes)
 {
     if (w->nmodes)
         memcpy(model_modes(w->m), modes, w->nmodes * sizeof *modes);
@@ -221,9 +221,9 @@ take_rates(crossings *w, crossing *c, const double *after, bool *jumped)
     bool fine;
 
     *jumped = false;
-    set_modes(w, c->modes_after);
+    set_crossing_modes(w, c->modes_after);
     fine = model_rhs(w->m, c->t, after, c->rate[1]) == 0;
-    set_modes(w, c->modes);
+    set_crossing_modes(w, c->modes);
     fine = fine && model_rhs(w->m, c->t, c->x, c->rate[0]) == 0;
     for (size_t i = 0; i < w->nx; i++)
         *jumped |= c->x[i] != after[i];
@@ -261,10 +261,10 @@ starts(crossings *w, const crossing *c, const firing *f, size_t k)
 
     if (f->modes[k] == c->modes[k])
         return false;
-    set_modes(w, c->modes);
+    set_crossing_modes(w, c->modes);
     model_modes(w->m)[k] = f->modes[k];
     yes = model_reinits(w->m, c->t, f->x, w->reinit[0]) == 0 && w->reinit[0][f->when] != 0;
-    set_modes(w, c->modes);
+    set_crossing_modes(w, c->modes);
     return yes;
 }
 
@@ -378,7 +378,7 @@ crossings_jump(crossings *w, double t, const double *x, const double *modes, con
         *n = a.trigger.n;
         *part = bg_calloc(*n, sizeof **part);
         fine = take_apart(w, &whole, &a, after, *part);
-        set_modes(w, whole.modes_after);
+        set_crossing_modes(w, whole.modes_after);
         crossing_free(&whole);
         free(c);
     } else {
@@ -386,7 +386,7 @@ crossings_jump(crossings *w, double t, const double *x, const double *modes, con
             find_trigger(w, c, jumped);
         w->lost += fine && !c->smooth && c->sample == NO_INDEX && c->trigger == NO_INDEX && switched(w, c);
         c->smooth = c->smooth && !(c->kicked && switched(w, c));
-        set_modes(w, c->modes_after);
+        set_crossing_modes(w, c->modes_after);
     }
     vec_free(&a.trigger);
     vec_free(&a.owner);
@@ -547,7 +547,7 @@ kick_ahead(crossings *w, const crossing *c, size_t q, double dt)
 {
     double e = q != NO_INDEX ? parameter_step(w->m, w->by[q]) : direction_step(w, c->kicked, w->ahead, true);
 
-    set_modes(w, c->modes_after);
+    set_crossing_modes(w, c->modes_after);
     if (!kicked(w, c, w->ahead, q, e, dt, w->kick[0]) || !kicked(w, c, w->ahead, q, -e, dt, w->kick[1]))
         return false;
     for (size_t i = 0; i < w->nx; i++)
@@ -564,7 +564,7 @@ crossing_forward(crossings *w, const crossing *c, size_t q, size_t jump, double 
     if (c->smooth)
         return true;
 
-    set_modes(w, c->modes);
+    set_crossing_modes(w, c->modes);
     if (c->sample != NO_INDEX) {
         dt = q != NO_INDEX ? sample_moves(w, c, q) : 0;
     } else if (c->trigger != NO_INDEX) {
@@ -577,7 +577,7 @@ crossing_forward(crossings *w, const crossing *c, size_t q, size_t jump, double 
         const firing *f = &c->fired.at[k];
         struct model_when when = model_when(w->m, f->when);
 
-        set_modes(w, f->modes);
+        set_crossing_modes(w, f->modes);
         for (size_t d = f->first ? memory_depth(w, f->when) : 0; d > 0 && fine; d--)
             fine = set_ahead(w, c, f, q, dt, true);
         fine = fine && set_ahead(w, c, f, q, dt, false);
@@ -587,7 +587,7 @@ crossing_forward(crossings *w, const crossing *c, size_t q, size_t jump, double 
     fine = fine && (!c->kicked || kick_ahead(w, c, q, dt));
     for (size_t i = 0; i < w->nx; i++)
         s[i] = w->ahead[i] - c->rate[1][i] * dt;
-    set_modes(w, c->modes_after);
+    set_crossing_modes(w, c->modes_after);
     return fine;
 }
 
@@ -645,7 +645,7 @@ kick_back(crossings *w, const crossing *c, double *lambda, double *by_time, doub
     double *before = bg_calloc(w->nx + 1, sizeof *before);
     bool fine = true;
 
-    set_modes(w, c->modes_after);
+    set_crossing_modes(w, c->modes_after);
     memset(w->ahead, 0, w->nx * sizeof *w->ahead);
     for (size_t k = 0; k < w->nx + w->n + 1 && fine; k++) { /* states, parameters, time */
         size_t q = k >= w->nx && k < w->nx + w->n ? k - w->nx : NO_INDEX;
@@ -716,13 +716,13 @@ crossing_back(crossings *w, const crossing *c, double *lambda, double *gradient,
         for (size_t r = when.first; r < when.first + when.n; r++)
             by_jump[model_reinit_state(w->m, r)] += of_size(w, r, model_reinit_state(w->m, r)) *
                                                     lambda[model_reinit_state(w->m, r)];
-        set_modes(w, f->modes);
+        set_crossing_modes(w, f->modes);
         fine = back_through(w, c, f, false, lambda, &by_time, gradient);
         for (size_t d = f->first ? memory_depth(w, f->when) : 0; d > 0 && fine; d--)
             fine = back_through(w, c, f, true, lambda, &by_time, gradient);
     }
     for (size_t i = 0; i < w->nx; i++)
         by_time += c->rate[0][i] * lambda[i];
-    set_modes(w, c->modes);
+    set_crossing_modes(w, c->modes);
     return fine && back_through_time(w, c, by_time, lambda, gradient);
 }

@@ -168,7 +168,7 @@ add_run(struct search *s, size_t index, ls_rows *rows)
 }
 
 static bool
-evaluate(void *ctx, const double *theta, ls_rows *rows)
+evaluate_fit(void *ctx, const double *theta, ls_rows *rows)
 {
     struct search *s = ctx;
 
@@ -291,7 +291,7 @@ add_unknown(fit_result *r, size_t n, size_t nfree, const size_t *of, const doubl
 /* From the triangle of the derivatives by theta at the end. One at a bound counts as if it could move on: where it
  * ended there because the data hardly tell it, the others are as uncertain as if there were no bound. */
 static void
-judge(struct search *s, const double *theta, const ls_result *found, fit_result *r)
+judge_fit(struct search *s, const double *theta, const ls_result *found, fit_result *r)
 {
     size_t n = s->n, nfree = 0, *of = bg_calloc(n + 1, sizeof *of);
     double *a = bg_calloc(n * n + 1, sizeof *a), *sigma = bg_calloc(n + 1, sizeof *sigma),
@@ -414,7 +414,7 @@ struct best {
 static bool
 run_search(struct search *s, const ls_problem *p, double *theta, ls_result *found)
 {
-    if (s->f->active && evaluate(s, theta, NULL))
+    if (s->f->active && evaluate_fit(s, theta, NULL))
         choose_active(s, theta);
     least_squares(p, theta, found);
     if (found->end == LS_NO_START) {
@@ -612,7 +612,7 @@ static bool
 lost_its_way(struct search *s, const struct best *best)
 {
     return !s->f->near && best->any && (best->found.cost > ASTRAY * variation(s->f) || best->found.end == LS_STEPS) &&
-           evaluate(s, best->theta, NULL) && roughness(s) < NO_NOISE;
+           evaluate_fit(s, best->theta, NULL) && roughness(s) < NO_NOISE;
 }
 
 /* From the start through more and more of the data: what swings is followed swing by swing. */
@@ -651,7 +651,7 @@ fit_search(fit *f, fit_result *r, char **why)
     ls_problem p = { .n = n,
                      .low = low,
                      .high = high,
-                     .evaluate = evaluate,
+                     .evaluate = evaluate_fit,
                      .held = s.held,
                      .ctx = &s,
                      .most_steps = f->most_steps ? f->most_steps : MOST_STEPS,
@@ -695,7 +695,7 @@ fit_search(fit *f, fit_result *r, char **why)
     if (best.any) {
         memcpy(s.held, best.held, n * sizeof *best.held);
         set_parameters(&s, best.theta);
-        judge(&s, best.theta, &best.found, r);
+        judge_fit(&s, best.theta, &best.found, r);
         for (size_t k = 0; k < n; k++) {
             r->value[k] = best.theta[k] * s.size[k];
             r->active[k] = !s.held[k];

@@ -129,7 +129,7 @@ held(const struct search *s, size_t i)
 }
 
 static bool
-evaluate(struct search *s, const double *theta, ls_result *r)
+evaluate_rows(struct search *s, const double *theta, ls_result *r)
 {
     r->evaluations++;
     ls_rows_clear(&s->rows);
@@ -138,7 +138,7 @@ evaluate(struct search *s, const double *theta, ls_result *r)
 
 /* Takes the rows of the last evaluation as those of theta. */
 static void
-take(struct search *s, ls_result *r)
+take_rows(struct search *s, ls_result *r)
 {
     s->cost = ls_rows_triangle(&s->rows, s->triangle, s->z);
     r->rows = s->rows.count;
@@ -294,14 +294,14 @@ descend(struct search *s, ls_result *r)
         }
         if (promised <= tolerance * s->cost)
             return LS_CONVERGED;
-        fine = evaluate(s, s->trial, r);
+        fine = evaluate_rows(s, s->trial, r);
         fresh = fine ? ls_rows_triangle(&s->rows, NULL, NULL) : INFINITY;
         gain = (s->cost - fresh) / promised;
         if (isfinite(fresh) && gain > WORTH) {
             double before = s->cost;
 
             memcpy(s->theta, s->trial, s->n * sizeof *s->theta);
-            take(s, r);
+            take_rows(s, r);
             r->steps++;
             if (s->cost <= s->p->cost_floor && s->cost > SLOW * before)
                 return LS_CONVERGED;
@@ -310,9 +310,9 @@ descend(struct search *s, ls_result *r)
             growth = 2;
             if (s->p->accepted && s->p->accepted(s->p->ctx, s->theta)) {
                 memset(s->scale, 0, s->n * sizeof *s->scale);
-                if (!evaluate(s, s->theta, r))
+                if (!evaluate_rows(s, s->theta, r))
                     return LS_STUCK;
-                take(s, r);
+                take_rows(s, r);
             }
             continue;
         }
@@ -346,8 +346,8 @@ least_squares(const ls_problem *p, double *theta, ls_result *r)
     ls_rows_open(&s.rows, n);
     for (size_t i = 0; i < n; i++)
         theta[i] = fmin(fmax(theta[i], low_of(&s, i)), high_of(&s, i));
-    if (evaluate(&s, theta, r)) {
-        take(&s, r);
+    if (evaluate_rows(&s, theta, r)) {
+        take_rows(&s, r);
         r->end = isfinite(s.cost) ? descend(&s, r) : LS_NO_START;
     } else {
         r->end = LS_NO_START;

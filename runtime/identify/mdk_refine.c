@@ -203,7 +203,7 @@ run(struct simulation *s, const double *position, ls_rows *rows)
 }
 
 static bool
-evaluate(void *ctx, const double *theta, ls_rows *rows)
+evaluate_refined(void *ctx, const double *theta, ls_rows *rows)
 {
     struct simulation *s = ctx;
     size_t n = s->n, at = 0;
@@ -262,7 +262,7 @@ bool
 mdk_refine(const mdk_data *d, const double *fd, mdk_result *r, char **why)
 {
     struct simulation s;
-    ls_problem p = { .evaluate = evaluate, .most_steps = 100 };
+    ls_problem p = { .evaluate = evaluate_refined, .most_steps = 100 };
     ls_result found;
     size_t n = d->n, at = 0;
     double *matrix[3] = { r->M, r->D, r->K }, *theta, *copy = bg_malloc(n * n * sizeof *copy);

@@ -392,7 +392,7 @@ put(double *to, double by, double *sum)
 }
 
 static void
-gather(double *from, double by, double *sum)
+gather_sum(double *from, double by, double *sum)
 {
     *sum += *from * by;
 }
@@ -503,7 +503,7 @@ back_rounding(tangent *g, double *lambda, double *gradient)
         double size = 0, sum = 0;
 
         column_of(g, sizes(g), q, g->right, gather_size, &size);
-        column_of(g, g->value, q, off, gather, &sum);
+        column_of(g, g->value, q, off, gather_sum, &sum);
         gradient[q] += DBL_EPSILON * size + fabs(sum);
     }
     return true;
@@ -522,7 +522,7 @@ tangent_back(tangent *g, double *lambda, double *gradient, double *lambda_roundi
     for (size_t i = 0; i < nx; i++)
         lambda[i] = g->equal ? g->right[i] - lambda[i] : g->right[i] + g->right[g->n + i] + g->right[2 * g->n + i];
     for (size_t q = 0; q < g->nq; q++)
-        column_of(g, g->value, q, g->right, gather, &gradient[q]);
+        column_of(g, g->value, q, g->right, gather_sum, &gradient[q]);
     return !lambda_rounding || back_rounding(g, lambda_rounding, gradient_rounding);
 }
 

@@ -242,7 +242,7 @@ trim(frequency_table *t)
 }
 
 static char *
-follow(struct spectrum *s, frequency_table *t)
+follow_spectrum(struct spectrum *s, frequency_table *t)
 {
     const model_graph *g = model_graph_of(s->model);
     size_t nports = g->nports;
@@ -299,7 +299,7 @@ frequency_table_make(bg_model *m, const linearization *l, const sim_result *r, f
     if (!l->space.A)
         out->why = bg_format("it has more than %d states", (int)DENSE_MOST);
     else if (!(out->why = find_drives(&s, r)))
-        out->why = follow(&s, out);
+        out->why = follow_spectrum(&s, out);
     if (!out->why)
         trim(out);
     for (size_t k = 0; k < l->space.nu; k++)

@@ -297,7 +297,7 @@ is_regular(const held_space *h)
 
 /* all: with held unknowns behind the inputs, their conditions, three each, behind the outputs. */
 static void
-join(const state_space *all, size_t ny, held_space *h)
+join_conditions(const state_space *all, size_t ny, held_space *h)
 {
     size_t n = h->n, nw = h->nw, N = n + nw, wide = all->ny;
 
@@ -331,7 +331,7 @@ state_space_held(bg_model *m, partials *p, size_t nu, size_t ny, double t, const
          !held_by(m, nw, ny, wide, all.D, nu, H) || !solve_shared(nw, W, n + nu, G)))
         result = SPACE_SINGULAR;
     if (result == SPACE_DONE) {
-        join(&all, ny, h);
+        join_conditions(&all, ny, h);
         h->regular = is_regular(h);
         memcpy(s->A, all.A, n * n * sizeof(double));
         memcpy(s->B, all.B, n * nu * sizeof(double));

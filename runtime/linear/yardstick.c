@@ -28,7 +28,7 @@ yardstick_open(const state_space *full, yardstick *y)
 }
 
 static void
-judge(yardstick *y, yardstick_row *r, const state_space *small)
+judge_row(yardstick *y, yardstick_row *r, const state_space *small)
 {
     state_space difference = difference_of(&y->full, small);
 
@@ -57,7 +57,7 @@ yardstick_truncate(yardstick *y, size_t order)
     } else {
         for (size_t i = order; i < y->full.n; i++)
             r.bound += 2 * y->sigma[i];
-        judge(y, &r, &small);
+        judge_row(y, &r, &small);
     }
     state_space_free(&small);
     vec_push(&y->row, r);
@@ -70,7 +70,7 @@ yardstick_against(yardstick *y, const char *name, const state_space *small)
     state_space stable = { 0 };
 
     if (stable_part(small, &stable, &r.why))
-        judge(y, &r, &stable);
+        judge_row(y, &r, &stable);
     state_space_free(&stable);
     vec_push(&y->row, r);
 }

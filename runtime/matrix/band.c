@@ -66,7 +66,7 @@ inverse_of(double complex x)
 }
 
 static double complex
-product(double complex a, double complex b)
+complex_product(double complex a, double complex b)
 {
     return creal(a) * creal(b) - cimag(a) * cimag(b) + I * (creal(a) * cimag(b) + cimag(a) * creal(b));
 }
@@ -113,7 +113,7 @@ band_factor(band_matrix *m)
             exchange(band_entry(m, j, c), band_entry(m, j + at, c));
         column[0] = inverse_of(column[0]);
         for (size_t t = 1; t <= rows; t++)
-            column[t] = product(column[t], column[0]);
+            column[t] = complex_product(column[t], column[0]);
         for (size_t c = j + 1; c <= right; c++) {
             double complex *other = band_entry(m, j, c);
 
@@ -143,7 +143,7 @@ backward(const band_matrix *m, double complex *b, size_t to)
     for (size_t j = m->n; j-- > to;) {
         size_t above = least(2 * m->band, j - to);
 
-        b[j] = product(b[j], *band_entry(m, j, j));
+        b[j] = complex_product(b[j], *band_entry(m, j, j));
         if (b[j] != 0)
             subtract(b + j - above, b[j], band_entry(m, j - above, j), above);
     }
@@ -162,7 +162,8 @@ band_solve_transposed(const band_matrix *m, double complex *b)
     for (size_t j = 0; j < m->n; j++) {
         size_t above = least(2 * m->band, j);
 
-        b[j] = product(less_products(b[j], band_entry(m, j - above, j), b + j - above, above), *band_entry(m, j, j));
+        b[j] = complex_product(less_products(b[j], band_entry(m, j - above, j), b + j - above, above),
+                               *band_entry(m, j, j));
     }
     for (size_t j = m->n; j-- > 0;) {
         b[j] = less_products(b[j], band_entry(m, j, j) + 1, b + j + 1, below(m, j));

@@ -254,7 +254,7 @@ subspace(size_t n, const struct schur *b, const bool *chosen, const double compl
 
 /* X <- X G, Y <- G^H Y, T <- G^H T G for a unitary G (m by m). */
 static void
-turn(size_t n, size_t m, double complex *X, double complex *Y, double complex *T, const double complex *G)
+turn_basis(size_t n, size_t m, double complex *X, double complex *Y, double complex *T, const double complex *G)
 {
     double complex *x = bg_calloc(n * m + 1, sizeof *x), *y = bg_calloc(n * m + 1, sizeof *y),
                    *t = bg_calloc(m * m + 1, sizeof *t);
@@ -300,7 +300,7 @@ flag(size_t n, size_t m, double complex *X, double complex *Y, double complex *T
         for (size_t i = 0; i < rest; i++)
             for (size_t j = 0; j < rest; j++)
                 G[k + i + m * (k + j)] = conj(V[rest - 1 - j + rest * i]);
-        turn(n, m, X, Y, T, G);
+        turn_basis(n, m, X, Y, T, G);
         free(part);
         free(V);
         free(G);

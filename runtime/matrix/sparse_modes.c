@@ -179,7 +179,7 @@ products(size_t n, size_t m, const double complex *A, const double complex *B, b
 
 /* X <- X Q */
 static void
-turn(size_t n, size_t m, double complex *X, const double complex *Q)
+turn_vectors(size_t n, size_t m, double complex *X, const double complex *Q)
 {
     double complex *row = bg_calloc(m + 1, sizeof *row);
 
@@ -226,7 +226,7 @@ subspace(shifted *s, double complex at, size_t m, double complex *X, double comp
            LAPACKE_zgees(LAPACK_COL_MAJOR, 'V', 'N', NULL, (lapack_int)m, (lapack_complex_double *)M, (lapack_int)m,
                          &sdim, (lapack_complex_double *)mu, (lapack_complex_double *)Q, (lapack_int)m) == 0;
     if (fine)
-        turn(n, m, X, Q);
+        turn_vectors(n, m, X, Q);
     /* Y <- Y (Y^T X)^-T */
     products(n, m, X, Y, false, G); /* (Y^T X)^T */
     for (size_t i = 0; i < m; i++)
@@ -235,7 +235,7 @@ subspace(shifted *s, double complex at, size_t m, double complex *X, double comp
     fine = fine && LAPACKE_zgesv(LAPACK_COL_MAJOR, (lapack_int)m, (lapack_int)m, (lapack_complex_double *)G,
                                  (lapack_int)m, pivot, (lapack_complex_double *)Q, (lapack_int)m) == 0;
     if (fine)
-        turn(n, m, Y, Q);
+        turn_vectors(n, m, Y, Q);
     for (size_t i = 0; i < m && fine; i++) {
         lambda[i] = at + 1 / mu[i];
         for (size_t k = i + 1; k < m; k++)

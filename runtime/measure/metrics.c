@@ -55,7 +55,7 @@ by_value(const void *pa, const void *pb)
 
 /* Order, total and shares from the values; `element` gives the order of equals. */
 static void
-finish(ranking *r)
+finish_ranking(ranking *r)
 {
     double sum = 0;
 
@@ -101,7 +101,7 @@ ranking_make(const bg_model *of, const sim_result *r, enum metric m, ranking *ou
                                            : 0;
         vec_push(&out->row, row);
     }
-    finish(out);
+    finish_ranking(out);
 }
 
 void
@@ -156,7 +156,7 @@ ranking_combine(const ranking *one, size_t n, ranking *out)
             found.at[at * n + e] = x;
         }
     map_free(&seen);
-    finish(out);
+    finish_ranking(out);
     for (size_t i = 0; i < out->row.n; i++)
         for (size_t k = 0; k < n; k++)
             vec_push(&out->per, found.at[out->row.at[i].slot * n + k]);
@@ -592,7 +592,7 @@ measure_ranking(measure *q, const sim_result *r, enum metric m, ranking *out)
         vec_push(&out->row, row);
     }
     free(importance);
-    finish(out);
+    finish_ranking(out);
     return ok;
 }
 

@@ -80,7 +80,7 @@ close_solver(struct solver *s)
 /* J at point i of the grid, with the modes that were then. Where it is not finite (the slope of a root at zero), that
  * of the point before stands for it, or of the first point that has one. */
 static bool
-evaluate(struct solver *s, const sim_result *r, size_t i)
+evaluate_jacobian(struct solver *s, const sim_result *r, size_t i)
 {
     size_t nmodes = model_nmodes(s->model);
     bool fine = false;
@@ -200,13 +200,13 @@ measure(struct solver *s, struct followed *f, size_t i, const held_output *held,
 }
 
 static bool
-follow(struct solver *s, const sim_result *r, bool equilibrium, struct followed *f, const held_output *held,
-       size_t nheld, double *greatest)
+follow_outputs(struct solver *s, const sim_result *r, bool equilibrium, struct followed *f, const held_output *held,
+               size_t nheld, double *greatest)
 {
     bool rests;
 
     s->known = false;
-    if (!evaluate(s, r, 0))
+    if (!evaluate_jacobian(s, r, 0))
         return false;
     rests = equilibrium && factorize(s, INFINITY);
     if (!rests && !factorize(s, 0))
@@ -219,7 +219,7 @@ follow(struct solver *s, const sim_result *r, bool equilibrium, struct followed 
     for (size_t p = 1; p < r->points; p++) {
         double h = r->time[p] - r->time[p - 1];
 
-        if (!evaluate(s, r, p) || !factorize(s, h / 2))
+        if (!evaluate_jacobian(s, r, p) || !factorize(s, h / 2))
             return false;
         for (size_t i = 0; i < f->count; i++) {
             if (!next_point(s, f, i, h))
@@ -251,7 +251,7 @@ sensitivity(bg_model *m, const sim_result *r, bool equilibrium, const weight_cha
     for (size_t i = 0; i < n && fine; i += together) {
         f.change = change + i;
         f.count = n - i < together ? n - i : together;
-        fine = follow(&s, r, equilibrium, &f, held, nheld, greatest + i);
+        fine = follow_outputs(&s, r, equilibrium, &f, held, nheld, greatest + i);
     }
     free(f.state);
     free(f.rate);

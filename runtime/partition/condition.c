@@ -59,7 +59,7 @@ make_plan(struct conditioner *d, const size_t *at, size_t n, rewrite *plan)
 enum { TRIAL_STEPS = 200000 };
 
 static void
-prepare(void *of, struct version *v, size_t i, sim_options *so)
+prepare_condition(void *of, struct version *v, size_t i, sim_options *so)
 {
     (void)of;
     v->outputs[i].n = model_noutputs(v->c[i].model);
@@ -80,7 +80,7 @@ trier_of(const recording *run, size_t nruns, const char **experiment, arena *a)
                            .arena = a,
                            .adjust = run->adjust,
                            .ctx = run->ctx,
-                           .prepare = prepare };
+                           .prepare = prepare_condition };
 }
 
 /* The values set from outside: the same for all recordings. */

@@ -359,7 +359,7 @@ start(const struct folder *d, size_t i, struct child *out)
 }
 
 static bool
-finish(const struct folder *d, const struct child *x, folder_runs *out)
+finish_folder(const struct folder *d, const struct child *x, folder_runs *out)
 {
     size_t want = d->member.at[x->member].experiment.n, got = 0;
     bool fine = true;
@@ -416,7 +416,7 @@ run_in_order(struct folder *d, folder_runs *out, char **why)
             n++;
         }
         for (size_t k = 0; k < n; k++) {
-            fine = finish(d, &child[k], out) && fine;
+            fine = finish_folder(d, &child[k], out) && fine;
             d->member.at[child[k].member].done = true;
         }
         left -= taken_now;

@@ -150,7 +150,7 @@ reads(const struct freezer *d, var_id v, var_id target, map *seen)
 }
 
 static const char *
-number(const struct freezer *d, var_id v, double x)
+frozen_number(const struct freezer *d, var_id v, double x)
 {
     const unit *u = d->c->flat->var.at[v].unit;
     char digits[NUMBER_SIZE];
@@ -180,9 +180,9 @@ replaced_name(struct freezer *d, const ast_ref *r, var_id target, double value, 
     if (!leads)
         return NULL;
     if (v == target || k == MAP_NONE || depth == DEEPEST)
-        return number(d, target, value);
+        return frozen_number(d, target, value);
     inner = replaced(d, d->c->flat->ast->stmt[k]->value.value, NULL, target, value, depth + 1);
-    return inner ? arena_format(d->a, "(%s)", inner) : number(d, target, value);
+    return inner ? arena_format(d->a, "(%s)", inner) : frozen_number(d, target, value);
 }
 
 static const char *

@@ -37,7 +37,7 @@ study_free(local_study *s)
 }
 
 static void
-take(const flat_model *f, const junction_table *t, local_study *out)
+take_table(const flat_model *f, const junction_table *t, local_study *out)
 {
     for (size_t i = 0; i < t->row.n; i++) {
         const junction_row *x = &t->row.at[i];
@@ -88,7 +88,7 @@ run_windows(const bg_model *of, const recording *r, sim_options *o, local_ratios
 
             measure_junction(q, &run, &t);
             study_new(model_flat(m), r->experiment, from[w], fmin(to[w], run.t_end), &s);
-            take(model_flat(m), &t, &s);
+            take_table(model_flat(m), &t, &s);
             vec_push(&out->study, s);
             junction_free(&t);
         }

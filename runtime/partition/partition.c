@@ -356,7 +356,7 @@ cost(struct worker *d)
 }
 
 static enum partition_result
-take(struct worker *d, char *text, size_t length)
+take_apart(struct worker *d, char *text, size_t length)
 {
     if (text) {
         free(d->text);
@@ -393,7 +393,7 @@ condition(struct worker *d)
     if (inner) {
         result = cut(d, from, true, &text, &length);
         if (result == PARTITION_DONE && text)
-            result = take(d, text, length);
+            result = take_apart(d, text, length);
         if (result == PARTITION_DONE && (!text || says_nothing(&p->error))) {
             free(d->text);
             d->text = text = NULL;
@@ -407,7 +407,7 @@ condition(struct worker *d)
             find_subgraphs(d);
     }
     if (result == PARTITION_DONE && (text != d->text || !text))
-        result = take(d, text, length);
+        result = take_apart(d, text, length);
     if (!d->text)
         d->text = frozen_text;
     else
@@ -450,7 +450,7 @@ worker_new(const partition_options *o, partitioning *out)
 
 /* Ratios measured, which links they part, and what then hangs together. */
 static enum partition_result
-look(struct worker *d, const local_models *models, const local_setting *set)
+look_at_ratios(struct worker *d, const local_models *models, const local_setting *set)
 {
     partitioning *p = d->out;
     enum partition_result result;
@@ -485,7 +485,7 @@ partition_look(const partition_options *o, const partitioning *of, const local_m
 
     *out = (partitioning){ .graph = of->graph, .causal = of->causal };
     struct worker d = worker_new(o, out);
-    result = look(&d, models, set);
+    result = look_at_ratios(&d, models, set);
     memset(&out->graph, 0, sizeof out->graph);
     memset(&out->causal, 0, sizeof out->causal);
     worker_free(&d);
@@ -502,7 +502,7 @@ partition_find(const partition_options *o, partitioning *out)
     struct worker d = worker_new(o, out);
     result = compile_models(&d, &models);
     if (result == PARTITION_DONE)
-        result = look(&d, &models, NULL);
+        result = look_at_ratios(&d, &models, NULL);
     local_models_free(&models);
     if (result == PARTITION_DONE) {
         say_overrides(&d);

@@ -115,7 +115,7 @@ static bool place_file(struct placing *of, const char *real, bool is_model, cons
 
 /* Where it lies: free it. NULL: nowhere, or not to be read. */
 static char *
-find(const struct placing *d, const char *name)
+find_file(const struct placing *d, const char *name)
 {
     const char *slash = strrchr(d->path, '/');
     char *beside = *name == '/' || !slash ? bg_strdup(name)
@@ -134,7 +134,7 @@ find(const struct placing *d, const char *name)
 static void
 refer(struct placing *d, span at, const char *name, bool is_model)
 {
-    char *real = d->why || (d->kept && !is_model && d->kept(d->ctx, name)) ? NULL : find(d, name);
+    char *real = d->why || (d->kept && !is_model && d->kept(d->ctx, name)) ? NULL : find_file(d, name);
     const char *now;
 
     if (real && place_file(d, real, is_model, &now)) {

@@ -42,7 +42,7 @@ count(var_reads *r, var_id v, var_id what)
 }
 
 static void
-add(var_reads *r, var_id v, var_id what)
+add_read(var_reads *r, var_id v, var_id what)
 {
     r->read[r->first[v + 1]++] = what;
 }
@@ -55,7 +55,7 @@ reads_find(const flat_model *f, var_reads *out)
     for (size_t v = 2; v < f->var.n + 2; v++)
         out->first[v] += out->first[v - 1];
     out->read = bg_malloc(((size_t)out->first[f->var.n + 1] + 1) * sizeof *out->read);
-    visit_all(f, out, add);
+    visit_all(f, out, add_read);
 }
 
 void

@@ -128,7 +128,7 @@ add_samples(struct samples *s, size_t from, size_t to)
 
 /* The samples, with two rows at each event that shows. A sample at the time of an event is of neither side. */
 static void
-gather(struct samples *s, const double *event, size_t nevents, double share)
+gather_samples(struct samples *s, const double *event, size_t nevents, double share)
 {
     const columns *c = s->c;
     double tiny = c->points > 1 ? 1e-6 * (c->time[c->points - 1] - c->time[0]) / (double)c->points : 0;
@@ -269,7 +269,7 @@ sampled_write(FILE *out, const columns *c, const columns *sides, const double *e
         }
         s.range[k] = greatest > least ? greatest - least : 0;
     }
-    gather(&s, event, nevents, share);
+    gather_samples(&s, event, nevents, share);
     for (size_t from = 0, i = 1; i <= s.n; i++) {
         if (i < s.n && s.time[i] > s.time[i - 1])
             continue;

@@ -254,7 +254,7 @@ holds_frozen(const struct finder *d, var_id v, const char *reader)
 
 /* What a reader in subgraph `to` reads of others. */
 static void
-gather(struct finder *d, const var_id *slot, size_t n, uint32_t to, crossing like)
+gather_crossings(struct finder *d, const var_id *slot, size_t n, uint32_t to, crossing like)
 {
     if (to == NONE)
         return;
@@ -287,7 +287,7 @@ static void
 gather_inst(struct finder *d, inst i, uint32_t to, crossing like)
 {
     if (inst_known(i))
-        gather(d, inst_slots(d->f, i), i.n, to, like);
+        gather_crossings(d, inst_slots(d->f, i), i.n, to, like);
 }
 
 static void

@@ -137,7 +137,7 @@ look_at(const struct looking *l, const partition_options *o, size_t i, partition
 enum { LINKS, SUBGRAPHS, PARTITIONS, RATIOS };
 
 static void
-take(const struct looking *l, const partitioning *p, double *out)
+take_point(const struct looking *l, const partitioning *p, double *out)
 {
     out[LINKS] = (double)p->plan.link.n;
     out[SUBGRAPHS] = (double)p->subgraphs.subgraph.n;
@@ -164,7 +164,7 @@ look_aside(void *ctx, size_t i, void *result)
     quiet.failed = say_nothing;
     fine = look_at(l, &quiet, i + 1, &p) == PARTITION_DONE;
     if (fine)
-        take(l, &p, result);
+        take_point(l, &p, result);
     partitioning_free(&p);
     return fine;
 }
@@ -187,7 +187,7 @@ name_curves(sweep *s, const flat_model *f, const partitioning *p, bool **strong)
     }
 }
 
-/* All values: (n of them) rows of what take() gives into *all. */
+/* All values: (n of them) rows of what take_point() gives into *all. */
 static enum partition_result
 look_at_all(struct looking *l, double **all, size_t *row, bool **strong, char **why)
 {
@@ -200,7 +200,7 @@ look_at_all(struct looking *l, double **all, size_t *row, bool **strong, char **
         *row = RATIOS + 2 * l->nlinks;
         *all = bg_calloc(s->n * *row + 1, sizeof **all);
         name_curves(s, l->graphs.graph.flat, &p, strong);
-        take(l, &p, *all);
+        take_point(l, &p, *all);
         side_by_side(s->n - 1, *row * sizeof **all, 0, look_aside, l, *all + *row);
     }
     for (size_t i = 1; i < s->n && result == PARTITION_DONE; i++) {
@@ -210,7 +210,7 @@ look_at_all(struct looking *l, double **all, size_t *row, bool **strong, char **
             partitioning_free(&p);
             result = look_at(l, l->o, i, &p);
             if (result == PARTITION_DONE)
-                take(l, &p, x);
+                take_point(l, &p, x);
         }
         if (result == PARTITION_DONE && x[LINKS] != (double)l->nlinks) {
             *why = bg_format("%s changes the graph of the model", s->parameter);

@@ -179,7 +179,7 @@ find_bond(struct finder *d, uint32_t i)
 
 /* The source that a two-port becomes when it goes one way, on the side of its out-port (forward) or its in-port. */
 static bool
-turn(struct finder *d, const flat_element *e, bool forward, rewrite_bond *out)
+turn_one_way(struct finder *d, const flat_element *e, bool forward, rewrite_bond *out)
 {
     const flat_model *f = d->c->flat;
     const flat_port *by = &f->port.at[e->port0 + (forward ? 0 : 1)];
@@ -231,8 +231,8 @@ find_two_port(struct finder *d, uint32_t i)
     if (d->m)
         put_ratios(d, &x, d->m->port[e->port0], d->m->port[e->port0 + 1]);
     x.may[BOND_DROP] = true;
-    x.may[BOND_FORWARD] = turn(d, e, true, &x.change[BOND_FORWARD]);
-    x.may[BOND_BACKWARD] = turn(d, e, false, &x.change[BOND_BACKWARD]);
+    x.may[BOND_FORWARD] = turn_one_way(d, e, true, &x.change[BOND_FORWARD]);
+    x.may[BOND_BACKWARD] = turn_one_way(d, e, false, &x.change[BOND_BACKWARD]);
     vec_push(d->out, x);
 }
 
@@ -470,7 +470,8 @@ reading(const bond_candidate *x, enum bond_way way, const char *why)
 }
 
 static int
-add(const bond_candidate *x, enum bond_way way, enum metric metric, arena *a, struct reading out[READINGS_MOST], int n)
+add_reading(const bond_candidate *x, enum bond_way way, enum metric metric, arena *a, struct reading out[READINGS_MOST],
+            int n)
 {
     const char *why = why_small(x, metric, a);
 
@@ -488,8 +489,8 @@ add_ways(const bond_candidate *x, enum metric metric, arena *a, struct reading o
 {
     bool backward_first = x->ratio[1] < x->ratio[0];
 
-    n = add(x, backward_first ? BOND_BACKWARD : BOND_FORWARD, metric, a, out, n);
-    return add(x, backward_first ? BOND_FORWARD : BOND_BACKWARD, metric, a, out, n);
+    n = add_reading(x, backward_first ? BOND_BACKWARD : BOND_FORWARD, metric, a, out, n);
+    return add_reading(x, backward_first ? BOND_FORWARD : BOND_BACKWARD, metric, a, out, n);
 }
 
 int
@@ -498,17 +499,19 @@ bonds_readings(const bond_candidate *x, enum metric metric, arena *a, struct rea
     bool tail = x->negligible[0], head = x->negligible[1];
 
     if (tail && head)
-        return metric == METRIC_RELATIVE ? add(x, BOND_DROP, metric, a, out, 0)
-                                         : add_ways(x, metric, a, out, add(x, BOND_DROP, metric, a, out, 0));
+        return metric == METRIC_RELATIVE ? add_reading(x, BOND_DROP, metric, a, out, 0)
+                                         : add_ways(x, metric, a, out, add_reading(x, BOND_DROP, metric, a, out, 0));
     if (metric != METRIC_JUNCTION)
         return 0;
-    return tail ? add(x, BOND_FORWARD, metric, a, out, 0) : head ? add(x, BOND_BACKWARD, metric, a, out, 0) : 0;
+    return tail   ? add_reading(x, BOND_FORWARD, metric, a, out, 0)
+           : head ? add_reading(x, BOND_BACKWARD, metric, a, out, 0)
+                  : 0;
 }
 
 int
 bonds_all_readings(const bond_candidate *x, arena *a, struct reading out[READINGS_MOST])
 {
-    return add_ways(x, METRIC_JUNCTION, a, out, add(x, BOND_DROP, METRIC_JUNCTION, a, out, 0));
+    return add_ways(x, METRIC_JUNCTION, a, out, add_reading(x, BOND_DROP, METRIC_JUNCTION, a, out, 0));
 }
 
 static double

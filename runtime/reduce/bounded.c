@@ -469,7 +469,7 @@ measure_result(struct search *d)
 }
 
 static void
-begin(struct search *d)
+begin_search(struct search *d)
 {
     d->now = d->first;
     find_bounds(d);
@@ -509,7 +509,7 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
         result = REDUCE_FAILED;
     } else {
         out->model = arena_strdup(out->arena, d.first.c[0].flat->name);
-        begin(&d);
+        begin_search(&d);
         if ((d.error = check_tolerances(&d)))
             result = REDUCE_NO_TOLERANCE;
         else if (!search_all(&d))

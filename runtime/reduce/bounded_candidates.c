@@ -39,7 +39,7 @@ adds(const flat_model *f, const flat_element *e)
 
 /* A source of zero, as the text says it: by this reduction, or by a number. */
 static bool
-is_zero(const struct search *d, const flat_element *e)
+is_zero_source(const struct search *d, const flat_element *e)
 {
     const flat_model *f = d->now.c[0].flat;
     const flat_law *law = is_source(e) ? port_law(f, e->port0) : NULL;
@@ -265,7 +265,7 @@ add_elements(struct search *d, const uint32_t *of, const factor *at, candidates 
                                .term = NONE,
                                .nelements = 1,
                                .nstorages = e->type == EL_C || e->type == EL_I };
-        bool zero = is_zero(d, e);
+        bool zero = is_zero_source(d, e);
 
         if ((of && of[i] != NONE) || !is_part(d, e, zero))
             continue;
@@ -297,7 +297,7 @@ are_many(const struct search *d, const component_list *list, const uint32_t *of)
     for (uint32_t i = 0; i < f->element.n && n <= ALONE_MOST; i++) {
         const flat_element *e = &f->element.at[i];
 
-        n += !(of && of[i] != NONE) && !is_zero(d, e) && is_part(d, e, false);
+        n += !(of && of[i] != NONE) && !is_zero_source(d, e) && is_part(d, e, false);
     }
     return n > ALONE_MOST;
 }

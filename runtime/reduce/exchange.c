@@ -231,7 +231,7 @@ try_block(struct exchange *x, const struct set *block, size_t n)
 }
 
 static struct exchange
-begin(struct search *d, const struct verdict *best)
+begin_exchange(struct search *d, const struct verdict *best)
 {
     const compilation *now = &d->now.c[0], *c = best->v.c ? &best->v.c[0] : now;
     struct exchange x = { .d = d,
@@ -263,7 +263,7 @@ bool
 exchange(struct search *d, const struct option *option, size_t noptions, struct candidate **taken, size_t *n,
          struct verdict *best)
 {
-    struct exchange x = begin(d, best);
+    struct exchange x = begin_exchange(d, best);
     size_t count, tried = 0;
     struct set *set;
     int *chosen;

@@ -77,7 +77,7 @@ take_out(const struct search *d, const compilation *c, struct candidate *const *
 
 /* Runs what is left in every experiment. */
 static bool
-judge(struct search *d, compilation *c, const struct demand *demand, struct verdict *out)
+judge_runs(struct search *d, compilation *c, const struct demand *demand, struct verdict *out)
 {
     struct version v = { .c = c, .lent = true };
     size_t at = 0;
@@ -117,7 +117,7 @@ in_image_try(struct search *d, struct candidate *const *taken, size_t n, const s
         c[i].model = model_another(d->image.c[i].model);
         fine = take_out(d, &c[i], taken + d->image.taken, n - d->image.taken);
     }
-    fine = fine && judge(d, c, demand, out);
+    fine = fine && judge_runs(d, c, demand, out);
     for (size_t i = 0; i < d->trier.n; i++)
         model_free(c[i].model);
     free(c);

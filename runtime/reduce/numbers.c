@@ -83,7 +83,7 @@ find_written(const compilation *c, const char *name, const ast_unit **declared)
 
 /* Of an expression that is one number, declared: the unit where it has none of its own. */
 static number_place
-number_of(const compilation *c, const ast_expr *e, const ast_unit *declared)
+place_of_number(const compilation *c, const ast_expr *e, const ast_unit *declared)
 {
     const ast_expr *number = e && e->kind == AST_NEG ? e->un.a : e;
     const char *why;
@@ -101,7 +101,7 @@ place_in_tree(const compilation *c, const char *name)
     const ast_unit *declared = NULL;
     const ast_expr *e = find_written(c, name, &declared);
 
-    return number_of(c, e, declared);
+    return place_of_number(c, e, declared);
 }
 
 /* The literal that alone gives v, VAR_NONE: there is none of the text. */
@@ -169,14 +169,14 @@ number_initial(const compilation *c, size_t state)
     size_t same = 0;
 
     if (v->kind == VAR_INTEGRAL)
-        return number_of(c, find_start(c, var_name(f, model_state(c->model, state).var), &declared), declared);
+        return place_of_number(c, find_start(c, var_name(f, model_state(c->model, state).var), &declared), declared);
     for (size_t i = 0; i < f->initial.n; i++)
         if (f->initial.at[i].port == v->owner && f->initial.at[i].q >= Q_DISPLACEMENT)
             at = f->initial.at[i].at;
     for (size_t i = 0; i < f->initial.n; i++)
         same += f->initial.at[i].at.file == at.file && f->initial.at[i].at.begin == at.begin;
     /* of a component that is there more than once it would be the start of all */
-    return same == 1 && at.end > at.begin ? number_of(c, find_stated(c, at), NULL) : (number_place){ 0 };
+    return same == 1 && at.end > at.begin ? place_of_number(c, find_stated(c, at), NULL) : (number_place){ 0 };
 }
 
 char *

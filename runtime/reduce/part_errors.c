@@ -81,7 +81,7 @@ open_backward(struct backward *b, bg_model *m, const held_output *held, size_t n
 
 /* The transposed pattern, and what is needed to run. */
 static void
-prepare(struct backward *b)
+prepare_backward(struct backward *b)
 {
     int64_t *next = bg_calloc(b->n + 1, sizeof *next);
 
@@ -115,7 +115,7 @@ prepare(struct backward *b)
 }
 
 static void
-release(struct backward *b)
+release_backward(struct backward *b)
 {
     if (b->factor)
         factor_free(b->factor);
@@ -273,7 +273,7 @@ step_back(struct backward *b, double h, double left)
 }
 
 static void
-set_modes(const struct backward *b, size_t p)
+set_grid_modes(const struct backward *b, size_t p)
 {
     size_t n = model_nmodes(b->model);
 
@@ -283,11 +283,11 @@ set_modes(const struct backward *b, size_t p)
 
 /* Partial derivatives and rates at a point of the grid */
 static bool
-look(struct backward *b, const sim_result *r, size_t p)
+look_at_point(struct backward *b, const sim_result *r, size_t p)
 {
     const double *x = r->state + p * b->nx;
 
-    set_modes(b, p);
+    set_grid_modes(b, p);
     if (model_has_blocks(b->model))
         model_accept(b->model, r->time[p], x);
     return model_partials_at(b->model, b->of, r->time[p], x, b->value) == 0 &&
@@ -311,7 +311,7 @@ run_back(struct backward *b)
         size_t next = begins_at(b, b->times);
         double left = p > 0 ? r->time[p] - r->time[p - 1] : 0;
 
-        fine = look(b, r, p) && (p + 1 == r->points || step_back(b, r->time[p + 1] - r->time[p], left)) &&
+        fine = look_at_point(b, r, p) && (p + 1 == r->points || step_back(b, r->time[p + 1] - r->time[p], left)) &&
                (p != next || p == 0 || begin_runs(b, left));
     }
     return fine;
@@ -362,13 +362,13 @@ run_share(void *ctx, size_t i, void *result)
     memset(out, 0, (b->nelements + 1) * sizeof *out);
     b->share = i;
     b->begun = b->times = 0;
-    prepare(b);
+    prepare_backward(b);
     fine = run_back(b);
     if (fine)
         measure(b, out + 1);
     for (size_t k = 0; k < 2 * b->nelements * b->room && b->moves; k++)
         moves[k] = (float)b->moved[k];
-    release(b);
+    release_backward(b);
     return fine;
 }
 
@@ -459,7 +459,7 @@ find_greatest_rates(const struct backward *b, double *rate, double *greatest)
     bool fine = true;
 
     for (size_t p = 0; p < r->points && fine; p++) {
-        set_modes(b, p);
+        set_grid_modes(b, p);
         fine = model_rhs(b->model, r->time[p], r->state + p * b->nx, rate) == 0;
         for (size_t i = 0; i < b->nx && fine; i++)
             greatest[i] = fmax(greatest[i], fabs(rate[i]));
@@ -482,9 +482,9 @@ switches_smoothly(const struct backward *b)
 
         if (!memcmp(r->mode + p * n, r->mode + (p - 1) * n, n * sizeof(double)))
             continue;
-        set_modes(b, p - 1);
+        set_grid_modes(b, p - 1);
         fine = model_rhs(b->model, r->time[p], x, before) == 0;
-        set_modes(b, p);
+        set_grid_modes(b, p);
         fine = fine && model_rhs(b->model, r->time[p], x, rate) == 0;
         for (size_t i = 0; i < b->nx && fine; i++)
             fine = fabs(rate[i] - before[i]) <= SMOOTH * greatest[i];

@@ -61,7 +61,7 @@ beside(const struct top *t, uint32_t whose)
     return t->whose == whose ? t->second : t->first;
 }
 static double
-share(double x, double of)
+share_of(double x, double of)
 {
     return of > 0 ? x / of : x > 0 ? INFINITY : 0;
 }
@@ -263,13 +263,13 @@ find_factors(const flat_model *f, const double *all, size_t n, factor *out)
                 continue;
             own = j->type == 1 ? e[x->index] : flow[x->index];
             if (j->ninc > 1)
-                at.own = share(own, beside(&sum[k], i));
+                at.own = share_of(own, beside(&sum[k], i));
             /* through a neighbour it acts on junctions of this kind again: where it counts for nothing there, it does
              * not matter here */
             if (isfinite(beyond))
-                at.own = fmin(at.own, share(own, beyond));
+                at.own = fmin(at.own, share_of(own, beyond));
             if (most >= 0)
-                at.common = share(common[k], most);
+                at.common = share_of(common[k], most);
             /* an element with several ports matters where it matters most */
             o->own = f->element.at[f->port.at[x->index].element].nports > 1 ? fmax(o->own, at.own) : at.own;
             o->common = f->element.at[f->port.at[x->index].element].nports > 1 ? fmax(o->common, at.common) : at.common;

@@ -106,7 +106,7 @@ reduction_said(arena *a, const sources *s, const rewrite_item *item)
 
 /* All outputs are followed, and activity. */
 static void
-prepare(void *of, struct version *v, size_t i, sim_options *so)
+prepare_ranking(void *of, struct version *v, size_t i, sim_options *so)
 {
     const struct reducer *d = of;
 
@@ -205,7 +205,7 @@ add_component(const component_list *list, const uint32_t *of, const metric_row *
 
 /* Elements to try, the least important first: those behind the leading set that the threshold asks for. */
 static void
-choose(const struct reducer *d, const struct version *v, const factor *at, choices *out)
+choose_elements(const struct reducer *d, const struct version *v, const factor *at, choices *out)
 {
     const flat_model *f = v->c->flat;
     component_list list = { 0 };
@@ -499,7 +499,7 @@ do_round(struct reducer *d, const struct version *first, const struct version *v
     if (d->o->nonly)
         choose_named(d, v, at, &all);
     else if (metric_is_integral(d->o->metric))
-        choose(d, v, at, &all);
+        choose_elements(d, v, at, &all);
     else
         choose_bonds(d, v, at, &all);
     if (all.n && !take_choices(d, v, &all, &taken, &left, &best)) {
@@ -638,7 +638,7 @@ reduce(compilation *c, const reduce_options *o, reduction *out, char **why)
                               .arena = out->arena,
                               .adjust = o->adjust,
                               .ctx = o->ctx,
-                              .prepare = prepare,
+                              .prepare = prepare_ranking,
                               .of = &d };
     if (version_run(&d.trier, &first, &d.set, &at)) {
         version_free(&d.trier, &first);

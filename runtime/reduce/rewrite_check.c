@@ -511,7 +511,7 @@ compare(const struct lines *a, const struct lines *b, bool subset, char **why)
 }
 
 static void
-remember(map *m, const char *name)
+remember_name(map *m, const char *name)
 {
     if (name)
         map_set(m, bg_hash_bytes(name, strlen(name), 0), 1);
@@ -530,10 +530,10 @@ remember_instances(const flat_model *f, map *gone)
     }
     for (uint32_t i = 0; i < f->element.n; i++)
         if (f->element.at[i].parent != NONE && in[f->element.at[i].parent])
-            remember(gone, f->element.at[i].name);
+            remember_name(gone, f->element.at[i].name);
     for (uint32_t i = 0; i < f->junction.n; i++)
         if (f->junction.at[i].parent != NONE && in[f->junction.at[i].parent])
-            remember(gone, f->junction.at[i].name);
+            remember_name(gone, f->junction.at[i].name);
     free(in);
 }
 
@@ -567,7 +567,7 @@ remember_unstated(const flat_model *f, const rewrite *r, map *unstated)
             *(lost.at[middle].begin <= x->at.begin ? &lo : &hi) = middle;
         }
         if (x->at.file == lost.at[lo].file && lost.at[lo].begin <= x->at.begin && x->at.begin < lost.at[lo].end)
-            remember(unstated, initial_of(f, x));
+            remember_name(unstated, initial_of(f, x));
     }
     vec_free(&lost);
 }
@@ -584,21 +584,21 @@ rewrite_check(const flat_model *before, const rewrite *r, const flat_model *afte
     for (size_t i = 0; i < r->item.n; i++)
         if (r->item.at[i].kind == REWRITE_ELEMENT || r->item.at[i].kind == REWRITE_JUNCTION ||
             r->item.at[i].kind == REWRITE_TWO_PORT)
-            remember(&plan.gone, r->item.at[i].name);
+            remember_name(&plan.gone, r->item.at[i].name);
         else if (r->item.at[i].kind == REWRITE_CLAMP)
-            remember(&plan.clamped, r->item.at[i].owner);
+            remember_name(&plan.clamped, r->item.at[i].owner);
         else if (r->item.at[i].kind == REWRITE_TERM_DELETE || r->item.at[i].kind == REWRITE_TERM_MEAN) {
-            remember(&plan.changed, r->item.at[i].owner);
+            remember_name(&plan.changed, r->item.at[i].owner);
             for (size_t k = 0; k < r->item.at[i].nelements; k++)
-                remember(&plan.changed, r->item.at[i].element[k]);
+                remember_name(&plan.changed, r->item.at[i].element[k]);
         } else if (r->item.at[i].kind == REWRITE_DROP_BOND || r->item.at[i].kind == REWRITE_CONDITION) {
             const rewrite_bond *x = &r->bond.at[r->item.at[i].bond - 1];
 
             map_set(&plan.cut, x->arrow.begin, r->item.at[i].bond);
-            remember(&plan.changed, x->two_port ? x->source : NULL);
+            remember_name(&plan.changed, x->two_port ? x->source : NULL);
         } else if (r->item.at[i].kind == REWRITE_FOLD) {
-            remember(&plan.folded, r->item.at[i].name);
-            remember(&plan.into, r->item.at[i].owner);
+            remember_name(&plan.folded, r->item.at[i].name);
+            remember_name(&plan.into, r->item.at[i].owner);
         }
     remember_instances(before, &plan.gone);
     remember_unstated(before, r, &plan.unstated);
@@ -607,7 +607,7 @@ rewrite_check(const flat_model *before, const rewrite *r, const flat_model *afte
     after_plan.unstated = plan.unstated;
     for (int i = 0; i < after->ast->nstmt; i++)
         if (after->ast->stmt[i]->kind == AST_STMT_VALUE)
-            remember(&declared, after->ast->stmt[i]->value.name);
+            remember_name(&declared, after->ast->stmt[i]->value.name);
     rename_folded(before, &plan);
     put_graph(before, &plan, &a);
     put_graph(after, &after_plan, &b);

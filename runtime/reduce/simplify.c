@@ -34,7 +34,7 @@ typedef VEC(struct part) parts;
 
 /* All outputs are followed, and activity. */
 static void
-prepare(void *of, struct version *v, size_t i, sim_options *so)
+prepare_comparison(void *of, struct version *v, size_t i, sim_options *so)
 {
     (void)of;
     v->outputs[i].n = model_noutputs(v->c[i].model);
@@ -132,7 +132,7 @@ line_of(const struct simplifier *d, span at)
 }
 
 static void
-refuse(struct simplifier *d, const struct part *x, const char *why)
+refuse_part(struct simplifier *d, const struct part *x, const char *why)
 {
     uint64_t key = bg_hash_bytes(x->name, strlen(x->name), 0);
 
@@ -169,7 +169,7 @@ take_most(struct simplifier *d, const struct version *now, const parts *all, con
             continue;
         }
         if (n == 1)
-            refuse(d, &all->at[i++], t.failure);
+            refuse_part(d, &all->at[i++], t.failure);
         batch = (n + 1) / 2;
         trial_free(&d->trier, &t);
     }
@@ -382,7 +382,7 @@ reduction_simplify(const char *path, const simplify_options *o, const sources *s
                               .arena = r->arena,
                               .adjust = o->adjust,
                               .ctx = o->ctx,
-                              .prepare = prepare,
+                              .prepare = prepare_comparison,
                               .of = &d };
     *why = NULL;
     memcpy(text, r->text, r->length + 1);

@@ -198,7 +198,7 @@ run_weighed(const recording *r, const span *weigh, size_t n, struct weighed_run 
 
 /* What the run says of the terms: their occurrences stand behind all other outputs. */
 static void
-gather(struct finding *s, const struct weighed_run *w)
+gather_occurrences(struct finding *s, const struct weighed_run *w)
 {
     const flat_model *f = w->c.flat;
     size_t all = w->ran ? model_noutputs(w->c.model) : 0, first = w->ran ? all - f->weighed.n : 0,
@@ -405,7 +405,7 @@ term_candidates_find(const compilation *c, const recording *run, size_t nruns, c
                      ((term_kept){ "terms", SPAN_NONE,
                                    arena_format(a, "what they are worth in %s is not known: %s", run[x].experiment,
                                                 diag_first_error(s.weighed[x].c.sources)) }));
-        gather(&s, &s.weighed[x]);
+        gather_occurrences(&s, &s.weighed[x]);
     }
     out->predicts = predict(&s, error);
     for (uint32_t i = 0; i < n; i++) {

@@ -84,7 +84,7 @@ trimmed(const struct finder *f, span at)
     return at;
 }
 
-static void find(struct finder *f, const ast_expr *e, uint32_t within);
+static void find_sums(struct finder *f, const ast_expr *e, uint32_t within);
 
 /* e is the topmost + or - of a sum: gathers its operands from the right. */
 static void
@@ -134,7 +134,7 @@ find_sum(struct finder *f, const ast_expr *e, uint32_t within)
             vec_push(&f->out->term, list.at[i]);
         vec_push(&f->out->sum, s);
         for (uint32_t i = 0; i < s.n; i++)
-            find(f, f->out->term.at[s.first + i].expr, s.first + i);
+            find_sums(f, f->out->term.at[s.first + i].expr, s.first + i);
     }
     vec_free(&list);
 }
@@ -142,7 +142,7 @@ find_sum(struct finder *f, const ast_expr *e, uint32_t within)
 /* Sums in an expression, from the outside in. Conditions, exponents and names of columns are no places for a smaller
  * sum. */
 static void
-find(struct finder *f, const ast_expr *e, uint32_t within)
+find_sums(struct finder *f, const ast_expr *e, uint32_t within)
 {
     if (!e)
         return;
@@ -151,24 +151,24 @@ find(struct finder *f, const ast_expr *e, uint32_t within)
         if (is_sum(e)) {
             find_sum(f, e, within);
         } else if (e->bin.op == AST_MUL || e->bin.op == AST_DIV) {
-            find(f, e->bin.a, within);
-            find(f, e->bin.b, within);
+            find_sums(f, e->bin.a, within);
+            find_sums(f, e->bin.b, within);
         } else if (e->bin.op == AST_POW) {
-            find(f, e->bin.a, within);
+            find_sums(f, e->bin.a, within);
         }
         break;
-    case AST_NEG: find(f, e->un.a, within); break;
+    case AST_NEG: find_sums(f, e->un.a, within); break;
     case AST_IF:
-        find(f, e->cond.a, within);
-        find(f, e->cond.b, within);
+        find_sums(f, e->cond.a, within);
+        find_sums(f, e->cond.b, within);
         break;
     case AST_CALL:
         for (int i = 0; i < e->call.nargs && strcmp(e->call.name, "table"); i++)
-            find(f, e->call.arg[i], within);
+            find_sums(f, e->call.arg[i], within);
         break;
     case AST_MATRIX:
         for (int i = 0; i < e->matrix.rows * e->matrix.cols; i++)
-            find(f, e->matrix.entry[i], within);
+            find_sums(f, e->matrix.entry[i], within);
         break;
     default: break;
     }
@@ -217,7 +217,7 @@ says_same(const term *x, const term *y)
 }
 
 static void
-join(terms *t, size_t i, size_t k)
+join_terms(terms *t, size_t i, size_t k)
 {
     uint32_t first = t->term.at[k].with != NONE ? t->term.at[k].with : (uint32_t)k;
 
@@ -242,7 +242,7 @@ pair(struct finder *f, size_t first)
                     continue;
                 if (by_text ? says_same(x, y)
                             : x->with == NONE && y->with == NONE && reads_port(x, y->port) && reads_port(y, x->port))
-                    join(t, i, k);
+                    join_terms(t, i, k);
             }
 }
 
@@ -256,7 +256,7 @@ find_node(struct finder *f, const ast_node *n)
     f->owner = ast_node_name(n);
     f->of_value = false;
     f->node = NULL; /* in `= expr` e f q p are no names of the law */
-    find(f, n->own->linear, NONE);
+    find_sums(f, n->own->linear, NONE);
     f->node = n;
     for (int i = 0; i < n->own->block->nitems; i++) {
         const ast_law_item *item = &n->own->block->item[i];
@@ -265,7 +265,7 @@ find_node(struct finder *f, const ast_node *n)
                        (item->left.nparts == 1 && !strcmp(item->left.part[0].name, "energy"));
         f->port = !strcmp(n->own->type, "R") && item->left.nparts > 1 ? item->left.part[0].name : NULL;
         if (item->kind == AST_LAW_EQUATION)
-            find(f, item->right, NONE);
+            find_sums(f, item->right, NONE);
     }
     f->no_number = false;
     f->port = NULL;
@@ -310,7 +310,7 @@ find_stmt(struct finder *f, const ast_stmt *s)
         f->owner = s->value.name;
         f->of_value = true;
         f->node = NULL;
-        find(f, s->value.value, NONE);
+        find_sums(f, s->value.value, NONE);
         break;
     case AST_STMT_FOR:
         for (int i = 0; i < s->loop.n; i++)

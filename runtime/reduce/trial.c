@@ -47,7 +47,7 @@ worth(void *of, const compilation *c)
 
 /* Outputs that are held are followed; where something is asked of the trial, only as long as they may still be near. */
 static void
-prepare(void *of, struct version *v, size_t i, sim_options *so)
+prepare_trial(void *of, struct version *v, size_t i, sim_options *so)
 {
     struct search *d = of;
 
@@ -82,7 +82,7 @@ search_trier(struct search *d, const char *path, const compile_shared *shared)
                                .adjust = d->o->adjust,
                                .ctx = d->o->ctx,
                                .worth = worth,
-                               .prepare = prepare,
+                               .prepare = prepare_trial,
                                .why = why_ended,
                                .of = d };
 }

@@ -253,7 +253,8 @@ joins(const network *k, size_t a, size_t b)
 
 /* Adds what hangs together with the part `first`; does it reach inputs, and outputs? */
 static void
-spread(const network *k, const uint8_t *fate, size_t first, size_t *group, size_t number, size_t *stack, bool reach[2])
+spread_group(const network *k, const uint8_t *fate, size_t first, size_t *group, size_t number, size_t *stack,
+             bool reach[2])
 {
     size_t depth = 0;
 
@@ -327,7 +328,7 @@ network_piece_of(const network *k, const uint8_t *fate, network_piece *p)
         if (!group[i] && is_in(k, fate, i)) {
             bool reach[2] = { false, false };
 
-            spread(k, fate, i, group, ++groups, stack, reach);
+            spread_group(k, fate, i, group, ++groups, stack, reach);
             good[groups] = reach[0] && reach[1];
         }
     p->whole = true;

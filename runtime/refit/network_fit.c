@@ -236,7 +236,7 @@ derive(struct fitting *x, double omega, size_t y, size_t u, double weight)
 }
 
 static bool
-evaluate(void *ctx, const double *theta, ls_rows *rows)
+evaluate_response(void *ctx, const double *theta, ls_rows *rows)
 {
     struct fitting *x = ctx;
     const frequencies *f = x->f;
@@ -301,7 +301,7 @@ network_fit(const network *k, const tuning *t, const uint8_t *fate, const freque
         least_squares(&(ls_problem){ .n = x.nmoved,
                                      .low = low,
                                      .high = high,
-                                     .evaluate = evaluate,
+                                     .evaluate = evaluate_response,
                                      .ctx = &x,
                                      .step_tolerance = 1e-5,
                                      .cost_tolerance = 1e-6,
@@ -467,7 +467,7 @@ may_go(const struct fitting *x, size_t part)
 }
 
 static bool
-look(struct fitting *x, size_t every, prospect *p, struct outlook *o)
+look_at_prospect(struct fitting *x, size_t every, prospect *p, struct outlook *o)
 {
     const network *k = x->k;
     const frequencies *f = x->f;
@@ -515,7 +515,7 @@ look(struct fitting *x, size_t every, prospect *p, struct outlook *o)
 
 /* What is left of each error when the parameters follow, to first order, not far. */
 static void
-judge(const struct outlook *o, prospect *p)
+judge_prospect(const struct outlook *o, prospect *p)
 {
     size_t n = o->columns, m = o->rows;
     double *N = bg_calloc(n * n + 1, sizeof *N), *g = bg_calloc(n * o->ncandidates + 1, sizeof *g),
@@ -575,9 +575,9 @@ network_prospects(const network *k, const tuning *t, const uint8_t *fate, const 
                           .entries = f->size };
     o.J = bg_calloc(o.rows * o.columns + 1, sizeof *o.J);
     o.error = bg_calloc(o.rows * *n + 1, sizeof *o.error);
-    fine = look(&x, every, p, &o);
+    fine = look_at_prospect(&x, every, p, &o);
     if (fine)
-        judge(&o, p);
+        judge_prospect(&o, p);
     free(o.J);
     free(o.error);
     fitting_close(&x);

@@ -137,7 +137,7 @@ turn_rows(const struct whole *h, const double *Q, double *A, size_t rows, size_t
 
 /* Its parts are those of the eigenvectors of M from here on. */
 static bool
-turn(struct whole *h, network *k)
+turn_whole(struct whole *h, network *k)
 {
     double *c = bg_calloc(h->n + 1, sizeof *c);
     bool fine;
@@ -212,7 +212,7 @@ turn_all(bg_model *m, const double *M, size_t first, size_t n, const double *X, 
         }
         if (is_one && X && fine)
             read_given(&h, X, n, k);
-        if (is_one && fine && !turn(&h, k)) {
+        if (is_one && fine && !turn_whole(&h, k)) {
             *why = bg_strdup("the eigenvalues of a field's coefficients do not converge");
             fine = false;
         }

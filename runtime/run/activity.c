@@ -106,7 +106,7 @@ watch_balance(activity *a, const double *p)
 }
 
 static int
-evaluate(activity *a, double t, const double *x, double *power)
+evaluate_powers(activity *a, double t, const double *x, double *power)
 {
     int status = a->place ? model_powers_unordered(a->model, t, x, power) : model_powers(a->model, t, x, power);
 
@@ -117,7 +117,7 @@ int
 activity_begin(activity *a, double t, const double *x)
 {
     a->t = t;
-    int status = evaluate(a, t, x, a->power[0]);
+    int status = evaluate_powers(a, t, x, a->power[0]);
     return status == 0 && !watch_balance(a, a->power[0]) ? 1 : status;
 }
 
@@ -379,7 +379,7 @@ add_crossings(activity *a, size_t n, double h, const double *const p[5], const i
 
 /* Samples of window w (border[2w] .. border[2w+1]) when n are spread over all. */
 static size_t
-share(size_t n, const double *border, size_t nborders, size_t w)
+samples_of_window(size_t n, const double *border, size_t nborders, size_t w)
 {
     double whole = 0, part = border[2 * w + 1] - border[2 * w];
 
@@ -401,7 +401,7 @@ activity_sample_over(activity *a, const activity_sampler *s, size_t n, const dou
     a->place = NULL;
     for (size_t i = 0; i < n; i++) {
         a->cursor[i].s = s[i];
-        a->cursor[i].count = share(s[i].n, border, nborders, 0);
+        a->cursor[i].count = samples_of_window(s[i].n, border, nborders, 0);
     }
     a->value = bg_calloc(a->n + 1, sizeof(double));
     a->energy = bg_calloc(a->n + 1, sizeof(double));
@@ -460,7 +460,7 @@ take_samples(activity *a, struct cursor *c, double t)
             c->window++;
             c->next = 0;
             if (2 * c->window + 1 < a->border.n)
-                c->count = share(c->s.n, a->border.at, a->border.n, c->window);
+                c->count = samples_of_window(c->s.n, a->border.at, a->border.n, c->window);
         }
     }
 }
@@ -471,7 +471,7 @@ activity_step(activity *a, double t, const double *const x[4])
     double h = t - a->t;
 
     for (int k = 0; k < 4; k++) {
-        int status = evaluate(a, k < 3 ? a->t + quartic_place[k] * h : t, x[k], a->power[k + 1]);
+        int status = evaluate_powers(a, k < 3 ? a->t + quartic_place[k] * h : t, x[k], a->power[k + 1]);
         if (status != 0)
             return status;
     }

@@ -129,7 +129,7 @@ along_line(audit *a, size_t s, size_t first, double t, const double *from, const
 
 /* What storage ports hold at (t, x), behind the powers of ports and bonds (model.h), in bonds[1]. */
 static bool
-look(audit *a, double t, const double *x)
+look_at_storage(audit *a, double t, const double *x)
 {
     const double *at = a->bonds[1] + a->graph->nports + a->graph->nbonds;
     double all = 0;
@@ -158,7 +158,7 @@ end_stretch(audit *a, double t, const double *x)
 {
     size_t at = a->graph->nports + a->graph->nbonds;
 
-    if (!look(a, t, x))
+    if (!look_at_storage(a, t, x))
         return false;
     for (size_t s = 0; s < a->store.n; s++) {
         struct taken *e = &a->taken[a->store.at[s]];
@@ -179,7 +179,7 @@ audit_start(void *of, double t, const double *x)
 
     a->begun = true;
     a->t = t;
-    a->broken = !look(a, t, x);
+    a->broken = !look_at_storage(a, t, x);
     swap(&a->bonds[0], &a->bonds[1]);
     return true; /* the run itself says what is wrong */
 }
@@ -288,7 +288,7 @@ audit_jump(void *of, double t, const double *before, const double *modes_before,
     a->broken = !end_stretch(a, t, before);
     model_let_give(a->model, true);
     memcpy(modes, a->modes, nmodes * sizeof *modes);
-    a->broken = a->broken || !look(a, t, after);
+    a->broken = a->broken || !look_at_storage(a, t, after);
     for (size_t s = 0; s < a->store.n && !a->broken; s++) {
         double change = taken_up(a, s, at);
 

@@ -5,7 +5,7 @@
 #include "model_graph.h"
 
 static void
-add(columns *c, map *seen, column x)
+append_column(columns *c, map *seen, column x)
 {
     uint64_t key = bg_hash_bytes(x.name, strlen(x.name), 0);
 
@@ -28,12 +28,12 @@ columns_make(bg_model *m, const sim_result *r, columns *c)
     for (size_t k = 0; r->output && k < nout; k++) {
         const struct model_output *o = &g->output[k];
 
-        add(c, &seen, (column){ o->name, o->quantity, o->unit, o->display, r->output + k, nout });
+        append_column(c, &seen, (column){ o->name, o->quantity, o->unit, o->display, r->output + k, nout });
     }
     for (size_t k = 0; r->state && k < nx; k++) {
         struct model_state s = model_state(m, k);
 
-        add(c, &seen, (column){ s.name, NULL, s.unit, s.display, r->state + k, nx });
+        append_column(c, &seen, (column){ s.name, NULL, s.unit, s.display, r->state + k, nx });
     }
     map_free(&seen);
 }

@@ -360,7 +360,7 @@ turn_jumped(events *e, double t, const double *x)
 /* Switches what clearly contradicts its mode at (t, x), round by round: all of it at first, later the first alone,
  * which comes to an end where diodes and contacts have one (least-index pivoting; Murty 1974). */
 static enum events_status
-follow(events *e, double t, double *x)
+follow_contradictions(events *e, double t, double *x)
 {
     size_t most = ROUNDS + 4 * e->watched.n;
 
@@ -440,7 +440,7 @@ events_switch(events *e, double t_seen, const double *x_seen, double t, double *
     }
     if (e->turn.n == 0 || rests(e, t, x))
         return EVENTS_SAME;
-    return turn_all(e, t, x) ? follow(e, t, x) : EVENTS_STOP;
+    return turn_all(e, t, x) ? follow_contradictions(e, t, x) : EVENTS_STOP;
 }
 
 enum events_status
@@ -458,14 +458,14 @@ events_due(events *e, double t, double *x)
     }
     if (!any)
         return EVENTS_SAME;
-    return e->watched.n || e->nets ? follow(e, t, x) : EVENTS_SWITCHED;
+    return e->watched.n || e->nets ? follow_contradictions(e, t, x) : EVENTS_SWITCHED;
 }
 
 enum events_status
 events_jolted(events *e, double t, double *x)
 {
     e->t = t;
-    return e->watched.n || e->nets ? follow(e, t, x) : EVENTS_SWITCHED;
+    return e->watched.n || e->nets ? follow_contradictions(e, t, x) : EVENTS_SWITCHED;
 }
 
 /* ---- what events do to states ---- */

@@ -38,7 +38,7 @@ struct choosing {
 };
 
 static void
-begin(struct choosing *c, size_t most, size_t nmark)
+begin_choosing(struct choosing *c, size_t most, size_t nmark)
 {
     double *room = bg_calloc(most * (nmark + c->nmodes) + 1, sizeof *room);
 
@@ -74,7 +74,7 @@ is_same(const struct choosing *c, const double *a, const double *b)
 
 /* Adds what has been evaluated with the present modes, unless it is there already. */
 static void
-add(struct choosing *c)
+add_solution(struct choosing *c)
 {
     struct candidate *now = &c->at[c->n];
 
@@ -138,15 +138,15 @@ choose_block(struct choosing *c, const struct model_solutions *s)
     double *modes = model_modes(c->model);
     size_t best;
 
-    begin(c, s->n + 1, s->unknowns);
+    begin_choosing(c, s->n + 1, s->unknowns);
     c->by_powers = false;
     if (model_chosen(c->choice, c->power, c->at[0].mark))
-        add(c);
+        add_solution(c);
     for (size_t i = 0; i < s->n && c->n > 0; i++) {
         memcpy(modes, c->at[0].modes, c->nmodes * sizeof *modes);
         model_choose(c->choice, s->other + i * s->unknowns);
         if (events_agree(c->events, c->t, c->x) && model_chosen(c->choice, c->power, c->at[c->n].mark))
-            add(c);
+            add_solution(c);
     }
     best = best_of(c);
     model_choose(c->choice, best > 0 ? c->at[best].mark : NULL);
@@ -171,7 +171,7 @@ add_powers(struct choosing *c)
     if (model_powers(c->model, c->t, c->x, now->mark) != 0)
         return;
     memcpy(c->power, now->mark, c->nelements * sizeof *c->power);
-    add(c);
+    add_solution(c);
 }
 
 /* Adds what follows where mode k has another value; so many are tried. */
@@ -224,7 +224,7 @@ choose_modes(struct choosing *c)
     size_t best = 0, tried = 0;
 
     memcpy(first, model_modes(c->model), c->nmodes * sizeof *first);
-    begin(c, MOST_CANDIDATES + 1, c->nelements);
+    begin_choosing(c, MOST_CANDIDATES + 1, c->nelements);
     c->by_powers = true;
     for (uint32_t k = 0; k < c->nmodes && tried < MOST_TRIED; k++)
         tried += try_mode(c, k, first);

@@ -62,7 +62,7 @@ find_parts(const model_graph *g)
 }
 
 static uint32_t
-number_of(map *m, uint64_t key, size_t *n)
+number_of_key(map *m, uint64_t key, size_t *n)
 {
     uint32_t k = map_get(m, key);
 
@@ -101,8 +101,9 @@ scales_new(bg_model *m, double rtol, double atol)
         bool stored = x.kind == VAR_STORED;
 
         s->pseudo[i] = stored && g->junction[x.junction].pseudo;
-        s->unit_of[i] = number_of(&units, map_ptr_key(x.unit), &s->nunits);
-        s->part_of[i] = number_of(&parts, 1 + (stored ? (uint64_t)joined_first(parent, x.junction) : NONE), &s->nparts);
+        s->unit_of[i] = number_of_key(&units, map_ptr_key(x.unit), &s->nunits);
+        s->part_of[i] = number_of_key(&parts, 1 + (stored ? (uint64_t)joined_first(parent, x.junction) : NONE),
+                                      &s->nparts);
     }
     s->unit_size = bg_calloc(s->nunits + 1, sizeof *s->unit_size);
     s->energy = bg_calloc(s->nparts + 1, sizeof *s->energy);

@@ -488,7 +488,7 @@ start_delays(run *s)
 }
 
 static bool
-begin(run *s)
+begin_run(run *s)
 {
     const sim_options *o = s->o;
     sim_result *r = s->r;
@@ -635,7 +635,7 @@ simulate(bg_model *m, const sim_options *o, sim_result *r)
     s.integrator = integrator_new(m, rtol, o->atol, o->solver, s.start, s.stop, o->activity || o->track);
     events_measure(s.events, moves, tolerated, s.integrator);
     double before = bg_cpu_seconds(), compiled = model_compile_seconds(m);
-    ok = begin(&s) && main_loop(&s);
+    ok = begin_run(&s) && main_loop(&s);
     run_warn_unresolved(&s);
     r->nunfinite = watch_report(s.watch);
     r->cpu_seconds = bg_cpu_seconds() - before - (model_compile_seconds(m) - compiled);

@@ -29,7 +29,7 @@ width(const track *k)
 }
 
 static int
-evaluate(track *k, bg_model *m, double t, const double *x, double *out)
+evaluate_outputs(track *k, bg_model *m, double t, const double *x, double *out)
 {
     int status;
 
@@ -123,7 +123,7 @@ track_begin(track *k, bg_model *m, double t, const double *x)
     if (!k->last)
         k->last = bg_calloc(width(k) + 1, sizeof *k->last);
     k->t = t;
-    return evaluate(k, m, t, x, k->last);
+    return evaluate_outputs(k, m, t, x, k->last);
 }
 
 int
@@ -143,7 +143,8 @@ track_step(track *k, bg_model *m, double t, const double *const x[4])
     vec_resize(&k->value, from + 5 * w);
     memcpy(k->value.at + from, k->last, w * sizeof *k->last);
     for (size_t i = 0; i < 4; i++) {
-        int status = evaluate(k, m, i < 3 ? k->t + quartic_place[i] * h : t, x[i], k->value.at + from + (i + 1) * w);
+        int status = evaluate_outputs(k, m, i < 3 ? k->t + quartic_place[i] * h : t, x[i],
+                                      k->value.at + from + (i + 1) * w);
 
         if (status != 0)
             return status;

@@ -247,7 +247,7 @@ moving_end(variational *v, double t0, double t1, double h, double *x1)
 
 /* By the rates themselves, so that what pulls on one and pushes on another cancels. */
 static int
-take(variational *v, double t0, double t1, const double *x0, double *x1)
+step_by_rates(variational *v, double t0, double t1, const double *x0, double *x1)
 {
     double h = t1 - t0, *kept = v->lost;
     int status = mean_rates(v, t0, t1, x0);
@@ -298,7 +298,7 @@ variational_step(variational *v, double t0, double t1, const double *x0, const d
             v->d[i] += v->change[i];
         }
         if (status == 0 && (most <= ROUNDING || (most < STALLED && most > FALLS * last))) {
-            status = take(v, t0, t1, x0, x1);
+            status = step_by_rates(v, t0, t1, x0, x1);
             v->before = h;
             return status;
         }
@@ -344,7 +344,7 @@ help(struct trial *w)
 }
 
 static bool
-refuse(struct trial *w, span at, const char *name, const char *why)
+refuse_model(struct trial *w, span at, const char *name, const char *why)
 {
     diag_error(model_sources(w->model), "variational-form", at, "the variational integrator does not take \"%s\": %s",
                name, why);
@@ -360,25 +360,25 @@ nothing_switches(struct trial *w)
     if (model_has_nets(m))
         for (size_t i = 0; i < w->g->nelements; i++)
             if (w->g->element[i].switched)
-                return refuse(w, w->g->element[i].at, w->g->element[i].name, "it is an ideal switch");
+                return refuse_model(w, w->g->element[i].at, w->g->element[i].name, "it is an ideal switch");
     for (size_t k = 0; k < model_ndelays(m); k++)
-        return refuse(w, model_delay(m, k).at, model_delay(m, k).text, "it is delayed");
+        return refuse_model(w, model_delay(m, k).at, model_delay(m, k).text, "it is delayed");
     for (size_t k = 0; k < model_nwhens(m); k++) {
         struct model_when when = model_when(m, k);
 
         if (when.kind == WHEN_TURNS && when.n)
-            return refuse(w, when.at, when.text, "it sets states anew");
+            return refuse_model(w, when.at, when.text, "it sets states anew");
         if (when.kind == WHEN_SAMPLES)
-            return refuse(w, when.at, when.text, "it takes samples");
+            return refuse_model(w, when.at, when.text, "it takes samples");
     }
     for (size_t k = 0; k < model_nmodes(m); k++) {
         struct model_mode mode = model_mode(m, k);
 
         if (!mode.known && mode.kind != MODE_DOMAIN && mode.kind != MODE_GIVEN)
-            return refuse(w, mode.at, mode.text, "it switches as the states move");
+            return refuse_model(w, mode.at, mode.text, "it switches as the states move");
     }
     for (size_t k = 0; k < model_nconstraints(m); k++)
-        return refuse(w, model_constraint_place(m, k), "such that", "a condition holds the states");
+        return refuse_model(w, model_constraint_place(m, k), "such that", "a condition holds the states");
     return true;
 }
 
@@ -444,8 +444,9 @@ ratios_fit(struct trial *w)
         if (sides > 1 && is_kinematic(w, el))
             w->mover = (uint32_t)i;
         else if (sides > 1)
-            fine = refuse(w, el->at, el->name,
-                          "its ratio moves, not with displacements alone, and there are stores on both of its sides");
+            fine = refuse_model(
+                w, el->at, el->name,
+                "its ratio moves, not with displacements alone, and there are stores on both of its sides");
     }
     free(moves);
     return fine;
@@ -463,20 +464,22 @@ elements_fit(struct trial *w)
             var_id flow = g->port[el->port0 + k].f;
 
             if (differs(w->v[0][flow], w->v[1][flow]))
-                return refuse(w, el->at, el->name, "a source of velocity that follows the motion is no force");
+                return refuse_model(w, el->at, el->name, "a source of velocity that follows the motion is no force");
         }
     }
     for (size_t i = 0; i < g->ndependent; i++) {
         const struct model_element *el = &g->element[g->port[g->dependent[i]].element];
 
         if (!el->linear && !is_displacement(w, g->dependent[i]))
-            return refuse(w, el->at, el->name, "it moves with another inertia, and its law is not given by one number");
+            return refuse_model(w, el->at, el->name,
+                                "it moves with another inertia, and its law is not given by one number");
     }
     for (size_t k = 0; k < g->ndependent && g->common_states; k++) {
         const struct model_element *el = &g->element[g->port[g->dependent[k]].element];
 
         if (!el->linear)
-            return refuse(w, el->at, el->name, "no state is what it stores, and its law is not given by one number");
+            return refuse_model(w, el->at, el->name,
+                                "no state is what it stores, and its law is not given by one number");
     }
     return true;
 }
@@ -496,17 +499,18 @@ masses_fit(struct trial *w)
         const struct model_element *el = &g->element[i];
 
         if (el->type == EL_I && (!el->linear || el->nports != 1 || g->port[el->port0].crossed))
-            return refuse(w, el->at, el->name, "its law is not given by one number, and a ratio between stores moves");
+            return refuse_model(w, el->at, el->name,
+                                "its law is not given by one number, and a ratio between stores moves");
     }
     for (size_t i = 0; i < g->ndependent; i++)
         if (is_displacement(w, g->dependent[i])) {
             const struct model_element *el = &g->element[g->port[g->dependent[i]].element];
 
-            return refuse(w, el->at, el->name, "what it stores is no state, and a ratio between stores moves");
+            return refuse_model(w, el->at, el->name, "what it stores is no state, and a ratio between stores moves");
         }
     k = kinetic_new(w->model);
     if (!(kinetic_carried(k, w->t, w->moved) < EQUAL))
-        fine = refuse(w, mover->at, mover->name, "its ratio moves, and a source moves inertias");
+        fine = refuse_model(w, mover->at, mover->name, "its ratio moves, and a source moves inertias");
     kinetic_free(k);
     return fine;
 }
@@ -562,10 +566,10 @@ displacements_follow(struct trial *w)
             if (!state_is_displacement(w, i))
                 continue;
             if (fabs(rate[1][i] - rate[0][i]) > UNMOVED * size)
-                fine = refuse(w, s.at, s.name, w->mover == NONE ? OTHER_RATE : MOVED_RATE);
+                fine = refuse_model(w, s.at, s.name, w->mover == NONE ? OTHER_RATE : MOVED_RATE);
             else if (numbers && fabs(rate[2][i] + rate[3][i] - 2 * rate[0][i]) >
                                     STRAIGHT * fabs(rate[2][i] - rate[3][i]) + STRAIGHT_OF_ALL * fabs(rate[0][i]))
-                fine = refuse(w, s.at, s.name, "its rate is no sum of velocities by fixed ratios");
+                fine = refuse_model(w, s.at, s.name, "its rate is no sum of velocities by fixed ratios");
         }
     for (int k = 0; k < 4; k++)
         free(rate[k]);

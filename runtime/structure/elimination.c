@@ -282,7 +282,7 @@ add_multiple(elimination *r, uint32_t target, double factor, node text, const su
 }
 
 static const term *
-find(const sum *s, uint32_t column)
+find_term(const sum *s, uint32_t column)
 {
     size_t low = 0, high = s->n;
 
@@ -299,7 +299,7 @@ find(const sum *s, uint32_t column)
 
 /* The pivot of a row: of the least `may`, then a constant, then one that few other rows have; of fair size. */
 static const term *
-choose(const elimination *r, const sum *s, const uint8_t *may)
+choose_pivot(const elimination *r, const sum *s, const uint8_t *may)
 {
     const term *best = NULL;
     uint64_t best_cost = UINT64_MAX;
@@ -347,7 +347,7 @@ pivot_on(elimination *r, uint32_t i, const term *chosen)
     holds = r->in[column];
     memset(&r->in[column], 0, sizeof r->in[column]);
     for (size_t k = 0; k < holds.n; k++) {
-        const term *t = holds.at[k] == i ? NULL : find(&r->row.at[holds.at[k]].s, column);
+        const term *t = holds.at[k] == i ? NULL : find_term(&r->row.at[holds.at[k]].s, column);
 
         if (t)
             add_multiple(r, holds.at[k], -t->value, r->pool ? ex_neg(r->pool, t->text) : NODE_NONE, &r->row.at[i].s,
@@ -376,7 +376,7 @@ elimination_eliminate(elimination *r, const uint8_t *may)
             for (uint32_t i = 0; i < r->row.n; i++) {
                 const term *t;
 
-                if (r->row.at[i].used || !(t = choose(r, &r->row.at[i].s, now)))
+                if (r->row.at[i].used || !(t = choose_pivot(r, &r->row.at[i].s, now)))
                     continue;
                 if (r->row.at[i].s.n > limit) {
                     longer = r->row.at[i].s.n < longer ? r->row.at[i].s.n : longer;
@@ -395,7 +395,7 @@ bool
 elimination_exchange(elimination *r, uint32_t solved, uint32_t free)
 {
     uint32_t i = r->pivot[solved];
-    const term *t = i == NONE ? NULL : find(&r->row.at[i].s, free);
+    const term *t = i == NONE ? NULL : find_term(&r->row.at[i].s, free);
     double most = 0;
 
     for (size_t k = 0; t && k < r->row.at[i].s.n; k++)

@@ -45,7 +45,7 @@ coefficient_rates_free(coefficient_rates *r)
 }
 
 static bool
-is_zero(const struct relations *w, struct slope a)
+is_zero_slope(const struct relations *w, struct slope a)
 {
     double x;
 
@@ -73,7 +73,7 @@ rate_of_definition(coefficient_rates *r, inst def, const eq_block *but)
         bool rests = but && e->kind == DEF_BLOCK && &r->w->e->block.at[e->index] == but;
         struct slope rate = rests ? (struct slope){ 0, relations_number(r->w, 0) } : rate_of_variable(r, v);
 
-        if (!is_zero(r->w, rate))
+        if (!is_zero_slope(r->w, rate))
             total = plus_product(r->w, total, relations_slope(r->w, def, k), rate);
     }
     return total;
@@ -200,7 +200,7 @@ coefficient_rate(coefficient_rates *r, struct slope a)
         if (e->op != EX_SLOT)
             continue;
         rate = rate_of_variable(r, e->a);
-        if (!is_zero(w, rate)) {
+        if (!is_zero_slope(w, rate)) {
             node by = ex_derivative(w->pool, a.text, e->a);
 
             total = plus_product(w, total, (struct slope){ ex_eval(w->pool, by, w->v), by }, rate);

@@ -58,7 +58,7 @@ sort_states(const linearization *l, struct parts *w, char **why)
 
 /* from[rows, columns] of a matrix with n rows. */
 static double *
-take(const double *from, size_t n, size_t rows, const size_t *row, size_t columns, const size_t *column)
+take_submatrix(const double *from, size_t n, size_t rows, const size_t *row, size_t columns, const size_t *column)
 {
     double *to = bg_calloc(rows * columns + 1, sizeof *to);
 
@@ -211,7 +211,7 @@ static bool
 masses(const linearization *l, const struct parts *w, const double *S, double *M, double *MS)
 {
     size_t np = w->np;
-    double *energy = hamiltonian_energy(l), *Q = take(energy, l->space.n, np, w->p, np, w->p),
+    double *energy = hamiltonian_energy(l), *Q = take_submatrix(energy, l->space.n, np, w->p, np, w->p),
            *T = dense_transpose(np, np, S);
     bool fine = dense_solve(np, T, np, Q); /* S^-T Q */
 
@@ -237,9 +237,11 @@ static void
 fill(const linearization *l, const struct parts *w, const double *S, bool own, second_order *s, char **why)
 {
     size_t n = l->space.n, np = w->np, ne = w->ne, nu = l->space.nu;
-    double *App = take(l->space.A, n, np, w->p, np, w->p), *Ape = take(l->space.A, n, np, w->p, ne, w->e),
-           *Aep = take(l->space.A, n, ne, w->e, np, w->p), *Bp = take(l->space.B, n, np, w->p, nu, NULL),
-           *Be = take(l->space.B, n, ne, w->e, nu, NULL), *MS = bg_calloc(np * np + 1, sizeof *MS),
+    double *App = take_submatrix(l->space.A, n, np, w->p, np, w->p),
+           *Ape = take_submatrix(l->space.A, n, np, w->p, ne, w->e),
+           *Aep = take_submatrix(l->space.A, n, ne, w->e, np, w->p),
+           *Bp = take_submatrix(l->space.B, n, np, w->p, nu, NULL),
+           *Be = take_submatrix(l->space.B, n, ne, w->e, nu, NULL), *MS = bg_calloc(np * np + 1, sizeof *MS),
            *to = bg_calloc(np * np + 1, sizeof *to), *G = bg_calloc(ne * np + 1, sizeof *G),
            *MSA = bg_calloc(np * ne + 1, sizeof *MSA), *T = dense_transpose(np, np, S);
 

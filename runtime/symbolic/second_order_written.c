@@ -68,7 +68,7 @@ times(const struct written *k, struct slope a, struct slope b)
 }
 
 static struct slope
-number(const struct written *k, double x)
+constant_slope(const struct written *k, double x)
 {
     return (struct slope){ x, relations_number(&k->w, x) };
 }
@@ -114,7 +114,7 @@ gather_store(struct written *k, size_t column, struct slope a)
 
     for (size_t i = 0; i < s.n; i++)
         if (sign > 0 || s.at[i].column != column)
-            gather_kept(k, s.at[i].column, times(k, times(k, number(k, sign), a), coefficient(&s.at[i])));
+            gather_kept(k, s.at[i].column, times(k, times(k, constant_slope(k, sign), a), coefficient(&s.at[i])));
 }
 
 /* The column of the laws that a variable is which the junctions leave free. */
@@ -142,7 +142,7 @@ store_column(struct written *k, uint32_t column)
 
 /* a times a variable, before the laws of storage are solved: to is where they are put, or NULL: gathered. */
 static void
-spread(struct written *k, uint32_t column, struct slope a, elimination *to)
+spread_slope(struct written *k, uint32_t column, struct slope a, elimination *to)
 {
     term one;
     double sign;
@@ -152,7 +152,7 @@ spread(struct written *k, uint32_t column, struct slope a, elimination *to)
         return;
     s = made_of(k->w.r, column, &one, &sign);
     for (size_t i = 0; i < s.n && k->w.fine; i++) {
-        struct slope b = times(k, times(k, number(k, sign), a), coefficient(&s.at[i]));
+        struct slope b = times(k, times(k, constant_slope(k, sign), a), coefficient(&s.at[i]));
         size_t at;
 
         if ((sign < 0 && s.at[i].column == column) || is_nothing(k, b))
@@ -170,9 +170,9 @@ spread(struct written *k, uint32_t column, struct slope a, elimination *to)
 }
 
 static void
-gather(struct written *k, uint32_t column, struct slope a)
+gather_slope(struct written *k, uint32_t column, struct slope a)
 {
-    spread(k, column, a, NULL);
+    spread_slope(k, column, a, NULL);
 }
 
 /* ---------------------------------------------------------------- rows of balances */
@@ -221,7 +221,7 @@ put_rate_of_gathered(struct written *k, double factor, const char *whose)
 
     for (size_t i = 0; i < k->nheld; i++) {
         size_t c = k->held[i];
-        struct slope a = times(k, number(k, factor), k->sum[c]);
+        struct slope a = times(k, constant_slope(k, factor), k->sum[c]);
 
         put(k, balance_column(k, c), coefficient_rate(k->rates, a));
         if (is_nothing(k, a))
@@ -277,7 +277,7 @@ put_law(struct written *k, const flat_law *law, bool storage)
                    : law->out == Q_EFFORT ? p->e
                    : law->out == Q_FLOW   ? p->f
                                           : p->stored;
-        struct slope by = number(k, -1);
+        struct slope by = constant_slope(k, -1);
         uint32_t own;
 
         if (a < n && !relations_moves(&k->w, v))
@@ -288,7 +288,7 @@ put_law(struct written *k, const flat_law *law, bool storage)
             relations_fail(&k->w, "the law of %s has no finite slope here", port_name(f, law->port));
         own = port_with(k, &f->element.at[p->element], v, storage);
         if (own == NONE)
-            spread(k, v, by, storage ? k->laws : NULL);
+            spread_slope(k, v, by, storage ? k->laws : NULL);
         else if (storage)
             elimination_put(k->laws, (uint32_t)(k->in.dependent + k->number_of[own]), by.value, by.text);
         else
@@ -309,21 +309,21 @@ put_taken_out(struct written *k)
         uint32_t rate = k->w.rate[k->state_of_e[i]];
 
         if (!k->w.rests[k->state_of_e[i]]) /* else a junction's effort is the state: its balance leaves nothing over */
-            put(k, k->at.e_rate + i, number(k, 1));
+            put(k, k->at.e_rate + i, constant_slope(k, 1));
         if (rate != NONE && (rate >= k->w.nvars || relations_moves(&k->w, rate)))
-            gather(k, rate, number(k, -1));
+            gather_slope(k, rate, constant_slope(k, -1));
         put_gathered(k);
         elimination_end(k->r);
     }
     for (size_t i = 0; i < s->nd; i++) {
-        put(k, k->at.r + i, number(k, -1));
-        gather_store(k, k->in.dependent + i, number(k, 1));
+        put(k, k->at.r + i, constant_slope(k, -1));
+        gather_store(k, k->in.dependent + i, constant_slope(k, 1));
         put_rate_of_gathered(k, 1, port_name(f, s->dependent[i]));
         elimination_end(k->r);
     }
     for (size_t i = 0; i < s->nl; i++) {
-        put(k, k->at.in + i, number(k, -1));
-        gather(k, dissipator_gets(k, s->dissipator[i]), number(k, 1));
+        put(k, k->at.in + i, constant_slope(k, -1));
+        gather_slope(k, dissipator_gets(k, s->dissipator[i]), constant_slope(k, 1));
         put_gathered(k);
         elimination_end(k->r);
         put_law(k, port_law(f, s->dissipator[i]), false);
@@ -368,12 +368,12 @@ put_balances(struct written *k)
         uint32_t rate = k->w.rate[k->state_of_p[i]];
         double sign = z == NO_INDEX ? 1 : f->port.at[k->t.storage[z]].sign;
 
-        put(k, k->at.left + i, number(k, 1));
+        put(k, k->at.left + i, constant_slope(k, 1));
         if (z != NO_INDEX) {
-            gather_store(k, k->in.momentum + i, number(k, 1));
+            gather_store(k, k->in.momentum + i, constant_slope(k, 1));
             put_rate_of_gathered(k, sign, port_name(f, k->t.storage[z]));
         }
-        gather(k, rate, number(k, -sign));
+        gather_slope(k, rate, constant_slope(k, -sign));
         put_gathered(k);
         elimination_end(k->r);
     }
@@ -409,16 +409,16 @@ read_displacements(struct written *k)
     struct displacements d = { bg_calloc(ne * wide + 1, sizeof *d.G), bg_calloc(ne * ne + 1, sizeof *d.own) };
 
     for (size_t i = 0; i < ne * wide; i++)
-        d.G[i] = number(k, 0);
+        d.G[i] = constant_slope(k, 0);
     for (size_t i = 0; i < ne * ne; i++)
-        d.own[i] = number(k, 0);
+        d.own[i] = constant_slope(k, 0);
     for (size_t i = 0; i < ne; i++) {
         term unused;
         sum row = elimination_express(k->r, (uint32_t)(k->at.e_rate + i), &unused);
 
         for (size_t a = 0; a < row.n; a++) {
             size_t c = row.at[a].column;
-            struct slope by = times(k, number(k, -1), coefficient(&row.at[a]));
+            struct slope by = times(k, constant_slope(k, -1), coefficient(&row.at[a]));
 
             if (c >= k->at.u)
                 d.G[i + ne * (k->np + c - k->at.u)] = by;
@@ -444,7 +444,7 @@ take_rates_of_inputs(struct written *k, struct displacements *d)
     for (size_t i = 0; i < ne; i++)
         for (size_t j = 0; j < k->nopen; j++) {
             struct slope *to = &d->G[i + ne * (k->np + j)], by = d->G[i + ne * (k->np + k->nopen + j)];
-            struct slope more = times(k, number(k, -1), coefficient_rate(k->rates, by));
+            struct slope more = times(k, constant_slope(k, -1), coefficient_rate(k->rates, by));
 
             for (size_t e = 0; e <= ne; e++) {
                 if (!is_nothing(k, more)) {
@@ -503,7 +503,7 @@ put_displacements(struct written *k)
     take_rates_of_inputs(k, &d);
     check_displacements(k, &d);
     for (size_t i = 0; i < ne; i++) {
-        put(k, k->at.e + i, number(k, -1));
+        put(k, k->at.e + i, constant_slope(k, -1));
         for (size_t j = 0; j < k->np; j++)
             put(k, k->at.q + j, d.G[i + ne * j]);
         for (size_t j = 0; j < k->t.nu; j++)
@@ -613,7 +613,7 @@ read_balances(struct written *k, const linearization *l, structure_block out[5])
             else if (c >= at->v_rate)
                 column = (c - at->v_rate) % k->np;
             if (column != NO_INDEX) {
-                struct slope by = times(k, number(k, b < 3 ? 1 : -1), coefficient(&row.at[a]));
+                struct slope by = times(k, constant_slope(k, b < 3 ? 1 : -1), coefficient(&row.at[a]));
 
                 block_add(&k->w, &out[b], i, column, by.value, by.text);
             }

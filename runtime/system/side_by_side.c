@@ -59,7 +59,7 @@ wait_for(pid_t child)
 
 /* Memory that processes share; NULL: there is none to be had. */
 static void *
-share(size_t bytes)
+share_memory(size_t bytes)
 {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
@@ -83,7 +83,7 @@ side_by_side(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_
     if (w.workers > n)
         w.workers = n ? n : 1;
     if (w.workers > 1)
-        shared = share(bytes);
+        shared = share_memory(bytes);
     if (!shared) {
         w.workers = 1;
         do_share(&w, 0);
@@ -128,7 +128,7 @@ side_run_begin(size_t size, size_t workers, bool (*one)(void *ctx, size_t i, voi
         workers = side_by_side_workers();
     r->work = (struct work){ .n = 1, .size = size, .workers = 1, .one = one, .ctx = ctx };
     r->bytes = size + 1;
-    r->work.result = workers > 1 ? share(r->bytes) : NULL;
+    r->work.result = workers > 1 ? share_memory(r->bytes) : NULL;
     if (r->work.result)
         memset(r->work.result, 0xff, r->bytes);
     r->child = r->work.result ? fork() : -1;
@@ -230,7 +230,7 @@ side_by_side_in_turn(size_t n, size_t size, size_t workers, bool (*one)(void *ct
         w.workers = n ? n : 1;
     bytes = sizeof *w.turns + w.workers * sizeof *w.at + n * size;
     if (w.workers > 1)
-        shared = share(bytes);
+        shared = share_memory(bytes);
     if (!shared) {
         w.workers = 1;
         shared = bg_calloc(1, bytes);
