@@ -159,6 +159,7 @@ struct model_mode {
     size_t partner;       /* of MODE_SIGN its MODE_STICK, and the other way round */
     int side;             /* not 0: g is side times the argument of a sign(), whose MODE_STICK is the partner */
     bool corner;          /* only min, max and abs read it: nothing jumps when it switches */
+    bool relay;           /* of MODE_SIGN: only relays (`if`) read it */
     bool known;           /* depends on parameters and linearly on time alone: it switches at known times */
     double slope, offset; /* of g over time where known: g = offset + slope*t */
 };
