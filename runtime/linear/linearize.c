@@ -245,6 +245,36 @@ compare_ways(linearization *l, const state_space *all, const struct columns_of *
 
 /* ---------------------------------------------------------------- what is conserved */
 
+/* Is the k-th of what no state changes changed by what is given by states [n]? */
+static bool
+is_fed(const linearization *l, size_t k, const double *by)
+{
+    size_t n = l->space.n;
+    double sum = 0, size = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        sum += l->conserved[k * n + i] * by[i];
+        size += fabs(l->conserved[k * n + i] * by[i]);
+    }
+    return fabs(sum) > CLEAN * size;
+}
+
+bool
+linear_fed_by(const linearization *l, size_t k, size_t input)
+{
+    return is_fed(l, k, l->space.B + l->space.n * input);
+}
+
+bool
+linear_is_integrator(const linearization *l, size_t k)
+{
+    bool found = is_fed(l, k, l->rate);
+
+    for (size_t u = 0; u < l->space.nu && !found; u++)
+        found = linear_fed_by(l, k, u);
+    return found;
+}
+
 /* The left null space of A in reduced echelon form: each is one state and others that were taken for it. */
 static void
 find_conserved(linearization *l)
