@@ -408,14 +408,14 @@ part_choices(pool *p, node from)
     return result;
 }
 
-/* Do b and c differ where g is zero, for any values of their slots? Where that is not to be found out: no. They do as
- * far as anybody knows where they choose themselves. */
+/* Do b and c differ where g is zero, for any values of their slots? Where that is not to be found out, as where they
+ * choose themselves: no. */
 static bool
 differ_at(pool *p, node g, node b, node c)
 {
     uint32_t n = ex_slot_bound(p, g);
     double *value;
-    bool differ = pool_node(p, b)->switching || pool_node(p, c)->switching, known = differ;
+    bool differ = false, known = pool_node(p, b)->switching || pool_node(p, c)->switching;
 
     n = ex_slot_bound(p, b) > n ? ex_slot_bound(p, b) : n;
     n = ex_slot_bound(p, c) > n ? ex_slot_bound(p, c) : n;
