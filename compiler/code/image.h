@@ -38,6 +38,7 @@ struct image_mode {
     uint32_t partner;
     int8_t side;
     bool corner; /* nothing jumps where it turns */
+    bool relay;  /* of MODE_SIGN: only relays read it */
     bool known;  /* switches at a known time, g = offset + slope*t */
 };
 

@@ -305,6 +305,7 @@ add_modes(image *m, const maker *k)
                                           q->partner,
                                           q->side,
                                           q->corner,
+                                          q->relay,
                                           q->known };
         vec_push(&m->line, setting(m, k->f, q->known ? q->slope : INST_NONE).value);
         vec_push(&m->line, setting(m, k->f, q->known ? q->offset : INST_NONE).value);

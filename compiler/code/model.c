@@ -337,8 +337,8 @@ model_mode(const bg_model *m, size_t k)
         offset = fabs(there) <= least ? copysign(fmax(least, DBL_MIN), slope) : there;
         slope = 0;
     }
-    return (
-        struct model_mode){ q->kind, q->at, text, q->table, q->partner, q->side, q->corner, q->known, slope, offset };
+    return (struct model_mode){ q->kind,   q->at,    text,     q->table, q->partner, q->side,
+                                q->corner, q->relay, q->known, slope,    offset };
 }
 
 bool

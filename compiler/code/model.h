@@ -159,6 +159,7 @@ struct model_mode {
     size_t partner;       /* of MODE_SIGN its MODE_STICK, and the other way round */
     int side;             /* not 0: g is side times the argument of a sign(), whose MODE_STICK is the partner */
     bool corner;          /* only min, max and abs read it: nothing jumps when it switches */
+    bool relay;           /* of MODE_SIGN: only relays (`if`) read it */
     bool known;           /* depends on parameters and linearly on time alone: it switches at known times */
     double slope, offset; /* of g over time where known: g = offset + slope*t */
 };
@@ -330,6 +331,9 @@ int model_partials_at(bg_model *m, partials *p, double t, const double *x, doubl
 partials *model_partials_held(bg_model *m, const var_id *by, size_t n, size_t noutputs);
 size_t model_nheld(const bg_model *m);
 bool model_held_by(bg_model *m, const double *rows, double *held);
+/* Of ideal switches in parallel conditions determine a sum alone, which is shared evenly: what times the changes of the
+ * unknowns is to be added to model_held_by so that it is zero for the even share alone [held][held], by columns. */
+bool model_held_share(bg_model *m, double *share);
 
 /* ---- the same by what flat.weight asks for, each factor and offset in turn, and of the outputs of the text ---- */
 struct model_pattern model_weighed_pattern(bg_model *m); /* n 0: its code failed, with a diagnostic */

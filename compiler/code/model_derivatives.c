@@ -67,6 +67,12 @@ model_held_by(bg_model *m, const double *rows, double *held)
     return m->nets && nets_combine(m->nets, rows, held);
 }
 
+bool
+model_held_share(bg_model *m, double *share)
+{
+    return m->nets && nets_share(m->nets, share);
+}
+
 int
 model_partials_at(bg_model *m, partials *p, double t, const double *x, double *value)
 {

@@ -6,6 +6,7 @@
 #include "net_inside.h"
 
 enum { MOST_KNOWN = 256, PROJECTIONS = 4 };
+#define SHARES 1e-9         /* of an unknown: less of it that its conditions do not determine is rounding */
 #define BESIDE 1e-6         /* of an unknown's usual size: where slopes are taken for zero */
 #define LEAST 1e-12         /* of it: where slopes are taken in an iteration */
 #define LEFT 4              /* last steps of an iteration that converges slowly are off by */
@@ -554,6 +555,34 @@ nets_combine(nets *s, const double *rows, double *held)
         sparse_apply(&q->now->now->solve, rows + ORDERS * q->q->held0, held + q->q->held0);
     }
     return true;
+}
+
+bool
+nets_share(const nets *s, double *share)
+{
+    double *rows = bg_calloc(ORDERS * s->nheld + 1, sizeof *rows), *held = bg_calloc(s->nheld + 1, sizeof *held);
+    bool fine = s->solved;
+
+    memset(share, 0, s->nheld * s->nheld * sizeof *share);
+    for (size_t k = 0; k < s->n && fine; k++) {
+        const struct net *q = &s->net[k];
+        uint32_t h0 = q->q->held0, n = q->q->n;
+
+        fine = q->now != NULL;
+        for (uint32_t j = 0; j < n && fine; j++) {
+            for (uint32_t i = 0; i < ORDERS * n; i++)
+                rows[ORDERS * h0 + i] = q->now->a[(size_t)i * n + j];
+            sparse_apply(&q->now->now->solve, rows + ORDERS * h0, held + h0);
+            for (uint32_t i = 0; i < n; i++) {
+                double left = (i == j) - held[h0 + i];
+
+                share[(h0 + i) + s->nheld * (h0 + j)] = fabs(left) > SHARES ? left : 0;
+            }
+        }
+    }
+    free(rows);
+    free(held);
+    return fine;
 }
 
 void

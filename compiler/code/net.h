@@ -48,6 +48,11 @@ int nets_solve(nets *s, double t, const double *x);
 /* The operators of the last solution's modes: the held unknowns are minus their product with the conditions (three
  * each), taken with the unknowns at zero. False: there is no solution. */
 bool nets_combine(nets *s, const double *rows, double *held);
+/* What of the unknowns their conditions do not determine, and is shared evenly: 1 less what nets_combine makes of the
+ * conditions by the unknowns [unknowns][unknowns], columns one behind the other. After a solution; false: there is
+ * none.
+ */
+bool nets_share(const nets *s, double *share);
 /* Sets rates to exactly zero where a condition holds the state, or where the unknowns cancel all but rounding. Call
  * after the rates were evaluated with the solved unknowns. */
 void nets_rest(const nets *s, double *dx);

@@ -582,6 +582,7 @@ equations_free(equations *e)
     vec_free(&e->residual);
     vec_free(&e->mode);
     vec_free(&e->sign);
+    vec_free(&e->jump);
     vec_free(&e->power);
     vec_free(&e->constraint);
     vec_free(&e->held);

@@ -52,6 +52,7 @@ typedef struct eq_mode {
     uint32_t partner; /* the other mode of a sign(x); of a condition on that x its stick */
     int8_t side;      /* of a condition on x: +1 where g is x, -1 where it is -x; 0: no sign has its x */
     bool corner;      /* only min, max and abs read it: nothing jumps where it turns */
+    bool relay;       /* of a sign(x): only relays read it (freeze.h) */
     bool known;       /* g is linear in time, over parameters: slope, offset are parameter expressions */
     inst slope, offset;
     span at;
@@ -62,8 +63,15 @@ typedef struct eq_sign {
     var_id s;
     inst x;
     uint32_t slip, stick;
+    bool relay; /* only relays read it (freeze.h) */
     span at;
 } eq_sign;
+
+/* A relay on the border of a sign jumps by what varies. */
+typedef struct eq_jump {
+    uint32_t sign;
+    inst by;
+} eq_jump;
 
 /* A value and its derivatives in time while the held unknowns rest; VAR_NONE: zero from there on. */
 typedef struct eq_expansion {
@@ -112,6 +120,7 @@ typedef struct equations {
     VEC(inst) residual;
     VEC(eq_mode) mode;
     VEC(eq_sign) sign;
+    VEC(eq_jump) jump;
     VEC(inst) power;        /* of each element: power into it */
     VEC(var_id) constraint; /* zero at every instant: functions of states and time (constraints.h) */
     VEC(var_id) held;

@@ -43,7 +43,7 @@ give(equations *e, var_id v, span at)
 static void
 freeze_delay(equations *e, freezer *z, flat_delay *d)
 {
-    d->of = freeze(z, d->of, false, d->at);
+    d->of = freeze(z, d->of, 0, d->at);
     e->mode.at[e->f->var.at[d->var].owner].g = d->of;
 }
 
@@ -54,9 +54,9 @@ freeze_whens(freezer *z, flat_model *f)
     for (size_t i = 0; i < f->when.n; i++) {
         flat_when *w = &f->when.at[i];
 
-        w->condition = freeze(z, w->condition, false, w->at);
+        w->condition = freeze(z, w->condition, 0, w->at);
         for (size_t r = w->reinit0; r < w->reinit0 + w->nreinits && w->kind != WHEN_SAMPLES; r++)
-            f->reinit.at[r].value = freeze(z, f->reinit.at[r].value, false, f->reinit.at[r].at);
+            f->reinit.at[r].value = freeze(z, f->reinit.at[r].value, 0, f->reinit.at[r].at);
     }
 }
 
@@ -74,21 +74,22 @@ equations_prepare(flat_model *f)
         give(e, f->delay.at[i].var, f->delay.at[i].at);
     z = freezer_new(e);
     for (size_t i = 0; i < f->law.n; i++) {
-        f->law.at[i].def = freeze(z, f->law.at[i].def, true, f->law.at[i].at);
+        f->law.at[i].def = freeze(z, f->law.at[i].def,
+                                  f->law.at[i].kind == LAW_RESIDUAL ? FREEZE_ROOTS : FREEZE_ROOTS | FREEZE_RELAYS,
+                                  f->law.at[i].at);
         f->law.at[i].switched = f->law.at[i].kind == LAW_RESIDUAL && equations_reads_mode(f, f->law.at[i].def);
     }
     for (size_t i = 0; i < f->var.n; i++) {
         enum var_kind kind = f->var.at[i].kind;
 
         if (kind == VAR_SIGNAL || kind == VAR_INTEGRAL) {
-            inst def = freeze(z, var_def(f, i), false, var_at(f, i));
+            inst def = freeze(z, var_def(f, i), FREEZE_RELAYS, var_at(f, i));
 
             var_say(f, i)->def = def;
         }
     }
     for (size_t i = 0; i < f->experiment.record.n; i++)
-        f->experiment.record.at[i].def = freeze(z, f->experiment.record.at[i].def, false,
-                                                f->experiment.record.at[i].at);
+        f->experiment.record.at[i].def = freeze(z, f->experiment.record.at[i].def, 0, f->experiment.record.at[i].at);
     freeze_whens(z, f);
     for (size_t i = 0; i < f->delay.n; i++)
         freeze_delay(e, z, &f->delay.at[i]);

@@ -4,22 +4,24 @@
 #include <string.h>
 #include "freeze.h"
 
-/* A slot that freezing adds to a template: a literal's value, or a condition or the sign of g over the slots before it.
- */
-enum extra_kind { EXTRA_LITERAL, EXTRA_MODE, EXTRA_SIGN };
+/* A slot that freezing adds to a template: a literal's value, or over the slots before it a condition, the sign of g,
+ * or whether what keeps g at zero is that sign. */
+enum extra_kind { EXTRA_LITERAL, EXTRA_MODE, EXTRA_SIGN, EXTRA_STICK };
 struct extra {
     enum extra_kind is;
     double value;
     uint8_t kind;
     uint32_t table;
     node g;
-    bool jumps; /* of a condition: more reads it than min, max and abs, which do not jump there */
+    bool jumps; /* of a condition: more reads it than min, max and abs, which do not jump there; of a sign: more does
+                   than relays */
+    node by;    /* of EXTRA_STICK: what the relay jumps by; NODE_NONE: parameters and time alone decide that */
 };
 
 /* Freezing is done once for each template and pattern of parameter slots. */
 struct frozen {
     node from, root;
-    bool roots;
+    uint8_t how;
     uint32_t extra0, nextra, mask0, n, next;
 };
 
@@ -117,7 +119,7 @@ hash_of_condition(const void *ctx, uint32_t k)
 static bool
 same_condition(const struct extra *x, const struct extra *y)
 {
-    return x->is == y->is && x->kind == y->kind && x->g == y->g && x->table == y->table;
+    return x->is == y->is && x->kind == y->kind && x->g == y->g && x->table == y->table && x->by == y->by;
 }
 
 /* The number of an equal one among the extras of the template; MAP_NONE */
@@ -198,7 +200,7 @@ freeze_node(freezer *z, struct frozen *r, const ex_node *x, node a, node b, node
     case EX_ABS: return ex_make(p, EX_SELECT, add_corner(z, r, a), ex_neg(p, a), a);
     case EX_SIGN: {
         if (!timed)
-            return add_condition(z, r, (struct extra){ .is = EXTRA_SIGN, .g = a });
+            return add_condition(z, r, (struct extra){ .is = EXTRA_SIGN, .g = a, .jumps = true });
         node above = add_mode(z, r, MODE_LESS, ex_neg(p, a), 0), below = add_mode(z, r, MODE_LESS, a, 0);
 
         return ex_make(p, EX_SELECT, above, ex_const(p, 1),
@@ -324,16 +326,198 @@ switches(const ex_node *x)
     }
 }
 
+/* ---- relays: an `if` that jumps at a border which states may be kept on ---- */
+
+enum { TRIES = 3, MOST_STEPS = 50 };
+#define FARTHER 0.5 /* of a value of order 1: how far from the border its branches are looked at too */
+#define JUMPS 1e-6  /* of what its branches are there: differences of less are rounding */
+#define ON_BORDER 1e-12
+
+/* Values for the slots of a template, of order 1 and no two alike. */
+static void
+any_values(double *value, uint32_t n, uint64_t number)
+{
+    for (uint32_t k = 0; k < n; k++)
+        value[k] = 1 + (double)(int64_t)bg_hash_mix(k + 1, number) * 0x1p-64;
+}
+
+/* Newton's method for g = 0 by slot k. */
+static bool
+to_border(pool *p, node g, uint32_t k, double *value)
+{
+    node slope = ex_derivative(p, g, k);
+
+    for (int step = 0; step < MOST_STEPS; step++) {
+        double by = ex_eval(p, g, value) / ex_eval(p, slope, value);
+
+        if (!isfinite(by))
+            return false;
+        value[k] -= by;
+        if (fabs(by) <= ON_BORDER)
+            return true;
+    }
+    return false;
+}
+
+static node
+part_choice(pool *p, node condition, node b, node c)
+{
+    ex_node q = *pool_node(p, condition);
+
+    switch (q.op) {
+    case EX_NOT: return part_choice(p, q.a, c, b);
+    case EX_AND: return part_choice(p, q.a, part_choice(p, q.b, b, c), c);
+    case EX_OR: return part_choice(p, q.a, b, part_choice(p, q.b, b, c));
+    default: return ex_make(p, EX_SELECT, condition, b, c);
+    }
+}
+
+/* `if` by what is made of several comparisons as a tree of such by one. */
+static node
+part_choices(pool *p, node from)
+{
+    size_t count;
+    const node *shared = ex_tape(p, from, &count);
+    node *tape = bg_malloc(count * sizeof *tape), result;
+    map to = { 0 };
+
+    memcpy(tape, shared, count * sizeof *tape);
+    for (size_t i = 0; i < count; i++) {
+        ex_node x = *pool_node(p, tape[i]);
+        node *operand[3] = { &x.a, &x.b, &x.c }, made = tape[i];
+        bool changed = false;
+
+        for (int k = 0; k < 3 && x.op != EX_SLOT && x.op != EX_CONST; k++) {
+            uint32_t other = *operand[k] == NODE_NONE ? MAP_NONE : map_get(&to, *operand[k]);
+
+            changed |= other != MAP_NONE;
+            *operand[k] = other != MAP_NONE ? other : *operand[k];
+        }
+        if (x.op == EX_TABLE || x.op == EX_TABLE_SLOPE)
+            made = changed ? ex_table_node(p, x.op, x.table, x.a, x.b) : made;
+        else if (x.op == EX_SELECT)
+            made = part_choice(p, x.a, x.b, x.c);
+        else if (changed)
+            made = ex_make(p, x.op, x.a, x.b, x.c);
+        if (made != tape[i])
+            map_set(&to, tape[i], made);
+    }
+    result = map_get(&to, from) != MAP_NONE ? map_get(&to, from) : from;
+    map_free(&to);
+    free(tape);
+    return result;
+}
+
+/* Do b and c differ where g is zero, for any values of their slots? Where that is not to be found out, as where they
+ * choose themselves: no. */
+static bool
+differ_at(pool *p, node g, node b, node c)
+{
+    uint32_t n = ex_slot_bound(p, g);
+    double *value;
+    bool differ = false, known = pool_node(p, b)->switching || pool_node(p, c)->switching;
+
+    n = ex_slot_bound(p, b) > n ? ex_slot_bound(p, b) : n;
+    n = ex_slot_bound(p, c) > n ? ex_slot_bound(p, c) : n;
+    value = bg_malloc((n + 1) * sizeof *value);
+    for (uint64_t t = 1; t <= TRIES && !known; t++)
+        for (uint32_t k = 0; k < n && !known; k++) {
+            double below, above, size;
+
+            any_values(value, n, t);
+            if (!to_border(p, g, k, value))
+                continue;
+            below = ex_eval(p, b, value);
+            above = ex_eval(p, c, value);
+            size = fabs(below) + fabs(above);
+            value[k] += FARTHER;
+            size += fabs(ex_eval(p, b, value)) + fabs(ex_eval(p, c, value));
+            known = isfinite(below) && isfinite(above) && isfinite(size);
+            differ = known && fabs(below - above) > JUMPS * size;
+        }
+    free(value);
+    return differ;
+}
+
+/* Is b - c the same whatever the slots are that vary, as far as numbers tell? */
+static bool
+differ_by_constant(const freezer *z, const struct frozen *r, node b, node c)
+{
+    pool *p = z->e->f->pool;
+    double *value;
+    bool same = !pool_node(p, b)->switching && !pool_node(p, c)->switching;
+
+    value = bg_malloc((r->n + 1) * sizeof *value);
+    for (uint64_t t = 1; t <= TRIES && same; t++)
+        for (uint32_t k = 0; k < r->n && same; k++) {
+            double db, dc;
+
+            if (z->masks.at[r->mask0 + k] != SLOT_VARYING)
+                continue;
+            any_values(value, r->n, t);
+            db = ex_eval(p, ex_derivative(p, b, k), value);
+            dc = ex_eval(p, ex_derivative(p, c, k), value);
+            same = fabs(db - dc) <= JUMPS * (fabs(db) + fabs(dc));
+        }
+    free(value);
+    return same;
+}
+
+static bool
+is_relay(const freezer *z, const ex_node *x)
+{
+    pool *p = z->e->f->pool;
+    const ex_node *q;
+
+    if (x->op != EX_SELECT || z->constant.at[x->a] || z->timed.at[x->a])
+        return false;
+    q = pool_node(p, x->a);
+    return (q->op == EX_LT || q->op == EX_LE) && differ_at(p, ex_sub(p, q->a, q->b), x->b, x->c);
+}
+
+/* Where both branches lead back to the border of a relay, it slides along it by the value between them that keeps it
+ * there: as sign(x), of which it is a sum with weights. */
+static node
+freeze_relay(freezer *z, struct frozen *r, const ex_node *x)
+{
+    pool *p = z->e->f->pool;
+    const ex_node *q = pool_node(p, x->a);
+    node g = ex_sub(p, z->mapped.at[q->a], z->mapped.at[q->b]), half = ex_const(p, 0.5), below = z->mapped.at[x->b],
+         above = z->mapped.at[x->c], frozen = z->mapped.at[x->a], by, part, stick;
+    bool constant = differ_by_constant(z, r, x->b, x->c);
+
+    if (pool_node(p, g)->op == EX_NEG) { /* one sign for x > 0 and x < 0 */
+        g = pool_node(p, g)->a;
+        below = z->mapped.at[x->c];
+        above = z->mapped.at[x->b];
+    }
+    by = ex_sub(p, above, below);
+    if (constant) { /* b*f + 3 and b*f - 2: without f what is solved for them stays linear */
+        node *with = bg_malloc((r->n + 1) * sizeof *with);
+
+        for (uint32_t k = 0; k < r->n; k++)
+            with[k] = z->masks.at[r->mask0 + k] == SLOT_VARYING ? ex_const(p, 1) : NODE_NONE;
+        by = ex_substitute(p, by, with, r->n);
+        free(with);
+    }
+    part = ex_mul(p, half, ex_add(p, ex_const(p, 1), add_condition(z, r, (struct extra){ .is = EXTRA_SIGN, .g = g })));
+    stick = add_condition(z, r, (struct extra){ .is = EXTRA_STICK, .g = g, .by = constant ? NODE_NONE : by });
+    return ex_make(p, EX_SELECT, stick, ex_add(p, below, ex_mul(p, part, by)),
+                   ex_make(p, EX_SELECT, frozen, z->mapped.at[x->b], z->mapped.at[x->c]));
+}
+
 static void
 freeze_template(freezer *z, struct frozen *r)
 {
     pool *p = z->e->f->pool;
     size_t count;
-    node from = ex_odd(p, r->from);
-    const node *shared = ex_tape(p, from, &count);
-    /* the pool may move its tapes while new nodes are made */
-    node *tape = bg_malloc(count * sizeof *tape);
+    node from = ex_odd(p, r->from), *tape;
+    const node *shared;
 
+    if ((r->how & FREEZE_RELAYS) && pool_node(p, from)->switching)
+        from = part_choices(p, from);
+    shared = ex_tape(p, from, &count);
+    tape = bg_malloc(count * sizeof *tape); /* the pool may move its tapes while new nodes are made */
     memcpy(tape, shared, count * sizeof *tape);
     z->continued.n = 0;
     index_set_free(&z->conditions);
@@ -377,7 +561,9 @@ freeze_template(freezer *z, struct frozen *r)
             }
             if (!constant && switches(&x))
                 z->mapped.at[n] = freeze_node(z, r, &x, a, b, c, timed);
-            else if (r->roots && !timed && is_root(p, &x))
+            else if ((r->how & FREEZE_RELAYS) && is_relay(z, &x))
+                z->mapped.at[n] = freeze_relay(z, r, &x);
+            else if ((r->how & FREEZE_ROOTS) && !timed && is_root(p, &x))
                 z->mapped.at[n] = continue_root(z, a, b);
             else if (x.op == EX_TABLE || x.op == EX_TABLE_SLOPE)
                 z->mapped.at[n] = ex_table_node(p, x.op, x.table, a, b);
@@ -449,20 +635,22 @@ mode_var(freezer *z, const struct extra *x, inst g, span at)
     return e->mode.at[i].var;
 }
 
-/* The variable that is sign(x). */
+/* The variable that is sign(x). relay: for one. */
 static var_id
-sign_var(freezer *z, inst x, span at)
+sign_var(freezer *z, inst x, bool relay, span at)
 {
     equations *e = z->e;
     flat_model *f = e->f;
     uint64_t hash = bg_hash_bytes(inst_slots(f, x), x.n * sizeof(var_id), x.root);
     uint32_t i = map_get(&z->sign, hash);
-    eq_sign s = { .x = x, .at = at };
+    eq_sign s = { .x = x, .relay = relay, .at = at };
     strbuf name = { 0 };
 
     for (uint32_t k = i; k != MAP_NONE; k = z->sign_next.at[k])
-        if (inst_equal(f, e->sign.at[k].x, x))
+        if (inst_equal(f, e->sign.at[k].x, x)) {
+            e->sign.at[k].relay &= relay;
             return e->sign.at[k].s;
+        }
     strbuf_puts(&name, "sign(");
     flat_print(f, x, &name);
     strbuf_puts(&name, ")");
@@ -476,6 +664,18 @@ sign_var(freezer *z, inst x, span at)
     map_set(&z->sign, hash, (uint32_t)e->sign.n);
     vec_push(&e->sign, s);
     return s.s;
+}
+
+/* The mode that is on while what keeps x at zero is sign(x), for a relay that jumps there by `by`. */
+static var_id
+stick_var(freezer *z, inst x, inst by, span at)
+{
+    equations *e = z->e;
+    uint32_t sign = e->f->var.at[sign_var(z, x, true, at)].owner;
+
+    if (inst_known(by))
+        vec_push(&e->jump, ((eq_jump){ sign, by }));
+    return e->mode.at[e->sign.at[sign].stick].var;
 }
 
 /* Numbers of the text that are equal, or opposite, by one slot: with it the halves of an `if` are seen to be those of
@@ -517,7 +717,7 @@ unify_literals(freezer *z, inst i)
 }
 
 inst
-freeze(freezer *z, inst i, bool roots, span at)
+freeze(freezer *z, inst i, unsigned how, span at)
 {
     flat_model *f = z->e->f;
     uint64_t hash;
@@ -531,17 +731,22 @@ freeze(freezer *z, inst i, bool roots, span at)
     vec_resize(&z->mask, i.n);
     for (uint32_t s = 0; s < i.n; s++)
         z->mask.at[s] = known_slot(f, f->slot.at[i.first + s]);
-    hash = bg_hash_bytes(z->mask.at, i.n, bg_hash_mix(i.root, roots));
+    hash = bg_hash_bytes(z->mask.at, i.n, bg_hash_mix(i.root, how));
     for (k = map_get(&z->index, hash); k != MAP_NONE; k = z->done.at[k].next) {
         r = &z->done.at[k];
-        if (r->from == i.root && r->roots == roots && r->n == i.n &&
+        if (r->from == i.root && r->how == how && r->n == i.n &&
             (i.n == 0 || !memcmp(z->masks.at + r->mask0, z->mask.at, i.n)))
             break;
     }
     if (k == MAP_NONE) {
-        struct frozen fresh = {
-            i.root, NODE_NONE, roots, (uint32_t)z->extra.n, 0, (uint32_t)z->masks.n, i.n, map_get(&z->index, hash)
-        };
+        struct frozen fresh = { i.root,
+                                NODE_NONE,
+                                (uint8_t)how,
+                                (uint32_t)z->extra.n,
+                                0,
+                                (uint32_t)z->masks.n,
+                                i.n,
+                                map_get(&z->index, hash) };
 
         for (uint32_t s = 0; s < i.n; s++)
             vec_push(&z->masks, z->mask.at[s]);
@@ -558,9 +763,13 @@ freeze(freezer *z, inst i, bool roots, span at)
         vec_push(&z->slots, f->slot.at[i.first + s]);
     for (uint32_t s = 0; s < r->nextra; s++) {
         struct extra x = z->extra.at[r->extra0 + s];
-        inst g = x.is == EXTRA_LITERAL ? INST_NONE : inst_part(z->e->composer, x.g, z->slots.at, (uint32_t)z->slots.n);
+        const var_id *slots = z->slots.at;
+        uint32_t n = (uint32_t)z->slots.n;
+        inst g = x.is == EXTRA_LITERAL ? INST_NONE : inst_part(z->e->composer, x.g, slots, n);
+        inst by = x.is == EXTRA_STICK && x.by != NODE_NONE ? inst_part(z->e->composer, x.by, slots, n) : INST_NONE;
         var_id v = x.is == EXTRA_LITERAL ? literal_var(z, x.value, at)
-                   : x.is == EXTRA_SIGN  ? sign_var(z, g, at)
+                   : x.is == EXTRA_SIGN  ? sign_var(z, g, !x.jumps, at)
+                   : x.is == EXTRA_STICK ? stick_var(z, g, by, at)
                                          : mode_var(z, &x, g, at);
 
         vec_push(&z->slots, v);

@@ -6,6 +6,7 @@
 
 #include "loops.h"
 #include "stick.h"
+#include "walks.h"
 
 /* algebraic[k]: x of sign k depends on its s through equations alone. */
 static void
@@ -68,6 +69,97 @@ find_conditions(equations *e)
     vec_free(&negative);
 }
 
+/* Does i follow from v by equations alone? */
+static bool
+follows_from(group_walk *w, const equations *e, const struct groups *g, inst i, var_id v)
+{
+    bool found = false;
+    var_id u;
+
+    group_walk_begin(w, e, g);
+    group_walk_read(w, i);
+    while (!found && group_walk_next(w, &u)) {
+        found = u == v;
+        group_walk_enter(w, u);
+    }
+    return found;
+}
+
+/* Do the rates of what x follows from follow from s? Not where the past is among it (a delay), whose rate nobody knows.
+ */
+static bool
+moved_by(group_walk *w, const equations *e, const struct groups *g, inst x, var_id s)
+{
+    flat_model *f = e->f;
+    VEC(var_id) rate = { 0 };
+    bool past = false, found = false;
+    var_id v;
+
+    group_walk_begin(w, e, g);
+    group_walk_read(w, x);
+    while (!past && group_walk_next(w, &v)) {
+        past = f->var.at[v].kind == VAR_MODE && e->mode.at[f->var.at[v].owner].kind == MODE_GIVEN;
+        if (e->var.at[v].kind == DEF_STATE)
+            vec_push(&rate, e->state.at[e->var.at[v].index].rate);
+        group_walk_enter(w, v);
+    }
+    group_walk_begin(w, e, g);
+    for (size_t i = 0; i < rate.n && !past; i++)
+        group_walk_read(w, inst_var(f, rate.at[i]));
+    while (!past && !found && group_walk_next(w, &v)) {
+        found = v == s;
+        group_walk_enter(w, v);
+    }
+    vec_free(&rate);
+    return found;
+}
+
+/* A condition that never holds */
+static void
+never(equations *e, eq_mode *m)
+{
+    m->kind = MODE_LESS;
+    m->g = inst_const(e->f, 1);
+}
+
+/* Relays that nothing can keep on their border stay plain conditions: s must move x, by equations or through the rates
+ * of states. Through rates, what they jump by may not follow from it by equations: two resistors by turns, where all is
+ * linear, would be solved by iteration in every step. */
+static void
+drop_relays(equations *e, const struct groups *g, bool *algebraic)
+{
+    group_walk w = { 0 };
+    bool *drop = bg_calloc(e->sign.n, sizeof *drop);
+    size_t n = 0;
+
+    for (size_t i = 0; i < e->jump.n; i++) {
+        uint32_t k = e->jump.at[i].sign;
+
+        drop[k] |= e->sign.at[k].relay && !algebraic[k] && follows_from(&w, e, g, e->jump.at[i].by, e->sign.at[k].s);
+    }
+    for (size_t k = 0; k < e->sign.n; k++) {
+        const eq_sign *q = &e->sign.at[k];
+
+        drop[k] |= q->relay && !algebraic[k] && !moved_by(&w, e, g, q->x, q->s);
+    }
+    for (size_t k = 0; k < e->sign.n; k++) {
+        eq_sign q = e->sign.at[k];
+
+        if (drop[k]) {
+            eq_define(e, q.s, inst_const(e->f, 0));
+            never(e, &e->mode.at[q.slip]);
+            never(e, &e->mode.at[q.stick]);
+            continue;
+        }
+        e->f->var.at[q.s].owner = (uint32_t)n;
+        algebraic[n] = algebraic[k];
+        e->sign.at[n++] = q;
+    }
+    e->sign.n = n;
+    group_walk_free(&w);
+    free(drop);
+}
+
 void
 stick_define(equations *e, struct groups *g, struct rates *r)
 {
@@ -83,11 +175,13 @@ stick_define(equations *e, struct groups *g, struct rates *r)
     }
     eq_sync(e);
     find_algebraic(e, g, algebraic);
+    drop_relays(e, g, algebraic);
     for (size_t k = 0; k < e->sign.n; k++) {
         const eq_sign *q = &e->sign.at[k];
         var_id x = eq_new_var(e, VAR_AUX, UINT32_MAX, var_name(f, q->s), q->at,
                               q->x.n ? f->var.at[f->slot.at[q->x.first]].position : 0);
 
+        e->mode.at[q->slip].relay = q->relay;
         eq_define(e, x, q->x);
         f->var.at[q->s].position = f->var.at[x].position;
         vec_push(&held, algebraic[k] ? x : rate_of(r, x));

@@ -148,6 +148,8 @@ from_border(const struct model_mode *mode, double g)
 
     if (mode->kind == MODE_FLOOR)
         return fabs(g - round(g));
+    if (mode->kind == MODE_STICK)
+        return fabs(1 - away);
     for (size_t i = 0; mode->kind == MODE_PIECE && mode->table && i < mode->table->n; i++)
         away = i ? fmin(away, fabs(g - mode->table->x[i])) : fabs(g - mode->table->x[0]);
     return away;
@@ -184,6 +186,16 @@ crosses(const crossings *w, size_t k, double d, double *away, double *slope)
     return mode.kind != MODE_GIVEN && isfinite(dg) && fabs(dg) * w->length * TOUCHES > w->size[k];
 }
 
+/* Did k change? Where x comes to rest at zero, sign(x) keeps its side and its MODE_STICK is on. */
+static bool
+changed(const crossings *w, const crossing *c, size_t k)
+{
+    struct model_mode mode = model_mode(w->m, k);
+
+    return c->modes[k] != c->modes_after[k] ||
+           (mode.kind == MODE_SIGN && c->modes[mode.partner] == 0 && c->modes_after[mode.partner] != 0);
+}
+
 /* Which condition made the switching: of those that changed the one that is nearest to its border in time. One that
  * made the states jump may have changed back at once; it is at its border. */
 static void
@@ -192,7 +204,7 @@ find_trigger(crossings *w, crossing *c, bool jumped)
     double d, least = NEAR * w->length, away, slope;
 
     for (size_t k = look_around(w, c, &d) ? 0 : w->nmodes; k < w->nmodes; k++) {
-        bool same = c->modes[k] == c->modes_after[k];
+        bool same = !changed(w, c, k);
 
         if (!crosses(w, k, d, &away, &slope) || (same && !jumped))
             continue;
@@ -277,8 +289,12 @@ find_apart(crossings *w, const crossing *c, struct apart *a)
     bool apart = c->sample == NO_INDEX && !c->kicked && look_around(w, c, &d);
 
     for (size_t k = 0; k < w->nmodes && apart; k++) {
+        struct model_mode mode = model_mode(w->m, k);
         bool turned = c->modes[k] != c->modes_after[k];
-        enum mode_kind kind = model_mode(w->m, k).kind;
+        enum mode_kind kind = mode.kind;
+
+        if (mode.relay && c->modes_after[mode.partner] == 0) /* it does not slide: its condition says all */
+            continue;
 
         for (size_t j = 0; j < c->fired.n && !turned; j++)
             turned = c->fired.at[j].modes[k] != c->modes[k];

@@ -32,6 +32,8 @@ struct held {
     int64_t *column, *row; /* joined */
     uint32_t *to;          /* [given] where an entry goes; of a row of conditions: the first of the n it goes to */
     double *value, *combined, *unit; /* given; n by ORDERS*n */
+    size_t *own;                     /* [n] where the n rows of conditions begin in the column of each unknown */
+    double *share;                   /* n by n: model_held_share */
 };
 
 struct tangent {
@@ -158,7 +160,9 @@ join_held(tangent *g, size_t nq, size_t ny)
     h->first = h->given.n - ORDERS * nw;
     nz = h->first - ny - nq - nw - h->given.nx;
     h->column = bg_calloc(h->given.n + 1, sizeof *h->column);
-    h->row = bg_calloc(h->given.nonzeros * (nw + 1) + 1, sizeof *h->row);
+    h->row = bg_calloc(h->given.nonzeros * (nw + 1) + nw * nw + 1, sizeof *h->row);
+    h->own = bg_calloc(nw + 1, sizeof *h->own);
+    h->share = bg_calloc(nw * nw + 1, sizeof *h->share);
     h->to = bg_calloc(h->given.nonzeros + 1, sizeof *h->to);
     h->value = bg_calloc(h->given.nonzeros + 1, sizeof *h->value);
     h->combined = bg_calloc(nw * ORDERS * nw + 1, sizeof *h->combined);
@@ -169,13 +173,15 @@ join_held(tangent *g, size_t nq, size_t ny)
                from = c < first_w || c >= first_w + nw + nq ? c
                       : c < first_w + nw                    ? c + nq
                                                             : c - nw;
-        bool conditions = false;
+        bool unknown = c >= first_w && c < first_w + nw, conditions = unknown;
 
         for (int64_t k = h->given.column[from]; k < h->given.column[from + 1]; k++)
             conditions = conditions || (size_t)h->given.row[k] >= h->first;
         for (int pass = 0; pass < 3; pass++) { /* rates and variables, conditions, outputs: rows ascend */
             if (pass == 1 && conditions) {
                 held = at;
+                if (unknown)
+                    h->own[c - first_w] = at;
                 for (size_t i = 0; i < nw; i++)
                     h->row[at++] = (int64_t)(first_w + i);
             }
@@ -228,6 +234,13 @@ take_partials(tangent *g, double t, const double *x, size_t place)
             terms[h->to[k]] = fabs(h->value[k]);
         }
     }
+    if (!model_held_share(g->m, h->share))
+        return false;
+    for (size_t j = 0; j < h->n; j++)
+        for (size_t i = 0; i < h->n; i++) {
+            value[h->own[j] + i] += h->share[i + h->n * j];
+            terms[h->own[j] + i] += fabs(h->share[i + h->n * j]);
+        }
     return true;
 }
 
@@ -284,6 +297,8 @@ tangent_free(tangent *g)
     free(g->held.value);
     free(g->held.combined);
     free(g->held.unit);
+    free(g->held.own);
+    free(g->held.share);
     factor_free(g->step);
     factor_free(g->inner);
     vec_free(&g->entry);

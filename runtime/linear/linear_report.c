@@ -238,17 +238,41 @@ clusters_json(json *j, const linearization *l)
 }
 
 static void
-conserved_json(json *j, const linearization *l)
+combination_json(json *j, const linearization *l, size_t k)
 {
     size_t n = l->space.n;
 
+    json_open(j, '{');
+    for (size_t i = 0; i < n; i++)
+        if (l->conserved[k * n + i] != 0)
+            json_key(j, linear_state_name(l, i)), json_number(j, l->conserved[k * n + i]);
+    json_close(j, '}');
+}
+
+/* What nothing changes; apart from it what inputs, or a rate that is there without them, change. */
+static void
+conserved_json(json *j, const linearization *l)
+{
     json_key(j, "conserved");
     json_open(j, '[');
+    for (size_t k = 0; k < l->nconserved; k++)
+        if (!linear_is_integrator(l, k))
+            combination_json(j, l, k);
+    json_close(j, ']');
+    json_key(j, "integrators");
+    json_open(j, '[');
     for (size_t k = 0; k < l->nconserved; k++) {
+        if (!linear_is_integrator(l, k))
+            continue;
         json_open(j, '{');
-        for (size_t i = 0; i < n; i++)
-            if (l->conserved[k * n + i] != 0)
-                json_key(j, linear_state_name(l, i)), json_number(j, l->conserved[k * n + i]);
+        json_key(j, "states");
+        combination_json(j, l, k);
+        json_key(j, "inputs");
+        json_open(j, '[');
+        for (size_t u = 0; u < l->input.n; u++)
+            if (linear_fed_by(l, k, u))
+                json_string(j, l->input.at[u].name);
+        json_close(j, ']');
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -558,7 +582,9 @@ modes_text(const linearization *l, FILE *out)
     for (size_t k = 0; k < l->nconserved; k++) {
         bool first = true;
 
-        fputs("  no motion changes ", out);
+        bool fed = false;
+
+        fputs(linear_is_integrator(l, k) ? "  no state changes " : "  no motion changes ", out);
         for (size_t i = 0; i < m->n; i++) {
             double c = l->conserved[k * m->n + i];
 
@@ -574,7 +600,15 @@ modes_text(const linearization *l, FILE *out)
                         fabs(c), linear_state_name(l, i));
             first = false;
         }
-        fputs(": a redundant state, an eigenvalue 0\n", out);
+        for (size_t u = 0; u < l->input.n; u++)
+            if (linear_fed_by(l, k, u)) {
+                fprintf(out, "%s%s", fed ? ", " : ", only what comes in does (", l->input.at[u].name);
+                fed = true;
+            }
+        fputs(fed                          ? "): an integrator, an eigenvalue 0\n"
+              : linear_is_integrator(l, k) ? ", which has a rate of its own here: an integrator, an eigenvalue 0\n"
+                                           : ": a redundant state, an eigenvalue 0\n",
+              out);
     }
 }
 

@@ -245,6 +245,67 @@ compare_ways(linearization *l, const state_space *all, const struct columns_of *
 
 /* ---------------------------------------------------------------- what is conserved */
 
+/* How the k-th of what no state changes is changed by what is given by states [n]; rounding is 0. */
+static double
+feed(const linearization *l, size_t k, const double *by)
+{
+    size_t n = l->space.n;
+    double sum = 0, size = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        sum += l->conserved[k * n + i] * by[i];
+        size += fabs(l->conserved[k * n + i] * by[i]);
+    }
+    return fabs(sum) > CLEAN * size ? sum : 0;
+}
+
+bool
+linear_fed_by(const linearization *l, size_t k, size_t input)
+{
+    return feed(l, k, l->space.B + l->space.n * input) != 0;
+}
+
+bool
+linear_is_integrator(const linearization *l, size_t k)
+{
+    bool found = !l->equilibrium && feed(l, k, l->rate) != 0; /* at rest, rates are rounding */
+
+    for (size_t u = 0; u < l->space.nu && !found; u++)
+        found = linear_fed_by(l, k, u);
+    return found;
+}
+
+/* Of combinations that one input changes all but one are put together so that it does not: what nothing changes is then
+ * told from integrators. */
+static void
+part_integrators(linearization *l)
+{
+    size_t n = l->space.n, ways = l->space.nu + !l->equilibrium;
+    bool *taken = bg_calloc(l->nconserved + 1, sizeof *taken);
+
+    for (size_t u = 0; u < ways; u++) {
+        const double *by = u < l->space.nu ? l->space.B + n * u : l->rate;
+        size_t with = l->nconserved;
+        double most = 0;
+
+        for (size_t k = 0; k < l->nconserved; k++)
+            if (!taken[k] && with == l->nconserved && feed(l, k, by) != 0) {
+                with = k;
+                most = feed(l, k, by);
+            }
+        if (with == l->nconserved)
+            continue;
+        taken[with] = true;
+        for (size_t k = 0; k < l->nconserved; k++) {
+            double part = taken[k] ? 0 : feed(l, k, by) / most;
+
+            for (size_t i = 0; i < n && part != 0; i++)
+                l->conserved[k * n + i] -= part * l->conserved[with * n + i];
+        }
+    }
+    free(taken);
+}
+
 /* The left null space of A in reduced echelon form: each is one state and others that were taken for it. */
 static void
 find_conserved(linearization *l)
@@ -295,6 +356,7 @@ find_conserved(linearization *l)
                     l->conserved[j * n + i] -= factor * l->conserved[k * n + i];
             }
         }
+        part_integrators(l);
         for (size_t i = 0; i < l->nconserved * n; i++)
             if (fabs(l->conserved[i]) < CLEAN)
                 l->conserved[i] = 0;

@@ -56,7 +56,7 @@ typedef struct linearization {
     double *E_IC, *E_R, *E_IC_physical, *E_R_physical, *E_IC_relative, *E_R_relative;
     double *E_D; /* of dependent storage, as E_IC */
     double *conserved;
-    size_t nconserved; /* [n] each: combinations of states that no motion changes */
+    size_t nconserved; /* [n] each: combinations of states that no state changes (inputs may: linear_is_integrator) */
     char *why;         /* it could not be done: a sentence */
 } linearization;
 
@@ -81,6 +81,11 @@ double *linearization_states(const linearization *l); /* at its point, in the mo
 
 /* What mode i carries from an input to an output: (C u)(w B). */
 double complex mode_residue(const linearization *l, size_t i, size_t input, size_t output);
+
+/* Does input u change the k-th of what no state changes? Does that change at all, by an input or at the point as it is?
+ * What does not is redundant. */
+bool linear_fed_by(const linearization *l, size_t k, size_t input);
+bool linear_is_integrator(const linearization *l, size_t k);
 
 const char *linear_state_name(const linearization *l, size_t i);
 const char *linear_storage_name(const linearization *l, size_t i);

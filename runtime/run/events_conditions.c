@@ -270,11 +270,10 @@ events_report_chatter(events *e, uint32_t k, double t)
                      "there, for instance by tanh(v/v0) in the "
                      "place of sign(v).");
     else
-        diag_help(s, "Both sides of the condition lead back to it. Write friction with sign(v), which sticks, or let "
-                     "the law change gradually there, for "
-                     "instance by tanh(v/v0). A thermostat has two thresholds: signal on = 1; when T > 22 [degC] { "
-                     "reinit on = 0; } "
-                     "when T < 20 [degC] { reinit on = 1; }");
+        diag_help(s, "Both sides of the condition lead back to it, and no value between what it chooses from keeps it "
+                     "there (where one does, an `if` slides along its border). Let the law change gradually there, "
+                     "for instance by tanh(v/v0), or give it two thresholds: signal on = 1; when T > 22 [degC] { on = "
+                     "0; } when T < 20 [degC] { on = 1; }");
 }
 
 bool

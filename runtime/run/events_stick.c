@@ -1,24 +1,13 @@
 /* events_stick.c - sign(x): slip and stick, and the impulse that holds what sticks */
+#include <lapacke.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "events_inside.h"
 
-/* Lets sign k stick if its x is at zero and something between -1 and 1 keeps it there. The value that would is left in
- * *s, not finite where there is none. (An x that follows from sign(x) by equations alone is at zero because it sticks.)
- */
-static bool
-try_stick(events *e, uint32_t k, double t, const double *x, double *s)
-{
-    uint32_t stick = (uint32_t)e->mode[k].partner;
-
-    e->value[stick] = 1;
-    *s = model_conditions(e->model, t, x, e->g_try) == 0 ? e->g_try[stick] : NAN;
-    if (isfinite(*s) && fabs(*s) <= 1 + CONTRADICTION && fabs(e->g_try[k]) <= AT_REST * e->size[k])
-        return true;
-    e->value[stick] = 0;
-    return false;
-}
+enum { MOST_JOINT = 200 }; /* relays that are held together */
+#define LEFT 1e-13         /* of its size: rounding of an x that is held at zero */
 
 /* Change of x of sign k over a short time, by Euler's method. */
 static bool
@@ -53,6 +42,46 @@ events_set_side(events *e, uint32_t k, double side)
     }
 }
 
+/* Do both sides of sign k lead back to where its x is zero? Left by both, or passed, it is no place to stay at. A side
+ * on which the equations have no solution does not lead away. */
+static bool
+leads_back(events *e, uint32_t k, double t, const double *x)
+{
+    double slip = e->value[k], there[2] = { 0, 0 };
+    bool known = true;
+
+    for (int above = 0; above < 2 && known; above++) {
+        double change;
+
+        events_set_side(e, k, above ? 1 : -1);
+        known = drift_of(e, k, t, x, &change);
+        there[above] = e->g_try[k];
+    }
+    events_set_side(e, k, slip);
+    return !known || there[0] > there[1];
+}
+
+/* Lets sign k stick if its x is at zero and something between -1 and 1 keeps it there. The value that would is left in
+ * *s, not finite where there is none. (An x that follows from sign(x) by equations alone is at zero because it sticks.)
+ */
+static bool
+try_stick(events *e, uint32_t k, double t, const double *x, double *s)
+{
+    uint32_t stick = (uint32_t)e->mode[k].partner;
+
+    e->value[stick] = 1;
+    *s = model_conditions(e->model, t, x, e->g_try) == 0 ? e->g_try[stick] : NAN;
+    if (isfinite(*s) && fabs(*s) <= 1 + CONTRADICTION && fabs(e->g_try[k]) <= AT_REST * e->size[k]) {
+        e->value[stick] = 0;
+        if (!e->mode[k].relay || leads_back(e, k, t, x)) {
+            e->value[stick] = 1;
+            return true;
+        }
+    }
+    e->value[stick] = 0;
+    return false;
+}
+
 /* Slips to the side that x of sign k then takes; `first` is tried first, as is what it is if none fits. */
 static void
 choose_side(events *e, uint32_t k, double t, const double *x, double first)
@@ -74,13 +103,33 @@ choose_side(events *e, uint32_t k, double t, const double *x, double first)
     events_set_side(e, k, first);
 }
 
+/* The side of sign k whose value its relay has on the border itself; 0: no condition says. */
+static double
+side_of_border(const events *e, uint32_t k)
+{
+    for (size_t i = 0; i < e->watched.n; i++) {
+        const struct model_mode *m = &e->mode[e->watched.at[i]];
+
+        if (m->side != 0 && m->partner == e->mode[k].partner && m->kind != MODE_EQUAL)
+            return m->kind == MODE_LESS ? m->side : -m->side;
+    }
+    return 0;
+}
+
 void
 events_meet_zero(events *e, uint32_t k, double t, const double *x, double g)
 {
-    double s;
+    double s, side = 0;
 
-    if (!try_stick(e, k, t, x, &s))
-        choose_side(e, k, t, x, isfinite(s) && s != 0 ? copysign(1, s) : g != 0 ? copysign(1, g) : -e->value[k]);
+    if (try_stick(e, k, t, x, &s))
+        return;
+    if (isfinite(s) && !(e->mode[k].relay && fabs(s) <= 1))
+        side = s;
+    if (side == 0)
+        side = g;
+    if (side == 0 && e->mode[k].relay)
+        side = side_of_border(e, k);
+    choose_side(e, k, t, x, side != 0 ? copysign(1, side) : -e->value[k]);
 }
 
 void
@@ -132,24 +181,34 @@ events_settle_sign(events *e, uint32_t k, double t, const double *x, double g, d
     return e->value[k] != slip || e->value[stick] != stuck;
 }
 
+/* How the s of sign k, which sticks, moves the states: the rates with it less those against it. */
+static bool
+find_kick(events *e, uint32_t k, double t, const double *x, double *kick)
+{
+    uint32_t stick = (uint32_t)e->mode[k].partner;
+    double slip = e->value[k];
+    bool ok;
+
+    e->value[stick] = 0;
+    events_set_side(e, k, 1);
+    ok = model_rhs(e->model, t, x, kick) == 0;
+    events_set_side(e, k, -1);
+    ok = ok && model_rhs(e->model, t, x, e->f) == 0;
+    e->value[stick] = 1;
+    events_set_side(e, k, slip);
+    for (size_t i = 0; i < e->nx && ok; i++)
+        ok = isfinite(kick[i] -= e->f[i]);
+    return ok;
+}
+
 /* Puts x of sign k, which sticks, to zero along the way in which its s moves the states: as by an impulse of that
  * friction, so that what friction leaves alone (a common momentum) stays. */
 static bool
 hold(events *e, uint32_t k, double t, double *x)
 {
-    uint32_t stick = (uint32_t)e->mode[k].partner;
-    double slip = e->value[k], g, h = AHEAD * (e->stop - e->start);
-    bool ok, changed = false;
+    double g, h = AHEAD * (e->stop - e->start);
+    bool ok = find_kick(e, k, t, x, e->kick), changed = false;
 
-    e->value[stick] = 0;
-    e->value[k] = 1;
-    ok = model_rhs(e->model, t, x, e->kick) == 0;
-    e->value[k] = -1;
-    ok = ok && model_rhs(e->model, t, x, e->f) == 0;
-    e->value[stick] = 1;
-    e->value[k] = slip;
-    for (size_t i = 0; i < e->nx && ok; i++)
-        ok = isfinite(e->kick[i] -= e->f[i]);
     ok = ok && model_conditions(e->model, t, x, e->g_try) == 0;
     g = e->g_try[k];
     for (int round = 0; round < 4 && ok && (g != 0 || round == 0); round++) {
@@ -175,6 +234,56 @@ hold(events *e, uint32_t k, double t, double *x)
     return changed;
 }
 
+/* Those of relays may undo each other's, one after the other: all of them in one, where something is left. */
+static void
+hold_jointly(events *e, double t, double *x)
+{
+    VEC(uint32_t) sign = { 0 };
+    double *kick, *by, *change, h = AHEAD * (e->stop - e->start);
+    lapack_int *pivot;
+    size_t m;
+    bool left = false;
+
+    for (size_t i = 0; i < e->watched.n; i++) {
+        uint32_t k = e->watched.at[i];
+
+        if (e->mode[k].kind != MODE_SIGN || !e->mode[k].relay || !events_sticks(e, k))
+            continue;
+        vec_push(&sign, k);
+        left |= fabs(e->g[k]) > LEFT * e->size[k];
+    }
+    m = sign.n;
+    if (left && m > 1 && m <= MOST_JOINT) {
+        kick = bg_malloc(m * (e->nx + m + 1) * sizeof *kick);
+        change = kick + m * e->nx;
+        by = change + m * m;
+        pivot = bg_malloc(m * sizeof *pivot);
+        for (size_t j = 0; j < m && left; j++) {
+            left = find_kick(e, sign.at[j], t, x, kick + j * e->nx);
+            for (size_t i = 0; i < e->nx; i++)
+                e->x_try[i] = x[i] + h * kick[j * e->nx + i];
+            left = left && model_conditions(e->model, t, e->x_try, e->g_try) == 0;
+            for (size_t i = 0; i < m && left; i++)
+                change[j * m + i] = (e->g_try[sign.at[i]] - e->g[sign.at[i]]) / h;
+            by[j] = -e->g[sign.at[j]];
+        }
+        left = left &&
+               LAPACKE_dgesv(LAPACK_COL_MAJOR, (lapack_int)m, 1, change, (lapack_int)m, pivot, by, (lapack_int)m) == 0;
+        memcpy(e->x_try, x, e->nx * sizeof(double));
+        for (size_t j = 0; j < m && left; j++)
+            for (size_t i = 0; i < e->nx; i++)
+                e->x_try[i] += by[j] * kick[j * e->nx + i];
+        left = left && model_conditions(e->model, t, e->x_try, e->g_try) == 0;
+        for (size_t j = 0; j < m && left; j++)
+            left = fabs(e->g_try[sign.at[j]]) <= LEFT * e->size[sign.at[j]];
+        if (left)
+            memcpy(x, e->x_try, e->nx * sizeof(double));
+        free(kick);
+        free(pivot);
+    }
+    vec_free(&sign);
+}
+
 void
 events_hold_all(events *e, double t, double *x)
 {
@@ -186,5 +295,6 @@ events_hold_all(events *e, double t, double *x)
         if (e->mode[k].kind == MODE_SIGN && events_sticks(e, k) && hold(e, k, t, x) && !events_look(e, t, x, e->g))
             return;
     }
+    hold_jointly(e, t, x);
     e->drift = 0;
 }

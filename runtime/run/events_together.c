@@ -6,10 +6,11 @@
  *   x' = b - G s,   s = 1 where x' > 0,  -1 where x' < 0,  within -1..1 where x' = 0
  *
  * which is what the least of a convex function over a box asks for where friction dissipates: G is symmetric and has no
- * negative part, but for a factor of each column (the largest friction). Projected Gauss-Seidel sweeps end there, also
- * where only sums of frictions are determined (blocks that rub against each other and against the ground): there the
- * sums are shared evenly at first, where that is within the limits. Then those whose x follow from the others' stay as
- * they are, and the others hold what changes until one of them is at its limit, when another takes its place.
+ * negative part, but for a factor of each column (the largest friction). Projected Gauss-Seidel sweeps end there; of
+ * relays, where G may be anything, they may not, and all combinations of a few are tried. They end also where only sums
+ * of frictions are determined (blocks that rub against each other and against the ground): there the sums are shared
+ * evenly at first, where that is within the limits. Then those whose x follow from the others' stay as they are, and
+ * the others hold what changes until one of them is at its limit, when another takes its place.
  *
  * source   Moreau (1988), Unilateral contact and dry friction in finite freedom dynamics; Cottle, Pang, Stone (1992)
  */
@@ -20,7 +21,7 @@
 
 #include "events_inside.h"
 
-enum { MOST_SIGNS = 200, SWEEPS = 20000 };
+enum { MOST_SIGNS = 200, SWEEPS = 20000, MOST_COMBINED = 6 };
 #define SWEPT 1e-12   /* of 1, by which a sign changes in the last sweep */
 #define AT_LIMIT 1e-9 /* of 1: a sign so near to it is there */
 #define MOVES 1e-6    /* of the terms of a rate: less is nothing */
@@ -57,44 +58,53 @@ rates_of(struct together *c, double *rate)
 
 /* Does its x change with a sign at once (friction on a joint without mass)? Such signs decide one by one. */
 static bool
-moves_at_once(struct together *c, uint32_t k, const double *at_zero)
+moves_at_once(struct together *c, uint32_t k, const double *above)
 {
     events *e = c->e;
     bool at_once;
 
-    e->value[k] = 1;
+    events_set_side(e, k, -1);
     at_once = model_conditions(e->model, c->t, c->x, e->g_try) != 0 ||
-              fabs(e->g_try[k] - at_zero[k]) > CONTRADICTION * e->size[k];
-    e->value[k] = 0;
+              fabs(e->g_try[k] - above[k]) > CONTRADICTION * e->size[k];
+    events_set_side(e, k, 1);
     return at_once;
 }
 
-/* b and G, from what each sign does to the rates. */
+/* b and G, from what each sign does to the rates when it goes from 1 to -1. False: not evaluable, or *idle is one whose
+ * own x it does not hold. */
 static bool
-find_terms(struct together *c)
+find_terms(struct together *c, size_t *idle)
 {
     events *e = c->e;
     size_t m = c->sign.n;
 
-    if (!rates_of(c, c->b))
+    if (!rates_of(c, c->rate))
         return false;
+    memcpy(c->b, c->rate, m * sizeof *c->b);
     for (size_t j = 0; j < m; j++) {
         double *column = c->G + j * m;
         bool known;
 
-        e->value[c->sign.at[j]] = 1;
+        events_set_side(e, c->sign.at[j], -1);
         known = rates_of(c, column);
-        e->value[c->sign.at[j]] = 0;
-        for (size_t i = 0; i < m && known; i++)
-            column[i] = c->b[i] - column[i];
-        if (!known || !(column[j] > 0))
+        events_set_side(e, c->sign.at[j], 1);
+        for (size_t i = 0; i < m && known; i++) {
+            column[i] = (column[i] - c->rate[i]) / 2;
+            c->b[i] += column[i];
+        }
+        if (!known)
             return false;
+        if (!(column[j] > 0)) {
+            *idle = j;
+            return false;
+        }
         e->size[c->sign.at[j]] = fmax(e->size[c->sign.at[j]], HELD_SIZE * (e->stop - e->start) * 2 * column[j]);
     }
     return true;
 }
 
-static void
+/* False: they do not end. */
+static bool
 sweep(struct together *c)
 {
     size_t m = c->sign.n;
@@ -117,6 +127,63 @@ sweep(struct together *c)
             change = fmax(change, fabs(by));
         }
     }
+    return change <= SWEPT;
+}
+
+/* The values s where those with side 0 rest, and the others are at the limit on their side. False: not consistent. */
+static bool
+combine(struct together *c, const int *side)
+{
+    size_t m = c->sign.n, n = 0;
+    double a[MOST_COMBINED * MOST_COMBINED], s[MOST_COMBINED];
+    size_t at[MOST_COMBINED];
+    lapack_int pivot[MOST_COMBINED];
+    bool fits = true;
+
+    for (size_t j = 0; j < m; j++)
+        if (side[j] == 0)
+            at[n++] = j;
+    for (size_t i = 0; i < n; i++) {
+        s[i] = c->b[at[i]];
+        for (size_t j = 0; j < m; j++)
+            s[i] -= c->G[j * m + at[i]] * side[j];
+        for (size_t j = 0; j < n; j++)
+            a[j * n + i] = c->G[at[j] * m + at[i]];
+    }
+    if (n && LAPACKE_dgesv(LAPACK_COL_MAJOR, (lapack_int)n, 1, a, (lapack_int)n, pivot, s, (lapack_int)n) != 0)
+        return false;
+    for (size_t j = 0; j < m; j++)
+        c->s[j] = side[j];
+    for (size_t i = 0; i < n; i++) {
+        fits = fits && fabs(s[i]) <= 1 + AT_LIMIT;
+        c->s[at[i]] = s[i];
+    }
+    for (size_t i = 0; i < m; i++) {
+        c->rate[i] = c->b[i];
+        for (size_t j = 0; j < m; j++)
+            c->rate[i] -= c->G[j * m + i] * c->s[j];
+        fits = fits && (side[i] == 0 || c->rate[i] * side[i] >= 0);
+    }
+    return fits;
+}
+
+/* All combinations, that of all at rest first. */
+static bool
+combine_any(struct together *c)
+{
+    int side[MOST_COMBINED], all = 1;
+    bool found = false;
+
+    for (size_t j = 0; j < c->sign.n; j++)
+        all *= 3;
+    for (int set = 0; set < all && !found; set++) {
+        int left = set;
+
+        for (size_t j = 0; j < c->sign.n; j++, left /= 3)
+            side[j] = left % 3 == 2 ? -1 : left % 3;
+        found = combine(c, side);
+    }
+    return found;
 }
 
 /* Does the x of sign j stay at zero, as far as rounding tells? */
@@ -205,7 +272,8 @@ split_evenly(struct together *c)
     free(a);
 }
 
-static void
+/* False: relays follow, which have no value between their branches unless they stick. */
+static bool
 set_modes(struct together *c, const double *slip, const bool *stuck)
 {
     events *e = c->e;
@@ -217,8 +285,11 @@ set_modes(struct together *c, const double *slip, const bool *stuck)
         old |= stuck[j];
     }
     find_followers(c);
-    for (size_t j = 0; j < m; j++)
+    for (size_t j = 0; j < m; j++) {
         any |= c->follows[j];
+        if (c->follows[j] && e->mode[c->sign.at[j]].relay)
+            return false;
+    }
     if (any && !old)
         split_evenly(c);
     for (size_t j = 0; j < m; j++) {
@@ -240,19 +311,54 @@ set_modes(struct together *c, const double *slip, const bool *stuck)
         e->value[k] = c->s[j];
         e->value[e->mode[k].partner] = 0;
     }
+    return true;
 }
 
-/* Those whose x are zero; their modes as they are go to slip and stuck, and are put to 0. */
+/* The same of a relay, with the others as they are: on its other side, where it does not belong, the equations may have
+ * no solution, and then it is none of those that move through states. */
+static bool
+relay_moves_at_once(struct together *c, uint32_t k)
+{
+    events *e = c->e;
+    uint32_t stick = (uint32_t)e->mode[k].partner;
+    double slip = e->value[k], stuck = e->value[stick];
+    bool at_once;
+
+    e->value[stick] = 0;
+    events_set_side(e, k, 1);
+    at_once = model_conditions(e->model, c->t, c->x, e->g_aside) != 0 || moves_at_once(c, k, e->g_aside);
+    events_set_side(e, k, slip);
+    e->value[stick] = stuck;
+    return at_once;
+}
+
+static void
+leave_out(struct together *c, size_t j, double *slip, bool *stuck)
+{
+    uint32_t k = c->sign.at[j];
+
+    events_set_side(c->e, k, slip[j]);
+    c->e->value[c->e->mode[k].partner] = stuck[j];
+    c->sign.n--;
+    for (; j < c->sign.n; j++) {
+        c->sign.at[j] = c->sign.at[j + 1];
+        slip[j] = slip[j + 1];
+        stuck[j] = stuck[j + 1];
+        c->s[j] = c->s[j + 1];
+    }
+}
+
+/* Those whose x are zero; their modes as they are go to slip and stuck, and are put to 1 without stick. */
 static void
 gather(struct together *c, double *slip, bool *stuck)
 {
     events *e = c->e;
-    size_t n = 0;
 
     for (size_t i = 0; i < e->watched.n && c->sign.n <= MOST_SIGNS; i++) {
         uint32_t k = e->watched.at[i];
 
-        if (e->mode[k].kind == MODE_SIGN && (events_sticks(e, k) || fabs(e->g[k]) <= AT_REST * e->size[k]))
+        if (e->mode[k].kind == MODE_SIGN && (events_sticks(e, k) || fabs(e->g[k]) <= AT_REST * e->size[k]) &&
+            !(e->mode[k].relay && relay_moves_at_once(c, k)))
             vec_push(&c->sign, k);
     }
     if (c->sign.n < 2 || c->sign.n > MOST_SIGNS) {
@@ -265,26 +371,16 @@ gather(struct together *c, double *slip, bool *stuck)
         slip[j] = e->value[k];
         stuck[j] = e->value[stick] != 0;
         c->s[j] = stuck[j] && isfinite(e->g[stick]) ? fmax(-1, fmin(1, e->g[stick])) : slip[j];
-        e->value[k] = e->value[stick] = 0;
+        events_set_side(e, k, 1);
+        e->value[stick] = 0;
     }
     if (model_conditions(e->model, c->t, c->x, e->g) != 0) {
         c->sign.n = 0;
         return;
     }
-    for (size_t j = 0; j < c->sign.n; j++) {
-        uint32_t k = c->sign.at[j];
-
-        if (moves_at_once(c, k, e->g)) {
-            e->value[k] = slip[j];
-            e->value[e->mode[k].partner] = stuck[j];
-            continue;
-        }
-        c->sign.at[n] = k;
-        slip[n] = slip[j];
-        stuck[n] = stuck[j];
-        c->s[n++] = c->s[j];
-    }
-    c->sign.n = n;
+    for (size_t j = c->sign.n; j-- > 0;)
+        if (moves_at_once(c, c->sign.at[j], e->g))
+            leave_out(c, j, slip, stuck);
 }
 
 bool
@@ -294,11 +390,12 @@ events_stick_together(events *e, double t, const double *x)
     size_t room = e->watched.n < MOST_SIGNS + 1 ? e->watched.n : MOST_SIGNS + 1;
     double *before, *slip;
     bool *stuck, found = false;
+    size_t idle = SIZE_MAX;
 
     if (!e->any_sign || e->nx == 0 || !events_look(e, t, x, e->g))
         return false;
-    before = bg_malloc((e->n + 4 * room + 1) * sizeof *before);
-    slip = before + e->n;
+    before = bg_malloc((2 * e->n + 4 * room + 1) * sizeof *before);
+    slip = before + 2 * e->n;
     c.s = slip + room;
     c.b = c.s + room;
     c.rate = c.b + room;
@@ -309,20 +406,26 @@ events_stick_together(events *e, double t, const double *x)
         if (fabs(e->g[e->watched.at[i]]) > AT_REST * e->size[e->watched.at[i]])
             e->follows[e->watched.at[i]] = false;
     memcpy(before, e->value, e->n * sizeof *before);
+    memcpy(before + e->n, e->sign, e->n * sizeof *before);
     gather(&c, slip, stuck);
     if (c.sign.n > 1) {
         c.G = bg_malloc(c.sign.n * c.sign.n * sizeof *c.G);
-        found = find_terms(&c);
+        while (!(found = find_terms(&c, &idle)) && idle < c.sign.n) {
+            leave_out(&c, idle, slip, stuck);
+            idle = SIZE_MAX;
+        }
+        found = found && (sweep(&c) || c.sign.n > MOST_COMBINED || combine_any(&c));
         if (found) {
-            sweep(&c);
             for (size_t j = 0; j < c.sign.n; j++)
                 e->follows[c.sign.at[j]] = false;
-            set_modes(&c, slip, stuck);
+            found = set_modes(&c, slip, stuck);
         }
         free(c.G);
     }
-    if (!found)
+    if (!found) {
         memcpy(e->value, before, e->n * sizeof *before);
+        memcpy(e->sign, before + e->n, e->n * sizeof *before);
+    }
     found = found && memcmp(before, e->value, e->n * sizeof *before) != 0;
     vec_free(&c.sign);
     free(before);
