@@ -196,6 +196,7 @@ nets_free(nets *s)
     free(s->column);
     free(s->row);
     free(s->source);
+    free(s->net_of);
     free(s);
 }
 

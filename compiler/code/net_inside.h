@@ -93,6 +93,7 @@ struct nets {
     /* integrator's matrix */
     struct model_pattern matrix;
     int64_t *column, *row;
+    uint32_t *net_of; /* [nheld] */
     int64_t *source;
 };
 
