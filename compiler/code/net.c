@@ -92,13 +92,13 @@ forget_net(struct net *k)
 }
 
 static void
-forget_may(struct net *k)
+forget_general(struct net *k)
 {
-    for (size_t i = 0; i < k->may.n; i++)
-        free(k->may.at[i]);
-    k->may.n = 0;
-    map_free(&k->may_of);
-    k->may_of = (map){ 0 };
+    for (size_t i = 0; i < k->general.n; i++)
+        free(k->general.at[i].may);
+    k->general.n = 0;
+    map_free(&k->general_of);
+    k->general_of = (map){ 0 };
 }
 
 void
@@ -129,7 +129,7 @@ nets_reset(nets *s)
 {
     for (size_t k = 0; k < s->n; k++) {
         forget_net(&s->net[k]);
-        forget_may(&s->net[k]);
+        forget_general(&s->net[k]);
     }
     net_forget(s);
 }
@@ -167,8 +167,8 @@ nets_free(nets *s)
         vec_free(&s->net[k].known);
         free(s->net[k].size);
         free(s->net[k].rows);
-        forget_may(&s->net[k]);
-        vec_free(&s->net[k].may);
+        forget_general(&s->net[k]);
+        vec_free(&s->net[k].general);
         free(s->net[k].guess);
         free(s->net[k].tangent);
         free(s->net[k].ahead);
@@ -197,6 +197,7 @@ nets_free(nets *s)
     free(s->column);
     free(s->row);
     free(s->source);
+    free(s->net_of);
     free(s);
 }
 
@@ -458,7 +459,7 @@ net_known(nets *s, struct net *k, double t, const double *x)
                 return k->known.at[i];
             }
     }
-    may = k->guess ? net_may(s, k, t, x) : NULL;
+    may = k->guess ? net_general(s, k, t, x).may : NULL;
     if ((k->guess ? partials_beside_zero(s, k, t, x) : net_partials(s, t, x)) != 0)
         return NULL;
     if (k->varies || k->known.n == MOST_KNOWN)
@@ -514,7 +515,7 @@ net_rows_free(nets *s, double t, const double *x)
         return -1;
     for (size_t k = 0; k < s->n; k++)
         if (s->net[k].guess) {
-            net_may(s, &s->net[k], t, x); /* once, before slopes are taken where one stands */
+            net_general(s, &s->net[k], t, x); /* once, before slopes are taken where one stands */
             memcpy(s->held + s->net[k].q->held0, s->net[k].guess, s->net[k].q->n * sizeof(double));
             any = true;
         }
@@ -532,7 +533,7 @@ net_rows_free(nets *s, double t, const double *x)
         if (!q->guess)
             continue;
         memset(a, 0, (size_t)ORDERS * (n + q->q->nwatch) * n * sizeof *a);
-        coefficients(s, q, net_may(s, q, t, x), a, aw);
+        coefficients(s, q, net_general(s, q, t, x).may, a, aw);
         q->tau = fmin(time_of(a, n, n), time_of(aw, q->q->nwatch, n));
         for (uint32_t i = 0; i < ORDERS * n; i++)
             for (uint32_t j = 0; j < n; j++)

@@ -15,15 +15,20 @@ enum { WAYS = 4, PLACES = 2, TRIES = 60 };
 
 /* ---- what conditions depend on ---- */
 
-/* A place like no other, `number` of some: unknowns and states of their usual sizes. */
-static void
-stand_anywhere(nets *s, const double *x, double *moved, int number)
+void
+net_stand_anywhere(nets *s, int number)
 {
     for (size_t i = 0; i < s->nheld; i++) {
         double usual = s->unit_size[s->unit[i]], part = fmod((double)(i + 1) * GOLDEN + 0.37 * number, 1);
 
         s->held[i] = (usual > 0 ? usual : 1) * (0.3 + 0.6 * part);
     }
+}
+
+/* The same for states, beside where they are. */
+static void
+move_states(const nets *s, const double *x, double *moved, int number)
+{
     for (size_t i = 0; i < s->nx; i++) {
         double usual = net_size(s, i), part = fmod((double)(i + 1) * GOLDEN + 0.71 * number, 1);
 
@@ -39,15 +44,30 @@ add_nonzero(bool *may, const double *a, size_t n)
         may[i] |= a[i] != 0;
 }
 
-const bool *
-net_may(nets *s, struct net *k, double t, const double *x)
+static uint32_t
+constraints_of(uint32_t n, const double *a)
+{
+    staircase *r;
+    uint32_t count;
+
+    for (size_t i = 0; i < (size_t)ORDERS * n * n; i++)
+        if (!isfinite(a[i]))
+            return UINT32_MAX;
+    r = staircase_new(n, a);
+    count = r->constraint.n;
+    staircase_free(r);
+    return count;
+}
+
+struct general
+net_general(nets *s, struct net *k, double t, const double *x)
 {
     uint32_t n = k->q->n;
     size_t na = (size_t)ORDERS * n * n, naw = (size_t)ORDERS * k->q->nwatch * n;
     uint64_t key = 14695981039346656037u;
     uint32_t found;
     double *kept, *a;
-    bool *may;
+    struct general g = { 0 };
 
     for (uint32_t i = 0; i < k->q->nmodes; i++) {
         uint64_t bits;
@@ -55,30 +75,32 @@ net_may(nets *s, struct net *k, double t, const double *x)
         memcpy(&bits, &s->modes[s->form->mode[k->q->mode0 + i]], sizeof bits);
         key = bg_hash_mix(key, bits + i);
     }
-    found = map_get(&k->may_of, key);
+    found = map_get(&k->general_of, key);
     if (found != MAP_NONE)
-        return k->may.at[found];
-    may = bg_calloc(na + naw + 1, sizeof *may);
+        return k->general.at[found];
+    g.may = bg_calloc(na + naw + 1, sizeof *g.may);
     kept = bg_malloc((s->nheld + s->nx + na + naw + 1) * sizeof *kept);
     a = kept + s->nheld + s->nx;
     memcpy(kept, s->held, s->nheld * sizeof *kept);
     for (int i = 0; i < PLACES; i++) {
-        stand_anywhere(s, x, kept + s->nheld, i);
+        net_stand_anywhere(s, i);
+        move_states(s, x, kept + s->nheld, i);
         memset(a, 0, (na + naw) * sizeof *a);
         if (net_partials(s, t, kept + s->nheld) == 0) {
             net_coefficients(s, k, a, a + na);
             net_drop_rounding(k, a, a + na);
+            g.constraints = constraints_of(n, a);
         } else {
             for (size_t e = 0; e < na + naw; e++)
                 a[e] = 1;
         }
-        add_nonzero(may, a, na + naw);
+        add_nonzero(g.may, a, na + naw);
     }
     memcpy(s->held, kept, s->nheld * sizeof *kept);
     free(kept);
-    map_set(&k->may_of, key, (uint32_t)k->may.n);
-    vec_push(&k->may, may);
-    return may;
+    map_set(&k->general_of, key, (uint32_t)k->general.n);
+    vec_push(&k->general, g);
+    return g;
 }
 
 /* ---- rounding ---- */

@@ -36,29 +36,35 @@ struct known {
     VEC(struct slope) slope; /* of the constraints, then too */
 };
 
+/* Of a curved net with one combination of modes, wherever one stands. */
+struct general {
+    bool *may;            /* [3n*n + 3nw*n] coefficients that may be other than zero */
+    uint32_t constraints; /* on states */
+};
+
 struct net {
     const net_part *q;
     bool varies; /* the coefficients depend on more than parameters and modes: one combination is kept, made anew each
                     time */
     VEC(struct known *) known;
-    uint32_t last;      /* of known: most recently used */
-    double tau;         /* s; shortest time that the coefficients had, of curved nets: have; INFINITY: none */
-    double *size;       /* [nwatch] greatest difference so far */
-    double *ahead;      /* [nwatch] differences at the last look ahead */
-    struct known *now;  /* of the last solve */
-    double *settled;    /* [nmodes] modes since the last search, */
-    VEC(uint32_t) rest; /* and the states at rest in them */
-    bool bound;         /* they have constraints */
-    bool searched;      /* once at least */
-    bool stays;         /* of a search: nothing has changed for it */
-    double *guess;      /* [n] of curved nets: the last solution, at which their conditions are made linear */
-    double *tangent;    /* [3n*n + 3nw*n] coefficients there: of conditions, of differences */
-    VEC(bool *) may;    /* of curved nets, [3n*n + 3nw*n] each: which coefficients are zero wherever one stands */
-    map may_of;         /* combination of modes -> which of them */
-    double whole, part, before; /* of a step: its length in parts of the unknowns, how much of it is taken, the length
-                                   of the one before; */
-    bool walks, done;           /* not yet short enough; the solution is found */
-    double *rows;               /* [3n] greatest magnitude of each condition so far, its unknowns at zero */
+    uint32_t last;               /* of known: most recently used */
+    double tau;                  /* s; shortest time that the coefficients had, of curved nets: have; INFINITY: none */
+    double *size;                /* [nwatch] greatest difference so far */
+    double *ahead;               /* [nwatch] differences at the last look ahead */
+    struct known *now;           /* of the last solve */
+    double *settled;             /* [nmodes] modes since the last search, */
+    VEC(uint32_t) rest;          /* and the states at rest in them */
+    bool bound;                  /* they have constraints */
+    bool searched;               /* once at least */
+    bool stays;                  /* of a search: nothing has changed for it */
+    double *guess;               /* [n] of curved nets: the last solution, at which their conditions are made linear */
+    double *tangent;             /* [3n*n + 3nw*n] coefficients there: of conditions, of differences */
+    VEC(struct general) general; /* of curved nets */
+    map general_of;              /* combination of modes -> which of them */
+    double whole, part, before;  /* of a step: its length in parts of the unknowns, how much of it is taken, the length
+                                    of the one before; */
+    bool walks, done;            /* not yet short enough; the solution is found */
+    double *rows;                /* [3n] greatest magnitude of each condition so far, its unknowns at zero */
 };
 
 struct nets {
@@ -93,6 +99,7 @@ struct nets {
     /* integrator's matrix */
     struct model_pattern matrix;
     int64_t *column, *row;
+    uint32_t *net_of; /* [nheld] */
     int64_t *source;
 };
 
@@ -123,12 +130,14 @@ void net_drop_rounding(const struct net *k, double *a, double *aw);
 
 /* ---- net_curved.c ---- */
 
-/* Which coefficients of a curved net in the present modes are other than zero somewhere: beside a flat law or a
- * junction that blocks they are as small as rounding, and are none. */
-const bool *net_may(nets *s, struct net *k, double t, const double *x);
+/* What a curved net's conditions depend on in the present modes: beside a flat law or a junction that blocks
+ * coefficients are as small as rounding, and are none. */
+struct general net_general(nets *s, struct net *k, double t, const double *x);
 /* What rounding leaves of all rows at (t, x): what they change by as states and time change by theirs, this way and
  * that. The rows themselves are in s->raw then. */
 int net_rounding(nets *s, double t, const double *x, double *to);
+/* A place for the unknowns that is like no other, `number` of some: they have their usual sizes. */
+void net_stand_anywhere(nets *s, int number);
 double *net_unknown_sizes(const nets *s); /* by unit; to be freed */
 /* Moves the held unknowns of curved nets by the steps in s->stepped, shortened (a root whose solution is zero is
  * stepped over for ever) until what is left falls. s->raw: the rows there. */

@@ -4,19 +4,48 @@
 
 #include "net_inside.h"
 
+typedef VEC(uint32_t) net_list;
+
+/* The nets that a column's rows ask for, in their order: those whose conditions read it, and for a held unknown its
+ * own. stamp[net]: the last column that asked, by 1. */
+static void
+find_asked(const nets *s, size_t c, size_t *stamp, net_list *to)
+{
+    const struct model_pattern *p = &s->pattern;
+    int64_t i = p->column[c];
+
+    to->n = 0;
+    for (bool own = c >= s->held0; own || i < p->column[c + 1]; own = false) {
+        size_t r = own ? NO_INDEX : (size_t)p->row[i++], at;
+        uint32_t k;
+
+        if (!own && (r < s->row0 || r >= s->row0 + ORDERS * s->nheld))
+            continue;
+        k = s->net_of[own ? c - s->held0 : (r - s->row0) / ORDERS];
+        if (stamp[k] == c + 1)
+            continue;
+        stamp[k] = c + 1;
+        vec_push(to, k);
+        for (at = to->n - 1; at > 0 && to->at[at - 1] > k; at--)
+            to->at[at] = to->at[at - 1];
+        to->at[at] = k;
+    }
+}
+
 /* Rows of held unknowns say z + G r = 0, with G what the conditions r determine them by. Where r reads states or kept
  * variables of a column, all unknowns of its net may. */
 static void
 make_matrix(nets *s)
 {
     const struct model_pattern *p = &s->pattern;
-    size_t n = s->held0 + s->nheld, *net_of = bg_calloc(s->nheld + 1, sizeof *net_of),
-           *stamp = bg_calloc(s->n + 1, sizeof *stamp);
+    size_t n = s->held0 + s->nheld, *stamp = bg_calloc(s->n + 1, sizeof *stamp);
     VEC(int64_t) row = { 0 }, source = { 0 };
+    net_list asked = { 0 };
 
-    for (size_t k = 0; k < s->n; k++)
+    s->net_of = bg_calloc(s->nheld + 1, sizeof *s->net_of);
+    for (uint32_t k = 0; k < s->n; k++)
         for (uint32_t i = 0; i < s->net[k].q->n; i++)
-            net_of[s->net[k].q->held0 + i] = k;
+            s->net_of[s->net[k].q->held0 + i] = k;
     s->column = bg_calloc(n + 1, sizeof *s->column);
     for (size_t c = 0; c < n; c++) {
         for (int64_t i = p->column[c]; i < p->column[c + 1]; i++)
@@ -24,17 +53,10 @@ make_matrix(nets *s)
                 vec_push(&row, p->row[i]);
                 vec_push(&source, i);
             }
-        for (int64_t i = p->column[c]; i < p->column[c + 1]; i++) {
-            size_t r = (size_t)p->row[i],
-                   k = r >= s->row0 && r < s->row0 + ORDERS * s->nheld ? net_of[(r - s->row0) / ORDERS] : NO_INDEX;
-
-            if (k != NO_INDEX)
-                stamp[k] = c + 1;
-        }
-        for (size_t k = 0; k < s->n; k++) {
-            const net_part *q = s->net[k].q;
-            bool own = c >= s->held0 && net_of[c - s->held0] == k,
-                 dense = c < s->held0 ? stamp[k] == c + 1 : own && s->ny;
+        find_asked(s, c, stamp, &asked);
+        for (size_t a = 0; a < asked.n; a++) {
+            const net_part *q = s->net[asked.at[a]].q;
+            bool own = c >= s->held0 && s->net_of[c - s->held0] == asked.at[a], dense = c < s->held0 || (own && s->ny);
 
             for (uint32_t i = q->held0; i < q->held0 + q->n; i++)
                 if (dense || (own && i == c - s->held0)) {
@@ -47,7 +69,7 @@ make_matrix(nets *s)
     s->row = row.at;
     s->source = source.at;
     s->matrix = (struct model_pattern){ n, s->nx, s->column, s->row, row.n };
-    free(net_of);
+    vec_free(&asked);
     free(stamp);
 }
 
@@ -70,25 +92,21 @@ nets_jacobian(nets *s, double t, const double *x, double *value)
         status = net_partials(s, t, x);
     if (status || !nets_pattern(s).n)
         return status ? status : -1;
+    memset(s->raw0, 0, s->nrows * sizeof(double));
     for (size_t c = 0; c < s->matrix.n; c++) {
         int64_t i = s->column[c];
 
-        memset(s->raw0, 0, s->nrows * sizeof(double));
         for (int64_t q = s->pattern.column[c]; q < s->pattern.column[c + 1]; q++)
             if ((size_t)s->pattern.row[q] >= s->row0)
                 s->raw0[(size_t)s->pattern.row[q] - s->row0] = s->value[q];
         for (; i < s->column[c + 1] && s->source[i] >= 0; i++)
             value[i] = s->value[s->source[i]];
         while (i < s->column[c + 1]) {
-            struct net *k = NULL;
-            size_t held = (size_t)s->row[i] - s->held0;
-
-            for (size_t q = 0; q < s->n; q++)
-                if (held >= s->net[q].q->held0 && held < s->net[q].q->held0 + s->net[q].q->n)
-                    k = &s->net[q];
-            if (!k || !k->now)
-                return 1;
+            const struct net *k = &s->net[s->net_of[(size_t)s->row[i] - s->held0]];
             const net_part *q = k->q;
+
+            if (!k->now)
+                return 1;
 
             sparse_apply(&k->now->now->solve, s->raw0 + ORDERS * q->held0, s->z);
             for (; i < s->column[c + 1] && (size_t)s->row[i] - s->held0 < q->held0 + q->n; i++) {
@@ -109,6 +127,9 @@ nets_jacobian(nets *s, double t, const double *x, double *value)
                 }
             }
         }
+        for (int64_t q = s->pattern.column[c]; q < s->pattern.column[c + 1]; q++)
+            if ((size_t)s->pattern.row[q] >= s->row0)
+                s->raw0[(size_t)s->pattern.row[q] - s->row0] = 0;
     }
     return 0;
 }

@@ -5,7 +5,7 @@
 
 #include "net_inside.h"
 
-enum { MAX_ITERATIONS = 40, MAX_CURVED = 100, PATIENCE = 4 };
+enum { MAX_ITERATIONS = 40, MAX_CURVED = 100, PATIENCE = 4, PLACES = 4 };
 #define OF_NOISE 1e-2   /* of what rounding may have left: a step that is shorter is one of rounding */
 #define CONVERGED 1e-13 /* last step of an iteration, in parts of the unknowns */
 #define OF_UNIT 0.1     /* or in parts of this much of the greatest value of their unit, where they pass zero */
@@ -68,13 +68,14 @@ step_curved(nets *s, struct net *q, const double *rounding, double *size)
 }
 
 /* Where a slope is none (of an exponential that blocks), the coefficients of a curved net's last step leave unknowns
- * without a value, and the conditions may be far from met. */
+ * without a value, or read a constraint on states in the place of a condition, which may be far from met. */
 static bool
-is_met(nets *s, const struct net *k)
+is_met(nets *s, struct net *k, double t, const double *x)
 {
     uint32_t n = k->q->n;
+    bool blind = k->guess && (k->now->now->free > 0 || k->now->now->constraint.n > net_general(s, k, t, x).constraints);
 
-    for (uint32_t i = 0; i < n && k->guess && k->now->now->free > 0; i++) {
+    for (uint32_t i = 0; i < n && blind; i++) {
         double all = k->rows[ORDERS * i];
 
         for (uint32_t j = 0; j < n; j++)
@@ -134,37 +135,43 @@ iterate(nets *s, double t, const double *x, bool curved)
             status = 1;
     }
     for (size_t k = 0; k < s->n && status == 0; k++)
-        status = is_met(s, &s->net[k]) ? 0 : 1;
+        status = is_met(s, &s->net[k], t, x) ? 0 : 1;
     free(rounding);
     free(size);
     return status;
 }
 
-/* Held unknowns of curved nets as at the last solution, or zero; of linear ones zero. */
+/* Where the unknowns of curved nets are before Newton's method: as at the last solution, which may lie where slopes say
+ * nothing; zero; anywhere. Those of linear nets are zero. */
 static void
-start_from(nets *s, bool last)
+start_from(nets *s, int place)
 {
-    memset(s->held, 0, s->nheld * sizeof(double));
-    for (size_t k = 0; k < s->n && last; k++)
-        if (s->net[k].guess)
-            memcpy(s->held + s->net[k].q->held0, s->net[k].guess, s->net[k].q->n * sizeof(double));
+    if (place > 1)
+        net_stand_anywhere(s, place);
+    for (size_t k = 0; k < s->n; k++) {
+        const struct net *q = &s->net[k];
+        double *z = s->held + q->q->held0;
+
+        if (place == 0 && q->guess)
+            memcpy(z, q->guess, q->q->n * sizeof *z);
+        else if (place <= 1 || !q->guess)
+            memset(z, 0, q->q->n * sizeof *z);
+    }
 }
 
 int
 nets_solve(nets *s, double t, const double *x)
 {
     bool curved = false;
-    int status;
+    int status = 1;
 
     if (is_solved(s, t, x))
         return 0;
     for (size_t k = 0; k < s->n; k++)
         curved |= s->net[k].guess != NULL;
     s->solved = false;
-    start_from(s, true);
-    status = iterate(s, t, x, curved);
-    if (status == 1 && curved) { /* the last solution may lie where slopes say nothing */
-        start_from(s, false);
+    for (int place = 0; place == 0 || (place < PLACES && curved && status == 1); place++) {
+        start_from(s, place);
         status = iterate(s, t, x, curved);
     }
     if (status)
