@@ -66,22 +66,26 @@ SHAPES = {
     "signals of signals": lambda n: model(SOURCE, "signal k0 = v.f;", lines(n, "signal k{i1} = k{i}*1.5 + 1;")),
     "outputs": many("output y{i} = v.f*{i};"),
     "inputs": many("input u{i} = {i}; Se:s{i} = u{i} -> v;"),
-    "arguments": lambda n: model("0:z; z -> C:c = 1;", "cell:x(" + ", ".join(f"a{i} = 2" for i in range(n)) + "); z -> x.p;",
-                                 before="model cell {" + lines(n, "parameter a{i} = 1;") + " port 1:p; p -> I:m = a0; }\n"),
+    "arguments": lambda n: model(
+        "0:z; z -> C:c = 1;", "cell:x(" + ", ".join(f"a{i} = 2" for i in range(n)) + "); z -> x.p;",
+        before="model cell {" + lines(n, "parameter a{i} = 1;") + " port 1:p; p -> I:m = a0; }\n"),
     "numbers of max": wide("signal y = max(", "v.f + {i}", ", ", ");"),
     "numbers of sum": wide("signal y = sum(", "{i}*v.f", ", ", ");"),
-    "functions": lambda n: model(SOURCE, lines(n, "output y{i} = g{i}(v.f);"), before=lines(n, "function g{i}(x) = x^2 + {i};")),
+    "functions": lambda n: model(SOURCE, lines(n, "output y{i} = g{i}(v.f);"),
+                                 before=lines(n, "function g{i}(x) = x^2 + {i};")),
     "conditions": many("signal y{i} = if v.f < {i} then v.f else {i};"),
     "when": many("when v.f > {i1} { m.p = {i}; }"),
-    "when of many": wide("when v.f > 1 {", "m{i}.p = 0;", " ", "}", before="1:v{i}; Se:s{i} = 1 -> v{i}; v{i} -> I:m{i} = 1;"),
+    "when of many": wide("when v.f > 1 {", "m{i}.p = 0;", " ", "}",
+                         before="1:v{i}; Se:s{i} = 1 -> v{i}; v{i} -> I:m{i} = 1;"),
     "every": many("every {i1} { m.p = {i}; }"),
     "assertions": many('assert v.f < {i} "no";'),
     "delays": lambda n: model(SOURCE, "signal y0 = v.f;", lines(n, "signal y{i1} = delay(y{i}, 0.1);")),
     "experiments": experiments("experiment e{i1} of m { stop = {i1}; let k = {i1}; record v.f; }"),
     "experiments of experiments": experiments("experiment e{i1} from e{i} { let k = {i1}; }"),
-    "experiment of many lets": lambda n: model(lines(n, "parameter k{i} = 1;"), SOURCE,
-                                               after="experiment e of m { stop = 1; " + lines(n, "let k{i} = 2;") + " }\n"
-                                                     "experiment d from e { " + lines(n, "let k{i} = 3;") + " }\n"),
+    "experiment of many lets": lambda n: model(
+        lines(n, "parameter k{i} = 1;"), SOURCE,
+        after="experiment e of m { stop = 1; " + lines(n, "let k{i} = 2;") + " }\n"
+              "experiment d from e { " + lines(n, "let k{i} = 3;") + " }\n"),
     "domains": lambda n: model(lines(n, "1:v{i} in d{i}; v{i} -> R:r{i} = 1; Se:s{i} = 1 -> v{i};"),
                                before=lines(n, "domain d{i} { effort T{i} [K]; flow S{i} [W/K]; }")),
     "field of many ports": lambda n: model(
@@ -115,7 +119,8 @@ def main():
             one, _ = seconds(given.bgc, SHAPES[name](given.size), folder)
             four, status = seconds(given.bgc, SHAPES[name](4 * given.size), folder)
             ratio = (four - start) / max(one - start, 1e-3)
-            print(f"{name:28} {one:7.3f} s {four:7.3f} s {ratio:9.2f}{'' if status in (0, 1) else f' status {status}'}", flush=True)
+            ended = "" if status in (0, 1) else f" status {status}"
+            print(f"{name:28} {one:7.3f} s {four:7.3f} s {ratio:9.2f}{ended}", flush=True)
 
 
 main()
