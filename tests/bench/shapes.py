@@ -111,7 +111,7 @@ def main():
     arguments.add_argument("bgc")
     arguments.add_argument("--size", type=int, default=5000)
     arguments.add_argument("shape", nargs="*", help="; ".join(SHAPES))
-    given = arguments.parse_args()
+    given = arguments.parse_intermixed_args()
     with tempfile.TemporaryDirectory() as folder:
         start = min(seconds(given.bgc, model(SOURCE), folder)[0] for _ in range(3))
         print(f"{'shape':28} {given.size:>9} {4 * given.size:>9}     ratio")
