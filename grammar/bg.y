@@ -495,16 +495,16 @@ law_items: %empty { $$ = list_new(p); }
     ;
 law_item: ref '=' expr ';' {
         law_left(p, &$1.ref);
-        $$ = arena_alloc(p->a, sizeof *$$);
+        $$ = &p->law;
         *$$ = (ast_law_item){ .kind = AST_LAW_EQUATION, .at = @$, .left = $1.ref, .right = $3.e };
     }
     | ref zero '=' expr ';' {
         law_left(p, &$1.ref);
-        $$ = arena_alloc(p->a, sizeof *$$);
+        $$ = &p->law;
         *$$ = (ast_law_item){ .kind = AST_LAW_INITIAL, .at = @$, .left = $1.ref, .right = $4.e };
     }
     | PORT law_ports ';' {
-        $$ = arena_alloc(p->a, sizeof *$$);
+        $$ = &p->law;
         *$$ = (ast_law_item){ .kind = AST_LAW_PORT, .at = @$, .port = LIST_TAKE(p, $2, ast_law_port), .nports = $2->n };
     }
     ;

@@ -125,6 +125,7 @@ struct parse {
     span unclosed;     /* the `{` of a block of laws with statements in it, which was said; else SPAN_NONE */
     bool section_said; /* that a model has none */
     bool too_high;     /* an expression was, and that is said once */
+    ast_law_item law;  /* the one just read, before it goes into its list */
     bool reserved[EXPECTED_CODES]; /* words that were said to be no names */
     VEC(struct list *) lists;      /* all that were made */
     struct list *spare_list;

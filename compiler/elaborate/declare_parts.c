@@ -560,11 +560,25 @@ declare_stmt(elab *el, scope *in, const ast_stmt *s)
     }
 }
 
+/* Whether the names of a chain are there already will be asked soon. */
+static void
+fetch_declared(const elab *el, const scope *in, const ast_stmt *s)
+{
+    for (int k = 0; s->kind == AST_STMT_CHAIN && k < s->chain.nnodes; k++)
+        if (s->chain.node[k].own->type)
+            fetch_part(el, in, ast_node_name(&s->chain.node[k]), FETCH_PLACE);
+}
+
 void
 declare_body(elab *el, scope *in, ast_stmt *const *stmt, int n)
 {
+    enum { AHEAD = 6 };
+
     for (int pass = 0; pass < 2; pass++)
-        for (int k = 0; k < n; k++)
+        for (int k = 0; k < n; k++) {
+            if (pass == 1 && !in->loop && n - k > AHEAD)
+                fetch_declared(el, in, stmt[k + AHEAD]);
             if ((stmt[k]->kind == AST_STMT_VALUE && stmt[k]->value.kind == AST_CONSTANT) == (pass == 0))
                 declare_stmt(el, in, stmt[k]);
+        }
 }

@@ -454,6 +454,10 @@ family_at(const elab *el, const family *f)
 }
 /* As above, in one scope. */
 uint32_t own_family(const elab *el, const scope *in, const char *name, bool part);
+/* A part will be looked for soon. A large model's names are met in any order, so that finding one waits for memory
+ * three times: what a step reads is fetched while others are looked for, and the next step begins where it ended. */
+enum fetch { FETCH_PLACE, FETCH_FAMILY, FETCH_PART, FETCHES };
+void fetch_part(const elab *el, const scope *in, const char *name, enum fetch step);
 /* The value or part with these indexes, or NONE. *entry: within a value that is an array. */
 uint32_t family_item(const elab *el, const family *f, const int32_t *at, uint32_t *entry);
 /* Enters item `index` (a value or part) under its name. The indexes are those of the item, or (block) the sizes from 1.

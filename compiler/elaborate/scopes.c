@@ -43,6 +43,31 @@ own_family(const elab *el, const scope *in, const char *name, bool is_part)
     return NONE;
 }
 
+void
+fetch_part(const elab *el, const scope *in, const char *name, enum fetch step)
+{
+#ifdef __GNUC__
+    uint64_t hash = family_hash(in->id, true, name);
+    uint32_t at;
+
+    if (!el->families.cap)
+        return;
+    if (step == FETCH_PLACE) {
+        __builtin_prefetch(&el->families.at[hash & (el->families.cap - 1)]);
+        return;
+    }
+    at = index_set_at(&el->families, hash);
+    if (at == MAP_NONE)
+        return;
+    if (step == FETCH_FAMILY)
+        __builtin_prefetch(&el->family.at[at]);
+    else if (el->family.at[at].first < el->part.n)
+        __builtin_prefetch(&el->part.at[el->family.at[at].first]);
+#else
+    (void)el, (void)in, (void)name, (void)step;
+#endif
+}
+
 /* The first import that has a value of the name, after `from` of them; NONE */
 static uint32_t
 imported(const elab *el, const module *m, const char *name, size_t *from)

@@ -427,14 +427,31 @@ make_two_ports(elab *el, uint32_t p, flat_element *x)
     make_port(el, q->index, p, q->link[first_in ? 1 : 0]);
 }
 
+/* What the chains behind number k will ask for. The rounds of a loop ask for the same names again and again. */
+static void
+fetch_ends(const elab *el, size_t k)
+{
+    enum { AHEAD = 4 }; /* chains between two steps */
+
+    for (int step = 0; step < FETCHES; step++) {
+        size_t at = k + (size_t)(FETCHES - step) * AHEAD;
+        const chain_made *c = at < el->chain.n ? &el->chain.at[at] : NULL;
+
+        for (int i = 0; c && !c->in->loop && i < c->stmt->chain.nnodes; i++)
+            fetch_part(el, c->in, ast_node_name(&c->stmt->chain.node[i]), (enum fetch)step);
+    }
+}
+
 void
 make_structure(elab *el)
 {
     flat_model *f = el->f;
 
     vec_push(&el->said, ((link_said){ .from_port = NONE, .to_port = NONE }));
-    for (size_t k = 0; k < el->chain.n; k++)
+    for (size_t k = 0; k < el->chain.n; k++) {
+        fetch_ends(el, k);
         make_links(el, &el->chain.at[k]);
+    }
     vec_free(&el->chain);
     clean_up(el);
     make_parts(el);
