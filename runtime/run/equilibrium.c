@@ -29,9 +29,7 @@
 #define ITERATIONS 400
 #define CLOSE 1e-9    /* of the terms in a rate: an equilibrium, though perhaps not down to rounding */
 #define ROUNDED 1e-13 /* of the states' scales: a change of them by so little is rounding, and so is what it does */
-#define RATES_VANISH \
-    1e-12                  /* of the terms in them: Newton's method goes on to rounding, which `measure_rates` judges \
-                            */
+#define RATES_VANISH 1e-12 /* of the terms in them: Newton's method goes on to rounding; `measure_rates` judges it */
 #define STEPS_VANISH 1e-15 /* of the states: no step below it changes them */
 #define LONGEST_STEP 1e6   /* sizes of the states, each: the line search shortens steps, no bound does */
 #define DENSE_STATES 600
