@@ -386,7 +386,7 @@ refused_text(unit_system *u, const char *text)
 }
 
 static bool
-is_known(void *ctx, const char *text)
+is_known_unit(void *ctx, const char *text)
 {
     const unit_system *u = ctx;
     ut_unit *x = ut_parse(u->ut, text, UT_UTF8);
@@ -398,7 +398,7 @@ is_known(void *ctx, const char *text)
 static const char *
 why_not(unit_system *u, const char *text)
 {
-    const char *meant = units_meant(u->arena, text, is_known, u);
+    const char *meant = units_meant(u->arena, text, is_known_unit, u);
 
     if (meant)
         snprintf(u->why, sizeof u->why, "\"%s\" is not a unit; did you mean [%s]?", text, meant);

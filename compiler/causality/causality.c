@@ -443,7 +443,7 @@ list_components(const struct assign *a, causal *c)
 
 /* Strokes of what is open, for the picture: resistors by their law or strong, one after the other, then bonds. */
 static void
-draw(struct assign *a, causal *c)
+draw_open(struct assign *a, causal *c)
 {
     strokes *s = &a->s;
 
@@ -575,7 +575,7 @@ causality(flat_model *f, const enum law_way *way, const bool *varying, const boo
         c = result(&a);
         causality_report_dependent(&a, c);
         causality_report_dividing(&a);
-        draw(&a, c);
+        draw_open(&a, c);
     }
     dispose(&a);
     return c;

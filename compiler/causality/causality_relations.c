@@ -42,7 +42,7 @@ by_rank(const void *x, const void *y)
 
 /* row -= factor*other, both sorted by falling rank. */
 static void
-subtract(ranked_terms *row, const ranked_terms *other, uint32_t factor, ranked_terms *spare)
+subtract_terms(ranked_terms *row, const ranked_terms *other, uint32_t factor, ranked_terms *spare)
 {
     size_t i = 0, k = 0;
     ranked_terms t;
@@ -165,7 +165,7 @@ causality_resolve(struct assign *a, bool report)
         if (row.n)
             qsort(row.at, row.n, sizeof *row.at, by_rank);
         while (row.n && (k = map_get(&leading, row.at[0].of)) != MAP_NONE)
-            subtract(&row, &rows.at[k], gf_mul(row.at[0].coef, gf_inv(rows.at[k].at[0].coef)), &spare);
+            subtract_terms(&row, &rows.at[k], gf_mul(row.at[0].coef, gf_inv(rows.at[k].at[0].coef)), &spare);
         lead = row.n ? row.at[0].of : 0;
         if (!row.n || (lead < a->s.nport && !causality_is_storage(a, lead))) {
             if (report) {

@@ -105,7 +105,7 @@ through_common(const struct check *c, uint32_t e, struct step *out)
 }
 
 static void
-visit(struct check *c, uint32_t point)
+visit_point(struct check *c, uint32_t point)
 {
     c->waiting[point]++;
     if (c->seen[point])
@@ -126,17 +126,17 @@ reach(struct check *c)
 
         if (point == BALANCE(j)) {
             if (through_balance(c, j, &t))
-                visit(c, t.to);
+                visit_point(c, t.to);
             continue;
         }
         for (uint32_t k = s->row[j]; k < s->row[j + 1]; k++)
             if (through_common(c, s->adjacent[k], &t))
-                visit(c, t.to);
+                visit_point(c, t.to);
     }
 }
 
 static void
-forget(struct check *c)
+forget_relations(struct check *c)
 {
     for (size_t i = 0; i < c->reached.n; i++) {
         uint32_t point = c->reached.at[i];
@@ -175,7 +175,7 @@ extend(struct check *c)
         c->column[c->reached.at[i]] = (uint32_t)c->owner.n;
         vec_push(&c->owner, NONE);
     }
-    forget(c);
+    forget_relations(c);
 }
 
 /* Equations of the points added: target = sum of factor * source; a resistor on them is at rest. Returns the next row.
@@ -371,7 +371,7 @@ relate(struct check *c, const struct nullspace_entry *x, size_t n, relations *ou
         vec_push(&c->ready, c->reached.at[i]);
     reach(c);
     weigh(c, out);
-    forget(c);
+    forget_relations(c);
     r.n = (uint32_t)out->term.n - r.first;
     r.njunction = (uint32_t)out->junction.n - r.junction0;
     vec_push(&out->of, r);

@@ -59,7 +59,7 @@ mul(interval x, interval y)
 }
 
 static interval
-scaled(double k, interval x)
+scaled_interval(double k, interval x)
 {
     return mul(interval_point(k), x);
 }
@@ -130,10 +130,11 @@ chain(const course *u, interval g, interval g1, interval g2)
 }
 
 static course
-multiply(const course *x, const course *y)
+multiply_courses(const course *x, const course *y)
 {
-    return (course){ mul(x->v, y->v), add_intervals(mul(x->d, y->v), mul(x->v, y->d)),
-                     add_intervals(add_intervals(mul(x->s, y->v), mul(x->v, y->s)), scaled(2, mul(x->d, y->d))) };
+    return (
+        course){ mul(x->v, y->v), add_intervals(mul(x->d, y->v), mul(x->v, y->d)),
+                 add_intervals(add_intervals(mul(x->s, y->v), mul(x->v, y->s)), scaled_interval(2, mul(x->d, y->d))) };
 }
 
 static course
@@ -141,7 +142,7 @@ inverse(const course *x)
 {
     interval r = reciprocal(x->v), r2 = square(r);
 
-    return chain(x, r, negative(r2), scaled(2, mul(r2, r)));
+    return chain(x, r, negative(r2), scaled_interval(2, mul(r2, r)));
 }
 
 static course
@@ -182,12 +183,13 @@ course_unary(uint8_t op, const course *u)
 
     switch (op) {
     case EX_NEG: return (course){ negative(v), negative(u->d), negative(u->s) };
-    case EX_SQRT: return chain(u, power(v, 0.5), scaled(0.5, power(v, -0.5)), scaled(-0.25, power(v, -1.5)));
+    case EX_SQRT:
+        return chain(u, power(v, 0.5), scaled_interval(0.5, power(v, -0.5)), scaled_interval(-0.25, power(v, -1.5)));
     case EX_EXP: return exponential(u);
     case EX_LN: return logarithm(u);
     case EX_LOG10: {
         course l = logarithm(u), k = course_still(1 / M_LN10);
-        return multiply(&l, &k);
+        return multiply_courses(&l, &k);
     }
     case EX_SIN: return chain(u, sine(v), cosine(v), negative(sine(v)));
     case EX_COS: return chain(u, cosine(v), negative(sine(v)), negative(cosine(v)));
@@ -196,7 +198,7 @@ course_unary(uint8_t op, const course *u)
             return unbounded(interval_everything);
         g = rising(tan, v);
         r = add_intervals(interval_point(1), square(g));
-        return chain(u, g, r, scaled(2, mul(g, r)));
+        return chain(u, g, r, scaled_interval(2, mul(g, r)));
     case EX_ASIN:
     case EX_ACOS:
         if (v.lo <= -1 || v.hi >= 1)
@@ -208,7 +210,7 @@ course_unary(uint8_t op, const course *u)
         return chain(u, sub(interval_point(M_PI / 2), g), negative(r), negative(mul(v, power(r, 3))));
     case EX_ATAN:
         r = reciprocal(add_intervals(interval_point(1), square(v)));
-        return chain(u, rising(atan, v), r, scaled(-2, mul(v, square(r))));
+        return chain(u, rising(atan, v), r, scaled_interval(-2, mul(v, square(r))));
     case EX_SINH: {
         interval c = { v.lo <= 0 && v.hi >= 0 ? 1 : fmin(cosh(v.lo), cosh(v.hi)), fmax(cosh(v.lo), cosh(v.hi)) };
         g = rising(sinh, v);
@@ -221,7 +223,7 @@ course_unary(uint8_t op, const course *u)
     case EX_TANH:
         g = rising(tanh, v);
         r = sub(interval_point(1), square(g));
-        return chain(u, g, r, scaled(-2, mul(g, r)));
+        return chain(u, g, r, scaled_interval(-2, mul(g, r)));
     case EX_ASINH:
         r = power(add_intervals(interval_point(1), square(v)), -0.5);
         return chain(u, rising(asinh, v), r, negative(mul(v, power(r, 3))));
@@ -253,26 +255,26 @@ course_binary(uint8_t op, const course *x, const course *y)
     switch (op) {
     case EX_ADD: return (course){ add_intervals(x->v, y->v), add_intervals(x->d, y->d), add_intervals(x->s, y->s) };
     case EX_SUB: return (course){ sub(x->v, y->v), sub(x->d, y->d), sub(x->s, y->s) };
-    case EX_MUL: return multiply(x, y);
+    case EX_MUL: return multiply_courses(x, y);
     case EX_DIV: {
         course r = inverse(y);
-        return multiply(x, &r);
+        return multiply_courses(x, &r);
     }
     case EX_POW:
         if (is_still(y) && interval_is_point(y->v)) {
             double n = y->v.lo;
-            return chain(x, power(x->v, n), scaled(n, power(x->v, n - 1)),
-                         n == 1 ? interval_zero : scaled(n * (n - 1), power(x->v, n - 2)));
+            return chain(x, power(x->v, n), scaled_interval(n, power(x->v, n - 1)),
+                         n == 1 ? interval_zero : scaled_interval(n * (n - 1), power(x->v, n - 2)));
         } else {
-            course l = logarithm(x), m = multiply(&l, y);
+            course l = logarithm(x), m = multiply_courses(&l, y);
             return exponential(&m);
         }
     case EX_ATAN2:
         if (x->v.lo > 0 || x->v.hi < 0 || y->v.lo > 0) {
-            course r = inverse(y), q = multiply(x, &r), angle = course_unary(EX_ATAN, &q);
+            course r = inverse(y), q = multiply_courses(x, &r), angle = course_unary(EX_ATAN, &q);
             if (y->v.lo > 0)
                 return angle;
-            r = inverse(x), q = multiply(y, &r), angle = course_unary(EX_ATAN, &q);
+            r = inverse(x), q = multiply_courses(y, &r), angle = course_unary(EX_ATAN, &q);
             angle = course_unary(EX_NEG, &angle);
             angle.v = add_intervals(angle.v, interval_point(x->v.lo > 0 ? M_PI / 2 : -M_PI / 2));
             return angle;
@@ -374,7 +376,8 @@ course_table(const ex_table *t, bool slopes, const course *x, const course *piec
 
         if (slopes)
             return course_still(k);
-        return (course){ (interval){ fmin(y.lo, y.hi), fmax(y.lo, y.hi) }, scaled(k, x->d), scaled(k, x->s) };
+        return (course){ (interval){ fmin(y.lo, y.hi), fmax(y.lo, y.hi) }, scaled_interval(k, x->d),
+                         scaled_interval(k, x->s) };
     }
     v = interval_point(t->y[0]);
     for (size_t i = 1; i < t->n; i++) {

@@ -404,39 +404,40 @@ image_new(maker *k)
 
 /* ---------------------------------------------------------------- parts that are tables and formulas */
 
-/* In a set of curved laws solved together a root may stand as its inverse, in whatever way that is written. */
 static bool
-has_power(pool *p, node n)
+has_operation(pool *p, node n, bool (*is)(const pool *p, const ex_node *x))
 {
     size_t count;
     const node *tape = ex_tape(p, n, &count);
 
-    for (size_t i = 0; i < count; i++) {
-        const ex_node *x = pool_node(p, tape[i]);
-
-        if (x->op == EX_SQRT || x->op == EX_SPOW || x->op == EX_POW || (x->op == EX_MUL && x->a == x->b))
+    for (size_t i = 0; i < count; i++)
+        if (is(p, pool_node(p, tape[i])))
             return true;
-    }
     return false;
 }
 
-/* Of a block: a root stands there as its inverse, a power above 1. */
 static bool
-has_root(pool *p, node n, bool of_block)
+is_root(const pool *p, const ex_node *x)
 {
-    size_t count;
-    const node *tape = ex_tape(p, n, &count);
     double b;
 
-    for (size_t i = 0; i < count; i++) {
-        const ex_node *x = pool_node(p, tape[i]);
+    return x->op == EX_SQRT ||
+           ((x->op == EX_SPOW || x->op == EX_POW) && (!ex_is_const(p, x->b, &b) || (b > 0 && b < 1)));
+}
 
-        if (x->op == EX_SQRT ||
-            ((x->op == EX_SPOW || x->op == EX_POW) && (!ex_is_const(p, x->b, &b) || (b > 0 && b < 1))) ||
-            (of_block && x->op == EX_SPOW))
-            return true;
-    }
-    return false;
+/* In a block a root stands as its inverse, a power above 1. */
+static bool
+is_root_of_block(const pool *p, const ex_node *x)
+{
+    return is_root(p, x) || x->op == EX_SPOW;
+}
+
+/* In a set of curved laws solved together a root may stand as its inverse, in whatever way that is written. */
+static bool
+is_power(const pool *p, const ex_node *x)
+{
+    (void)p;
+    return x->op == EX_SQRT || x->op == EX_SPOW || x->op == EX_POW || (x->op == EX_MUL && x->a == x->b);
 }
 
 static image_roots *
@@ -459,10 +460,10 @@ make_roots(const image *m, const maker *k)
         if (!of_block && e->var.at[i].kind != DEF_EXPLICIT)
             continue;
         if (map_get(&roots, key) == MAP_NONE)
-            map_set(&roots, key, has_root(k->f->pool, d.root, of_block));
+            map_set(&roots, key, has_operation(k->f->pool, d.root, of_block ? is_root_of_block : is_root));
         if (map_get(&roots, key))
             definition_walk_read(&back, d);
-        power = power || (e->net.n && has_power(k->f->pool, d.root));
+        power = power || (e->net.n && has_operation(k->f->pool, d.root, is_power));
     }
     for (size_t i = 0; i < e->net.n && power; i++)
         for (uint32_t h = 0; h < e->net.at[i].n && e->net.at[i].curved; h++)

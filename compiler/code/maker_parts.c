@@ -5,7 +5,7 @@
 
 /* Power of a bond of this junction, times the sign. */
 static inst
-power_of(equations *e, uint32_t junction, var_id effort, var_id flow, int sign)
+power_of_bond(equations *e, uint32_t junction, var_id effort, var_id flow, int sign)
 {
     flat_model *f = e->f;
     const var_id *reads;
@@ -77,7 +77,7 @@ add_bonds(equations *e, target_list *target)
     for (uint32_t i = 0; i < f->port.n; i++) {
         const flat_port *p = &f->port.at[i];
 
-        target_add(target, power_of(e, p->junction, p->e, p->f, p->sign), f->var.at[p->e].position);
+        target_add(target, power_of_bond(e, p->junction, p->e, p->f, p->sign), f->var.at[p->e].position);
     }
     for (uint32_t i = 0; i < f->bond.n; i++) {
         const flat_bond *b = &f->bond.at[i];
@@ -85,7 +85,7 @@ add_bonds(equations *e, target_list *target)
         var_id effort = from->type == 0 ? from->common : to->type == 0 ? to->common : b->own;
         var_id flow = from->type == 1 ? from->common : to->type == 1 ? to->common : b->own;
 
-        target_add(target, power_of(e, b->from, effort, flow, 1), f->var.at[effort].position);
+        target_add(target, power_of_bond(e, b->from, effort, flow, 1), f->var.at[effort].position);
     }
     for (uint32_t i = 0; i < f->port.n; i++)
         if (f->port.at[i].stored != VAR_NONE) {

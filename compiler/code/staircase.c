@@ -38,7 +38,7 @@ less(double x, double y, double cancelled)
 }
 
 static void
-subtract(const struct elimination *e, struct row *from, const struct row *pivot, double cancelled)
+subtract_row(const struct elimination *e, struct row *from, const struct row *pivot, double cancelled)
 {
     double f = from->a[pivot->pivot];
 
@@ -125,7 +125,7 @@ eliminate(struct elimination *e, double cancelled)
         e->solved[unknown] = true;
         for (uint32_t i = 0; i < e->nrows; i++)
             if (i != at && !e->row[i].dead)
-                subtract(e, &e->row[i], p, cancelled);
+                subtract_row(e, &e->row[i], p, cancelled);
     }
     free(column);
 }
@@ -322,7 +322,7 @@ differentiate(struct elimination *e, struct row *r, const double *a)
         normalise(e, r);
     for (uint32_t i = 0; i < e->nrows && !r->dead; i++)
         if (&e->row[i] != r && e->row[i].pivot != NONE)
-            subtract(e, r, &e->row[i], CANCELLED);
+            subtract_row(e, r, &e->row[i], CANCELLED);
 }
 
 static bool

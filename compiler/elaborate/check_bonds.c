@@ -281,7 +281,7 @@ wake_readers(struct check *c, uint32_t item)
 }
 
 static void
-settle(struct check *c, uint32_t sym, const unit *u, uint32_t e)
+settle_unit(struct check *c, uint32_t sym, const unit *u, uint32_t e)
 {
     struct region *x = &c->region[sym / 2];
 
@@ -305,7 +305,7 @@ drain(struct check *c)
 
         x->queued = false;
         for (bonds_look(c, x); c->found.sym != NONE; bonds_look(c, x))
-            settle(c, c->found.sym, c->found.is, e);
+            settle_unit(c, c->found.sym, c->found.is, e);
         if (x->kind == EQ_SIGNAL && !c->f->var.at[x->index].unit) {
             measure to, from;
 

@@ -139,7 +139,7 @@ coefficient_said(const struct check *c, uint32_t element, const unit *u)
 
 /* What the equation reads. */
 static inst
-reads(const struct check *c, const struct equation *e)
+read_by(const struct check *c, const struct equation *e)
 {
     const flat_model *f = c->f;
 
@@ -160,7 +160,7 @@ written_in(const struct check *c, const struct equation *e, const unit *u)
                       : e->kind == EQ_INITIAL ? c->f->initial.at[e->index].written
                                               : NULL;
 
-    return own && unit_dimension(own) == u ? own : unit_written(c->f, reads(c, e), u);
+    return own && unit_dimension(own) == u ? own : unit_written(c->f, read_by(c, e), u);
 }
 
 /* "[bar] (kg/(m.s^2))" where the equation has that unit in bar, else plain. */
@@ -336,7 +336,7 @@ plain_clash(struct check *c, const struct equation *e)
     elab *el = c->el;
     const flat_model *f = c->f;
     struct finding x = c->found;
-    inst i = reads(c, e);
+    inst i = read_by(c, e);
     const unit *coefficient_unit = given_in(c, e);
     span at = e->kind == EQ_LAW && span_known(f->law.at[e->index].at) ? f->law.at[e->index].at : equation_place(c, e);
 

@@ -117,7 +117,7 @@ is_bare(val v)
 }
 
 static bool
-is_number(val v)
+is_bare_number(val v)
 {
     return is_bare(v) || (v.fit == FIT_ANY && v.number);
 }
@@ -149,7 +149,7 @@ units_together(elab *el, const char *verb, val a, span a_at, val b, span b_at)
     } else if (a.fit == FIT_UNIT && b.fit == FIT_UNIT) {
         r.stated = a.stated && b.stated; /* time - 1 [s] goes on being time */
     }
-    r.number = r.fit == FIT_ANY && is_number(a) && is_number(b);
+    r.number = r.fit == FIT_ANY && is_bare_number(a) && is_bare_number(b);
     if (r.number)
         r.unit = el->one;
     else if (r.fit == FIT_ANY && (a.fit != FIT_ANY   ? a.fit != FIT_ZERO
@@ -173,7 +173,7 @@ static val
 unit_product(elab *el, val a, val b, const unit *u)
 {
     bool any = a.fit != FIT_UNIT || b.fit != FIT_UNIT;
-    val r = { .n = a.n, .fit = FIT_ANY, .unit = u, .number = is_number(a) && is_number(b) };
+    val r = { .n = a.n, .fit = FIT_ANY, .unit = u, .number = is_bare_number(a) && is_bare_number(b) };
 
     if (a.bad || b.bad)
         return val_bad(el);
@@ -244,7 +244,7 @@ units_power(elab *el, val a, span a_at, val exponent, span exponent_at)
         bool known = a.fit == FIT_ANY && a.unit && ex_is_const(el->pool, exponent.n, &x) &&
                      small_fraction(x, &num, &den);
 
-        if (is_number(a) && !(is_bare(a) && is_bare(exponent)))
+        if (is_bare_number(a) && !(is_bare(a) && is_bare(exponent)))
             return (val){ .n = a.n, .fit = FIT_ANY, .unit = el->one, .number = true };
         return (val){ .n = a.n,
                       .fit = is_bare(a) && is_bare(exponent) ? FIT_BARE : FIT_ANY,

@@ -53,7 +53,7 @@ slot_of(const builder *b, var_id v)
 }
 
 static bool
-reads(const elab *el, const builder *b, node n, var_id v)
+law_reads(const elab *el, const builder *b, node n, var_id v)
 {
     uint32_t s = slot_of(b, v);
     double zero;
@@ -236,7 +236,7 @@ make_port_law(elab *el, const field *f, uint32_t k, const ast_law_item *item, bu
     given = law.out == Q_EFFORT ? p->e : law.out == Q_FLOW ? p->f : p->stored;
     if (!units_give(el, v, item->right->at, el->f->var.at[given].unit, text_of(el, item->left.at)))
         v.bad = v.bad || el->f->var.at[given].unit;
-    if (!v.bad && reads(el, b, v.n, given)) {
+    if (!v.bad && law_reads(el, b, v.n, given)) {
         diag_error(el->s, "law-circular", item->right->at, "%s stands on both sides of its law",
                    text_of(el, item->left.at));
         v.bad = true;

@@ -83,7 +83,7 @@ open_source(elab *el, uint32_t e)
 }
 
 static void
-show(elab *el, const char *name, var_id v)
+show_open(elab *el, const char *name, var_id v)
 {
     vec_push(&el->f->output, ((flat_output){ .name = name,
                                              .def = flat_inst(el->f, ex_slot(el->pool, 0), &v, 1),
@@ -96,8 +96,8 @@ show_ports(elab *el)
     for (uint32_t p = 0; p < el->f->port.n; p++) {
         const char *name = port_name(el->f, p);
 
-        show(el, arena_format(el->a, "%s.e", name), el->f->port.at[p].e);
-        show(el, arena_format(el->a, "%s.f", name), el->f->port.at[p].f);
+        show_open(el, arena_format(el->a, "%s.e", name), el->f->port.at[p].e);
+        show_open(el, arena_format(el->a, "%s.f", name), el->f->port.at[p].f);
     }
 }
 
@@ -115,7 +115,7 @@ open_ends(elab *el)
             for (uint32_t k = 0; k < v->count; k++) {
                 open_input(el, v->var + k);
                 if (el->opt->ports)
-                    show(el, var_name(el->f, v->var + k), v->var + k);
+                    show_open(el, var_name(el->f, v->var + k), v->var + k);
             }
     }
     for (uint32_t e = 0; e < el->f->element.n; e++)

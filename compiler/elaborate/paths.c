@@ -180,7 +180,7 @@ inside_instance(elab *el, const part *p, span at, unsigned how)
 
 /* Follows r from its name number k, to its end or (*list) to an array of components behind which it goes on. */
 static path_end
-walk(elab *el, const scope *in, scope *at, const ast_ref *r, int k, bool as_value, unsigned how, bool *list)
+walk_path(elab *el, const scope *in, scope *at, const ast_ref *r, int k, bool as_value, unsigned how, bool *list)
 {
     bool quiet = how & FOLLOW_QUIET;
 
@@ -237,7 +237,7 @@ walk(elab *el, const scope *in, scope *at, const ast_ref *r, int k, bool as_valu
 path_end
 follow(elab *el, const scope *in, scope *at, const ast_ref *r, bool as_value, unsigned how)
 {
-    return walk(el, in, at, r, 0, as_value, how, NULL);
+    return walk_path(el, in, at, r, 0, as_value, how, NULL);
 }
 
 struct spreading {
@@ -267,7 +267,7 @@ static bool
 spread(const struct spreading *s, const scope *in)
 {
     bool list = false;
-    path_end x = walk(s->el, in, s->at, s->r, s->next, s->as_value, 0, &list);
+    path_end x = walk_path(s->el, in, s->at, s->r, s->next, s->as_value, 0, &list);
     struct spreading further = *s;
 
     if (x.kind == PLACE_NONE)

@@ -548,7 +548,7 @@ finish_set(struct sorter *s)
 }
 
 static void
-visit(struct sorter *s, uint32_t root)
+visit_definition(struct sorter *s, uint32_t root)
 {
     s->ncalls = 0;
     s->call[s->ncalls++] = (struct frame){ root, 0, 0 };
@@ -618,7 +618,7 @@ blocks_sort(equations *e, struct groups *g)
         bool real = n >= s.nvars ? group_size(g, n - s.nvars) > 0 : e->var.at[n].kind == DEF_EXPLICIT;
 
         if (real && !s.mark[n].index)
-            visit(&s, n);
+            visit_definition(&s, n);
     }
     free(s.mark);
     free(s.call);

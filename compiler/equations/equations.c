@@ -45,7 +45,7 @@ make_states(equations *e)
 
 /* The power into an element, port by port. */
 static inst
-power_of(equations *e, const flat_element *el)
+power_of_element(equations *e, const flat_element *el)
 {
     flat_model *f = e->f;
     pool *p = f->pool;
@@ -83,7 +83,8 @@ make_powers(equations *e)
         const flat_port *q = el->nports == 1 ? &f->port.at[el->port0] : NULL;
         const flat_domain *d = q ? junction_domain(f, q->junction) : NULL;
         node *known = q && (!d || d->power == NODE_NONE) ? &plain[q->sign > 0] : NULL;
-        inst power = known && *known != NODE_NONE ? flat_inst(f, *known, (var_id[]){ q->e, q->f }, 2) : power_of(e, el);
+        inst power = known && *known != NODE_NONE ? flat_inst(f, *known, (var_id[]){ q->e, q->f }, 2)
+                                                  : power_of_element(e, el);
 
         if (known)
             *known = power.root;

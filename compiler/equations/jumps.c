@@ -31,7 +31,7 @@ mode_of(const equations *e, var_id v)
 
 /* Can the expression be evaluated at any time without a run? */
 static bool
-is_known(const equations *e, inst i)
+is_known_before(const equations *e, inst i)
 {
     for (uint32_t k = 0; k < i.n; k++) {
         var_id v = e->f->slot.at[i.first + k];
@@ -151,7 +151,7 @@ jumps_check(equations *e, const double *value, const var_id *differentiated, siz
         for (uint32_t k = 0; k < def.n && !switches; k++)
             switches = mode_of(e, f->slot.at[def.first + k]) != NULL;
         ok = check_splines(f, differentiated[i], def) && ok;
-        if (switches && is_known(e, def))
+        if (switches && is_known_before(e, def))
             ok = check_variable(&c, differentiated[i]) && ok;
     }
     vec_free(&c.slot);

@@ -82,7 +82,7 @@ leave(struct search *s, equations *e, uint32_t n)
 }
 
 static void
-visit(struct search *s, equations *e, uint32_t root)
+visit_state(struct search *s, equations *e, uint32_t root)
 {
     enter(s, root);
     while (s->call.n) {
@@ -147,7 +147,7 @@ mark_only_outputs(equations *e)
         e->state.at[i].only_outputs = e->f->var.at[e->state.at[i].var].kind == VAR_INTEGRAL;
     for (size_t i = 0; i < e->state.n; i++)
         if (e->state.at[i].only_outputs && !s.index[e->state.at[i].var])
-            visit(&s, e, e->state.at[i].var);
+            visit_state(&s, e, e->state.at[i].var);
     follow_states(&s, e);
     free(s.index);
     free(s.low);

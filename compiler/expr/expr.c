@@ -176,7 +176,7 @@ pool_raw(pool *p, enum ex_op op, node a, node b, node c)
 /* ---------------------------------------------------------------- asking */
 
 static int
-by_number(const void *x, const void *y)
+by_node_number(const void *x, const void *y)
 {
     node a = *(const node *)x, b = *(const node *)y;
 
@@ -223,7 +223,7 @@ pool_collect(const pool *p, node n, size_t *count)
             if (s->stamp[i] == s->now)
                 s->list.at[m++] = (node)i;
     } else {
-        qsort(s->list.at, s->list.n, sizeof *s->list.at, by_number);
+        qsort(s->list.at, s->list.n, sizeof *s->list.at, by_node_number);
     }
     *count = s->list.n;
     return s->list.at;
@@ -316,7 +316,7 @@ ex_slots_read(const pool *p, node n, uint32_t nslots, uint32_t *slot)
         if (s->op == EX_SLOT && s->a >= 63 && s->a < nslots)
             slot[nread++] = s->a;
     }
-    qsort(slot + nfirst, nread - nfirst, sizeof *slot, by_number);
+    qsort(slot + nfirst, nread - nfirst, sizeof *slot, by_node_number);
     return nread;
 }
 

@@ -13,7 +13,7 @@ enum { PIECES = 1 << 20 };
 enum { ANY = 0, BRANCH = 1, SUM = 6, PRODUCT = 7, SIGNED = 8, CALL = 10, MAGNITUDE = -1 };
 
 static void
-put_number(strbuf *out, double v, int least)
+put_plain_number(strbuf *out, double v, int least)
 {
     char digits[WRITER_DIGITS];
 
@@ -134,7 +134,7 @@ put_operation(struct ex_writer *w, const ex_node *e)
 void
 ex_print(const pool *p, node n, const char *(*name)(void *ctx, uint32_t slot), void *ctx, strbuf *out)
 {
-    static const struct ex_style language = { PIECES, "(", ")", "...", binding, put_number, put_operation };
+    static const struct ex_style language = { PIECES, "(", ")", "...", binding, put_plain_number, put_operation };
 
     writer_run(&language, p, n, name, ctx, out);
 }

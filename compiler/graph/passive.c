@@ -179,7 +179,7 @@ say_many(const flat_model *f, const flat_element *e, const double *v, double pow
 }
 
 static void
-look_at(const flat_model *f, const double *value, const flat_element *e)
+find_active(const flat_model *f, const double *value, const flat_element *e)
 {
     size_t n = e->nports;
     double one = 0, *m, *scale, *lambda;
@@ -229,7 +229,7 @@ passive_notes(const flat_model *f)
         }
         if (!pseudo && (e->type == EL_R || e->type == EL_C || e->type == EL_I) && e->nports > 0 &&
             e->nports <= MOST_PORTS && e->nlaws == e->nports)
-            look_at(f, value, e);
+            find_active(f, value, e);
     }
     free(value);
 }

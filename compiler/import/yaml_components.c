@@ -122,7 +122,7 @@ yaml_new_input(struct import *m, translated *t, const char *name)
 /* ---------------------------------------------------------------- components */
 
 static bool
-is_number(const char *text)
+is_number_text(const char *text)
 {
     char *end;
     double x = strtod(text, &end);
@@ -159,7 +159,7 @@ power_text(struct import *m, const char *text)
     const char *stars = strstr(text, "**");
     const char *base = stars ? arena_strndup(m->a, text, (size_t)(stars - text)) : NULL;
 
-    return stars && is_number(base) && is_number(stars + 2)
+    return stars && is_number_text(base) && is_number_text(stars + 2)
                ? arena_format(m->a, "(%s^%s)", number_text(m, base), number_text(m, stars + 2))
                : NULL;
 }
@@ -194,7 +194,7 @@ read_values(struct import *m, translated *t, component *c, const char *const *wo
             yaml_fail(m, c->at, "%s/%s has no parameter that \"%s\" could be", row->library, row->name, word[i]);
             continue;
         }
-        if (is_number(text))
+        if (is_number_text(text))
             c->value[k] = number_text(m, text);
         else if (power_text(m, text))
             c->value[k] = power_text(m, text);

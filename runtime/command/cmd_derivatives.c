@@ -129,7 +129,7 @@ write_derivatives_json(const struct derivatives *d, FILE *out)
 }
 
 static void
-write_text(const struct derivatives *d, FILE *out)
+write_derivatives_text(const struct derivatives *d, FILE *out)
 {
     table t = { .columns = (int)d->noutputs + 1, .left = 1 };
 
@@ -161,7 +161,7 @@ report_derivatives(const struct derivatives *d)
     if (d->q->json)
         write_derivatives_json(d, out.out);
     else
-        write_text(d, out.out);
+        write_derivatives_text(d, out.out);
     return outfile_commit(&out) ? STATUS_DONE : complain_file(d->q->text[OPT_OUTPUT]);
 }
 

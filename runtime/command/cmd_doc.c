@@ -303,7 +303,7 @@ nearest_model(const compilation *c, const char *name)
 /* One module as a whole, or its model `name`. STATUS_USAGE: it has none; *near (free it) is one of a similar name, or
  * NULL. */
 static int
-show(const request *q, const struct module *m, const char *name, json *j, char **near)
+show_module(const request *q, const struct module *m, const char *name, json *j, char **near)
 {
     compilation c = { 0 };
     int status = STATUS_DONE;
@@ -380,7 +380,7 @@ show_anywhere(const request *q, const struct modules *all, const char *name, jso
 
     for (size_t i = 0; i < all->at.n; i++) {
         char *near = NULL;
-        int status = show(q, &all->at.at[i], name, j, &near);
+        int status = show_module(q, &all->at.at[i], name, j, &near);
 
         free(near);
         if (status != STATUS_USAGE)
@@ -402,7 +402,7 @@ show_asked(const request *q, const struct modules *all, const char *asked, json 
         m = &file;
     else if ((m = find_module(all, asked, &name)) != NULL && !name && q->file.n > 1)
         name = q->file.at[1];
-    status = m ? show(q, m, name, j, &near) : show_anywhere(q, all, asked, j);
+    status = m ? show_module(q, m, name, j, &near) : show_anywhere(q, all, asked, j);
     if (status == STATUS_USAGE && near)
         complain("%s has no model \"%s\"; did you mean \"%s\"?", m->name, name, near);
     else if (status == STATUS_USAGE && m)
@@ -428,7 +428,7 @@ cmd_doc(const request *q)
     for (size_t i = 0; !q->file.n && i < all.at.n && status == STATUS_DONE; i++) {
         if (i && !to)
             putchar('\n');
-        status = show(q, &all.at.at[i], NULL, to, NULL);
+        status = show_module(q, &all.at.at[i], NULL, to, NULL);
     }
     if (to)
         json_close(to, ']');

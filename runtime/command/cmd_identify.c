@@ -516,7 +516,7 @@ write_identified_json(const struct session *s, FILE *out)
 }
 
 static void
-write_text(const struct session *s, FILE *out)
+write_identified_text(const struct session *s, FILE *out)
 {
     table t = { .columns = 5, .left = 1, .tail = true };
     size_t n = s->f.parameter.n;
@@ -605,7 +605,7 @@ write_results(struct session *s)
     if (q->json && !(text_out && !dry))
         write_identified_json(s, stdout);
     else if (!q->quiet)
-        write_text(s, dry || text_out ? stderr : stdout);
+        write_identified_text(s, dry || text_out ? stderr : stdout);
     return fflush(stdout) == 0 ? STATUS_DONE : complain_file("-");
 }
 
@@ -632,7 +632,7 @@ identify_parameters(struct session *s)
     if (s->q->json)
         write_identified_json(s, stdout);
     else
-        write_text(s, stdout);
+        write_identified_text(s, stdout);
     return STATUS_NUMBERS;
 }
 

@@ -299,7 +299,7 @@ check_figures(const request *q)
 }
 
 static int
-draw(const request *q, const linearization *p, const figure_choice *c, size_t point, size_t npoints)
+draw_linear(const request *q, const linearization *p, const figure_choice *c, size_t point, size_t npoints)
 {
     int status = STATUS_DONE;
 
@@ -404,7 +404,7 @@ show(const request *q, const loaded *l, const points *at, size_t number, lineari
         linear_text(p, &v, out);
     }
     if (status == STATUS_DONE)
-        status = draw(q, p, &(figure_choice){ v.ntransfer, v.transfer, &over }, number, at->n);
+        status = draw_linear(q, p, &(figure_choice){ v.ntransfer, v.transfer, &over }, number, at->n);
     free(why);
     vec_free(&list);
     overlays_free(&over);

@@ -49,7 +49,7 @@ put_lines(strbuf *b, const char *text)
 }
 
 static void
-put_head(strbuf *b, const char *name, const char *what)
+put_section_head(strbuf *b, const char *name, const char *what)
 {
     strbuf_printf(b, ".TH \"%s\" 1 \"\" \"bgc " BGC_VERSION "\" \"Bond graphs as text\"\n.SH NAME\n", name);
     put_roff(b, name);
@@ -68,7 +68,7 @@ put_page(strbuf *b, const struct command *c)
 {
     char *name = bg_format("bgc-%s", c->name), *what = bg_format("%.*s", (int)strcspn(c->what, ":.\n"), c->what);
 
-    put_head(b, name, what);
+    put_section_head(b, name, what);
     strbuf_puts(b, ".B bgc ");
     put_roff(b, c->name);
     strbuf_puts(b, "\n[options] ");
@@ -109,7 +109,7 @@ put_overview(strbuf *b)
 {
     const struct command *c;
 
-    put_head(b, "bgc", "bond graphs kept as text: checks, runs, ranks and reduces them");
+    put_section_head(b, "bgc", "bond graphs kept as text: checks, runs, ranks and reduces them");
     strbuf_puts(b, ".B bgc\n.I COMMAND\n[options] FILE...\n.SH COMMANDS\n");
     for (size_t i = 0; (c = command_at(i)) != NULL; i++) {
         char *what = bg_format("%.*s", (int)strcspn(c->what, ":.\n"), c->what);

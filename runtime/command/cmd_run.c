@@ -95,7 +95,7 @@ write_table(const request *q, const loaded *l, const sim_result *r, const struct
 }
 
 static int
-draw(const request *q, const loaded *l, const columns *c)
+draw_run(const request *q, const loaded *l, const columns *c)
 {
     const char *text = l->c.flat->text && *l->c.flat->text ? l->c.flat->text : l->c.flat->name;
     char *title = bg_format(l->experiment ? "%s: %s" : "%s", text, l->experiment), *why;
@@ -222,7 +222,7 @@ wants_table(const request *q)
 
 /* Writes and draws what there is of the run. The status is the run's unless this fails. */
 static int
-show(const request *q, const loaded *l, sim_result *r, const struct extent *e, bool figure)
+show_run(const request *q, const loaded *l, sim_result *r, const struct extent *e, bool figure)
 {
     double *hidden = NULL; /* states that were asked for to be compared, not to be shown */
     columns c = { 0 };
@@ -238,7 +238,7 @@ show(const request *q, const loaded *l, sim_result *r, const struct extent *e, b
     if (wants_table(q))
         status = write_table(q, l, r, e, &c);
     if (status == STATUS_DONE && figure)
-        status = draw(q, l, &c);
+        status = draw_run(q, l, &c);
     columns_free(&c);
     free(hidden);
     return status;
@@ -257,7 +257,7 @@ show_partial(const request *q, const loaded *l, const sim_options *o, sim_result
 
     /* what stands at the start alone is kept only for who asks for it */
     if (r->points < o->points && (keep ? r->points > 0 : r->points > 1 && shows && wants_table(q))) {
-        status = show(q, l, r, &e, keep && q->text[OPT_PLOT]);
+        status = show_run(q, l, r, &e, keep && q->text[OPT_PLOT]);
         if (status == STATUS_DONE)
             complain("%zu of %zu points are %s%s, to %.6g s of %.6g s", r->points, o->points, beside ? "in " : "there",
                      beside ? beside : "", r->time[r->points - 1], o->stop);
@@ -306,7 +306,7 @@ cmd_run(const request *q)
             if (verify)
                 verify_thin(l.c.model, &r, points);
             e.compared = verify ? &v : NULL;
-            status = show(q, &l, &r, &e, q->text[OPT_PLOT] != NULL);
+            status = show_run(q, &l, &r, &e, q->text[OPT_PLOT] != NULL);
             if (status == STATUS_DONE && r.nunfinite)
                 status = STATUS_NUMBERS; /* the gaps in the table have been named */
             if (verify && (status == STATUS_DONE || status == STATUS_NUMBERS) && verify_report(q, &v) != STATUS_DONE)

@@ -259,7 +259,7 @@ put_p(table *t, double p)
 }
 
 static void
-write_text(const struct study *s, FILE *out)
+write_sensitivity_text(const struct study *s, FILE *out)
 {
     size_t n = s->c.by.n;
     double rho = rank_correlation(n, s->size, s->activity);
@@ -314,7 +314,7 @@ report_sensitivity(const struct study *s)
     if (s->q->json)
         write_sensitivity_json(s, out.out);
     else
-        write_text(s, out.out);
+        write_sensitivity_text(s, out.out);
     return outfile_commit(&out) ? STATUS_DONE : complain_file(s->q->text[OPT_OUTPUT]);
 }
 

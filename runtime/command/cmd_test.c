@@ -123,7 +123,7 @@ shown_in(const struct tested *t, const expectation *x, const char **text)
 }
 
 static int
-line_of(const struct tested *t, const expectation *x)
+line_of_expectation(const struct tested *t, const expectation *x)
 {
     int line, at;
 
@@ -182,7 +182,7 @@ put_rows(const struct tested *t, table *rows)
         char *text = statement(t, x), *why = said(t, x);
 
         table_put(rows, x->holds ? "ok" : "FAILED");
-        table_put(rows, "%s:%d", t->file, line_of(t, x));
+        table_put(rows, "%s:%d", t->file, line_of_expectation(t, x));
         table_put(rows, "%s", t->experiment);
         table_put(rows, "%s", text);
         table_put(rows, "%s", why);
@@ -226,7 +226,7 @@ put_json(json *j, const struct tested *t, const expectation *x)
 
     json_open(j, '{');
     json_key(j, "expect"), json_string(j, text);
-    json_key(j, "line"), json_count(j, (uint64_t)line_of(t, x));
+    json_key(j, "line"), json_count(j, (uint64_t)line_of_expectation(t, x));
     json_key(j, "holds"), json_bool(j, x->holds);
     json_key(j, "value"), json_number(j, x->of->kind == AST_EXPECT_MODEL || x->why ? NAN : x->value);
     json_key(j, "expected"), json_number(j, x->of->kind == AST_EXPECT_MODEL || x->why ? NAN : x->wanted);
@@ -285,7 +285,7 @@ put_case(FILE *out, const struct tested *t, const expectation *x)
     put_attribute(out, "classname", t->experiment);
     put_attribute(out, "name", text);
     put_attribute(out, "file", t->file);
-    fprintf(out, " line=\"%d\"", line_of(t, x));
+    fprintf(out, " line=\"%d\"", line_of_expectation(t, x));
     if (x->holds) {
         fputs("/>\n", out);
     } else {

@@ -146,7 +146,7 @@ gather_expected(struct session *s)
 
 /* One more value of r; the worst counts. */
 static void
-compare(expectation *r, double value, double wanted, double t)
+compare_value(expectation *r, double value, double wanted, double t)
 {
     double off = fabs(value - wanted);
 
@@ -171,7 +171,7 @@ compare_activities(struct session *s)
         if (r->of->kind != AST_EXPECT_ACTIVITY)
             continue;
         if (all > 0)
-            compare(r, s->activity[r->of->element] / all, model_value(s->c->model, r->of->value), NAN);
+            compare_value(r, s->activity[r->of->element] / all, model_value(s->c->model, r->of->value), NAN);
         else
             r->why = bg_format("no energy flows in this run");
     }
@@ -245,7 +245,7 @@ compare_all(struct session *s, const forward *f)
         bool at_end = r->of->kind == AST_EXPECT_VALUE && !inst_known(r->of->time);
 
         if (i < f->done || at_end)
-            compare(r, s->output[i * s->ny + output_place(s, r->of)], m->wanted, at_end ? f->end : m->t);
+            compare_value(r, s->output[i * s->ny + output_place(s, r->of)], m->wanted, at_end ? f->end : m->t);
         else if (!r->why)
             r->why = bg_format("at %.9g s the run had ended, at %.9g s", m->t, f->end);
     }

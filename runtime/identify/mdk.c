@@ -62,7 +62,7 @@ mdk_free(mdk_result *r)
 
 /* C = A B, all n by n unless m says how many columns B has. */
 static void
-multiply(size_t rows, size_t inner, size_t columns, const double *A, const double *B, double *C)
+multiply_matrices(size_t rows, size_t inner, size_t columns, const double *A, const double *B, double *C)
 {
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)columns, (int)inner, 1, A, (int)rows, B,
                 (int)inner, 0, C, (int)rows);
@@ -245,8 +245,8 @@ companion(size_t n, const double *A, const double *H, double *Omega, double *X1,
     double *right = bg_malloc(two * n * sizeof *right);
     bool fine;
 
-    multiply(n, two, two, H, A, HA);
-    multiply(n, two, two, HA, A, HAA);
+    multiply_matrices(n, two, two, H, A, HA);
+    multiply_matrices(n, two, two, HA, A, HAA);
     for (size_t c = 0; c < two; c++)
         for (size_t i = 0; i < n; i++) {
             Omega[c * two + i] = H[c * n + i];
@@ -280,7 +280,7 @@ variational_start(const mdk_data *d, const subspace_model *s, double *M, double 
     bool fine = companion(n, s->F, s->H, Omega, F21, F22);
 
     if (fine) {
-        multiply(two, two, m, Omega, s->G, G);
+        multiply_matrices(two, two, m, Omega, s->G, G);
         /* G0 = B0 + B1 + B2 = (I - F22 - F21) J + (I - F22) G1 + G2 */
         for (size_t c = 0; c < m; c++)
             for (size_t i = 0; i < n; i++) {
@@ -293,8 +293,8 @@ variational_start(const mdk_data *d, const subspace_model *s, double *M, double 
         fine = mass_from(d, W, F21, F22, Md);
     }
     if (fine) {
-        multiply(n, n, n, Md, F22, Dd);
-        multiply(n, n, n, Md, F21, Kd);
+        multiply_matrices(n, n, n, Md, F22, Dd);
+        multiply_matrices(n, n, n, Md, F21, Kd);
         cblas_dscal((int)(n * n), -1, Dd, 1);
         cblas_dscal((int)(n * n), -1, Kd, 1);
         symmetrise(n, Md);
@@ -404,7 +404,7 @@ companion_route(const mdk_data *d, const subspace_model *s, double *M, double *D
             }
         fine = companion(n, A, s->H, Omega, X1, X2);
         if (fine) {
-            multiply(two, two, m, Omega, B, OB);
+            multiply_matrices(two, two, m, Omega, B, OB);
             for (size_t c = 0; c < m; c++)
                 memcpy(W + c * n, OB + c * two + n, n * sizeof *W);
             fine = mass_from(d, W, X1, X2, M);
@@ -413,8 +413,8 @@ companion_route(const mdk_data *d, const subspace_model *s, double *M, double *D
             *why = bg_format("the identified model has no second-order form");
     }
     if (fine) {
-        multiply(n, n, n, M, X1, K);
-        multiply(n, n, n, M, X2, D);
+        multiply_matrices(n, n, n, M, X1, K);
+        multiply_matrices(n, n, n, M, X2, D);
         cblas_dscal((int)(n * n), -1, K, 1);
         cblas_dscal((int)(n * n), -1, D, 1);
         symmetrise(n, M);
@@ -499,8 +499,8 @@ modal_route(const mdk_data *d, const subspace_model *s, double *M, double *D, do
     }
     if (fine) {
         add_residues(d, shape, VB, mu, 2, Y);
-        multiply(n, n, n, M, Y, X);
-        multiply(n, n, n, X, M, D);
+        multiply_matrices(n, n, n, M, Y, X);
+        multiply_matrices(n, n, n, X, M, D);
         cblas_dscal((int)(n * n), -1, D, 1);
         symmetrise(n, M);
         symmetrise(n, D);
@@ -578,7 +578,7 @@ estimate(const mdk_data *d, enum mdk_method method, size_t block_rows, const dou
 }
 
 static void
-look_at(mdk_result *r)
+look_at_modes(mdk_result *r)
 {
     const double *matrix[3] = { r->M, r->D, r->K };
 
@@ -602,7 +602,7 @@ from_start(const mdk_data *d, enum mdk_method method, size_t block_rows, const d
         if (!mdk_refine(d, fd, r, why))
             return false;
     }
-    look_at(r);
+    look_at_modes(r);
     if (method != MDK_PEM)
         mdk_cost(d, fd, r);
     return true;
@@ -622,7 +622,7 @@ choose_first(const mdk_data *d, const double *fd, size_t most, size_t order[])
     allocate(d->n, &one[0]);
     allocate(d->n, &one[1]);
     fine = estimate(d, MDK_PEM, order[0], fd, &one[0], &why);
-    look_at(&one[0]);
+    look_at_modes(&one[0]);
     if (!fine || !one[0].positive_definite) {
         free(why);
         why = NULL;

@@ -400,7 +400,7 @@ column_of(const tangent *g, double *const *of, size_t q, double *right,
 }
 
 static void
-put(double *to, double by, double *sum)
+put_term(double *to, double by, double *sum)
 {
     (void)sum;
     *to += by;
@@ -469,7 +469,7 @@ forward_some(tangent *g, const size_t *q, size_t count, double *s, double *round
         for (size_t i = 0; i < (g->equal ? 1 : 3); i++)
             memcpy(right + i * g->n, s + k * nx, nx * sizeof *s);
         if (q[k] != NO_INDEX)
-            column_of(g, g->value, q[k], right, put, &none);
+            column_of(g, g->value, q[k], right, put_term, &none);
     }
     if (!factor_solve_several(g->step, count, g->right))
         return false;

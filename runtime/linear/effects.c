@@ -340,7 +340,7 @@ element_effects(linearization *l, const mode_vectors *v, size_t k, const struct 
 }
 
 static double *
-scaled(const double *E, size_t n, size_t count, const double *factor)
+scaled_columns(const double *E, size_t n, size_t count, const double *factor)
 {
     double *out = bg_calloc(n * count + 1, sizeof *out);
 
@@ -386,14 +386,14 @@ law_effects(linearization *l, const held_space *pencil, const struct laws *w)
         slope[j] = s->matrix[M_S].value[j + s->nz * s->storage_state[j]];
         by_storage[j] = !strcmp(linear_storage_parameter(l, j), "k") ? 1 : slope[j] * slope[j];
     }
-    l->E_IC_physical = scaled(l->E_IC, n, s->nz, by_storage);
-    l->E_IC_relative = scaled(l->E_IC, n, s->nz, slope);
+    l->E_IC_physical = scaled_columns(l->E_IC, n, s->nz, by_storage);
+    l->E_IC_relative = scaled_columns(l->E_IC, n, s->nz, slope);
     for (size_t j = 0; j < s->nl; j++) {
         slope[j] = s->matrix[M_L].value[j + s->nl * j];
         by_slope[j] = s->flow_in[j] ? 1 : slope[j] * slope[j];
     }
-    l->E_R_physical = scaled(l->E_R, n, s->nl, by_slope);
-    l->E_R_relative = scaled(l->E_R, n, s->nl, slope);
+    l->E_R_physical = scaled_columns(l->E_R, n, s->nl, by_slope);
+    l->E_R_relative = scaled_columns(l->E_R, n, s->nl, slope);
     free(by_storage);
     free(by_slope);
     free(slope);

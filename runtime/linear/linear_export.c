@@ -63,7 +63,7 @@ linear_points_free(linear_points *p)
 }
 
 static void
-put_number(FILE *out, double x)
+put_exported_number(FILE *out, double x)
 {
     char buffer[NUMBER_SIZE];
 
@@ -95,7 +95,7 @@ put_csv(const linear_points *p, FILE *out)
         for (size_t r = 0; r < p->n + p->ny; r++) {
             const state_space *s = &p->space.at[k];
 
-            put_number(out, p->time.at[k]);
+            put_exported_number(out, p->time.at[k]);
             fputc(',', out);
             if (r < p->n)
                 put_cell(out, "d(", p->state[r], ")/dt");
@@ -103,9 +103,9 @@ put_csv(const linear_points *p, FILE *out)
                 put_cell(out, "", p->output[r - p->n], "");
             for (size_t c = 0; c < p->n + p->nu; c++) {
                 fputc(',', out);
-                put_number(out, r < p->n   ? c < p->n ? s->A[r + s->n * c] : s->B[r + s->n * (c - p->n)]
-                                  : c < p->n ? s->C[r - p->n + s->ny * c]
-                                           : s->D[r - p->n + s->ny * (c - p->n)]);
+                put_exported_number(out, r < p->n   ? c < p->n ? s->A[r + s->n * c] : s->B[r + s->n * (c - p->n)]
+                                           : c < p->n ? s->C[r - p->n + s->ny * c]
+                                                    : s->D[r - p->n + s->ny * (c - p->n)]);
             }
             fputc('\n', out);
         }
@@ -169,7 +169,7 @@ put_script(const linear_points *p, FILE *out)
     fputs("time = [", out);
     for (size_t k = 0; k < p->time.n; k++) {
         fputs(k ? " " : "", out);
-        put_number(out, p->time.at[k]);
+        put_exported_number(out, p->time.at[k]);
     }
     fputs("];\n", out);
     for (int which = 0; which < MATRICES; which++) {
@@ -184,7 +184,7 @@ put_script(const linear_points *p, FILE *out)
             for (size_t r = 0; r < m.rows; r++)
                 for (size_t c = 0; c < m.columns; c++) {
                     fputs(c ? " " : "  ", out);
-                    put_number(out, m.at[r + m.rows * c]);
+                    put_exported_number(out, m.at[r + m.rows * c]);
                     fputs(c + 1 == m.columns ? ";\n" : "", out);
                 }
             fputs("];\n", out);

@@ -93,7 +93,7 @@ can_respond(const linearization *l, const char *path, char **why)
 }
 
 static void
-put_head(strbuf *b, const linearization *l, const char *what, const char *path, double height)
+put_figure_head(strbuf *b, const linearization *l, const char *what, const char *path, double height)
 {
     char *title = bg_format("%s, %s at %.6g s", what, model_name(l->model), l->time);
 
@@ -172,7 +172,7 @@ draw_bode(const linearization *l, const figure_choice *c, const char *path, char
     frequency_range(l, &from, &to);
     for (size_t k = 0; k < nsystems(c); k++)
         put_frequency_data(&b, system_at(l, c, k), k, x, n, from, to);
-    put_head(&b, l, "frequency response", path, 640);
+    put_figure_head(&b, l, "frequency response", path, 640);
     strbuf_printf(&b,
                   "set multiplot\nset logscale x\nset xrange [%.9g:%.9g]\nset lmargin 11\nset rmargin at screen 0.72\n",
                   from, to);
@@ -255,7 +255,7 @@ draw_steps(const linearization *l, const figure_choice *c, const char *path, cha
         strbuf_free(&b);
         return false;
     }
-    put_head(&b, l, "responses to steps of 1 (SI)", path, 420);
+    put_figure_head(&b, l, "responses to steps of 1 (SI)", path, 420);
     strbuf_printf(&b,
                   "set xrange [0:%.9g]\nset rmargin at screen 0.72\nset xlabel \"time after the step [s]\"\nset ylabel "
                   "\"departure of the output [SI]\"\n",
@@ -346,7 +346,7 @@ draw_poles(const linearization *l, const char *path, char **why)
         }
         strbuf_puts(&b, "EOD\n");
     }
-    put_head(&b, l, "eigenvalues", path, 560);
+    put_figure_head(&b, l, "eigenvalues", path, 560);
     strbuf_puts(&b, "set rmargin at screen 0.72\nset xlabel \"Re [1/s]\"\nset ylabel \"Im [1/s]\"\nset xzeroaxis lc "
                     "rgb \"#606060\"\nset yzeroaxis lc rgb \"#606060\"\n"
                     "set offsets graph 0.06, graph 0.06, graph 0.06, graph 0.06\nset key title \"strongest effect\" "
@@ -445,7 +445,7 @@ draw_effects(const linearization *l, const char *path, char **why)
                 strbuf_printf(&b, "%zu %zu %.6g\n", c, r, fmax(x, 1e-4));
         }
     strbuf_puts(&b, "EOD\n");
-    put_head(&b, l, "effect of each parameter: |p dλ/dp| / |λ|", path, 180 + 22 * (double)rows);
+    put_figure_head(&b, l, "effect of each parameter: |p dλ/dp| / |λ|", path, 180 + 22 * (double)rows);
     strbuf_printf(&b,
                   "unset key\nunset grid\nset xrange [-0.5:%zu.5]\nset yrange [%zu.5:-0.5]\nset logscale cb\nset "
                   "cbrange [1e-4:1]\n",

@@ -220,8 +220,8 @@ held_by(bg_model *m, size_t nw, size_t first, size_t rows, const double *C, size
 
 /* M (rows by columns, of leading dimension lead) -= left (rows by k) G (k by columns); what cancels is zero. */
 static void
-subtract(size_t rows, size_t lead, const double *left, size_t left_lead, size_t k, const double *G, size_t columns,
-         double *M)
+subtract_product(size_t rows, size_t lead, const double *left, size_t left_lead, size_t k, const double *G,
+                 size_t columns, double *M)
 {
     for (size_t c = 0; c < columns; c++)
         for (size_t i = 0; i < rows; i++) {
@@ -335,16 +335,16 @@ state_space_held(bg_model *m, partials *p, size_t nu, size_t ny, double t, const
         h->regular = is_regular(h);
         memcpy(s->A, all.A, n * n * sizeof(double));
         memcpy(s->B, all.B, n * nu * sizeof(double));
-        subtract(n, n, all.B + n * nu, n, nw, G, n, s->A);
-        subtract(n, n, all.B + n * nu, n, nw, H, nu, s->B);
+        subtract_product(n, n, all.B + n * nu, n, nw, G, n, s->A);
+        subtract_product(n, n, all.B + n * nu, n, nw, H, nu, s->B);
         for (size_t i = 0; i < ny; i++) {
             for (size_t k = 0; k < n; k++)
                 s->C[i + ny * k] = all.C[i + wide * k];
             for (size_t k = 0; k < nu; k++)
                 s->D[i + ny * k] = all.D[i + wide * k];
         }
-        subtract(ny, ny, all.D + wide * nu, wide, nw, G, n, s->C);
-        subtract(ny, ny, all.D + wide * nu, wide, nw, H, nu, s->D);
+        subtract_product(ny, ny, all.D + wide * nu, wide, nw, G, n, s->C);
+        subtract_product(ny, ny, all.D + wide * nu, wide, nw, H, nu, s->D);
     }
     state_space_free(&all);
     free(W);

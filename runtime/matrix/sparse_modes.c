@@ -377,7 +377,8 @@ first_shift(shifted *s, double complex *at)
 
 /* Each group of close eigenvalues with its subspaces, in order. */
 static bool
-fill(shifted *s, double complex near, double complex *lambda, double complex *X, size_t count, double least, modes *m)
+fill_groups(shifted *s, double complex near, double complex *lambda, double complex *X, size_t count, double least,
+            modes *m)
 {
     size_t n = s->j->nx, *parent = bg_calloc(count + 1, sizeof *parent), total = 0, next = 0;
     struct found *list = bg_calloc(count + 1, sizeof *list);
@@ -454,7 +455,7 @@ sparse_modes_find(const sparse_jacobian *j, double complex near, size_t count, m
             least = fmax(least, ROUNDING * cabs(lambda[i]));
         nev = upper_half(j->nx, at, lambda, X, nev, least);
         nev = nearest_few(j->nx, near, lambda, X, nev, count);
-        if (!fill(&s, at, lambda, X, nev, least, m))
+        if (!fill_groups(&s, at, lambda, X, nev, least, m))
             *why = bg_strdup("inverse iteration at an eigenvalue failed");
     }
     shifted_close(&s);

@@ -6,7 +6,7 @@
 #include "quote.h"
 
 static void
-put_head(FILE *out, const char *name, const char *unit_name)
+put_column_head(FILE *out, const char *name, const char *unit_name)
 {
     char *head = unit_name ? bg_format("%s [%s]", name, unit_name) : bg_strdup(name), *cell = quoted(QUOTE_CSV, head);
 
@@ -16,7 +16,7 @@ put_head(FILE *out, const char *name, const char *unit_name)
 }
 
 static void
-put_number(FILE *out, double x)
+put_csv_number(FILE *out, double x)
 {
     char buffer[NUMBER_SIZE];
 
@@ -27,17 +27,17 @@ put_number(FILE *out, double x)
 void
 csv_write(FILE *out, const columns *c)
 {
-    put_head(out, "time", "s");
+    put_column_head(out, "time", "s");
     for (size_t k = 0; k < c->column.n; k++) {
         fputc(',', out);
-        put_head(out, c->column.at[k].name, column_unit(&c->column.at[k]));
+        put_column_head(out, c->column.at[k].name, column_unit(&c->column.at[k]));
     }
     fputc('\n', out);
     for (size_t i = 0; i < c->points; i++) {
-        put_number(out, c->time[i]);
+        put_csv_number(out, c->time[i]);
         for (size_t k = 0; k < c->column.n; k++) {
             fputc(',', out);
-            put_number(out, column_shown(&c->column.at[k], i));
+            put_csv_number(out, column_shown(&c->column.at[k], i));
         }
         fputc('\n', out);
     }

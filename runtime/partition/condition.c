@@ -40,7 +40,7 @@ stays(struct conditioner *d, size_t i, const char *why)
 }
 
 static bool
-make_plan(struct conditioner *d, const size_t *at, size_t n, rewrite *plan)
+plan_conditions(struct conditioner *d, const size_t *at, size_t n, rewrite *plan)
 {
     asked_list a = { 0 };
 
@@ -116,7 +116,7 @@ static void
 try_links(struct conditioner *d, const size_t *at, size_t n, struct trial *t)
 {
     *t = (struct trial){ 0 };
-    if (!make_plan(d, at, n, &t->plan)) {
+    if (!plan_conditions(d, at, n, &t->plan)) {
         t->internal = bg_strdup(t->plan.error);
         return;
     }
@@ -320,8 +320,8 @@ kept(const struct ran *x, size_t k)
 }
 
 static void
-compare(const struct ran *a, const struct ran *b, const char *experiment,
-        const char *(*renamed)(arena *a, const char *name), arena *mem, run_errors *out)
+compare_runs_of(const struct ran *a, const struct ran *b, const char *experiment,
+                const char *(*renamed)(arena *a, const char *name), arena *mem, run_errors *out)
 {
     map at = { 0 }, said = { 0 };
 
@@ -397,7 +397,7 @@ runs_compare(const kept_runs *before, const recording *after, const char *(*rena
 
         fine = run_one(&after[i], &y, failed, ctx);
         if (fine)
-            compare(&before->at[i], &y, before->of[i].experiment, renamed, a, out);
+            compare_runs_of(&before->at[i], &y, before->of[i].experiment, renamed, a, out);
         ran_free(&y);
     }
     return fine;

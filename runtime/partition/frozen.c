@@ -126,7 +126,7 @@ struct freezer {
 /* Does a variable come down to the target: itself, or through definitions? Circles are walked once. An integral goes
  * its own way from what it is made of. */
 static bool
-reads(const struct freezer *d, var_id v, var_id target, map *seen)
+comes_down_to(const struct freezer *d, var_id v, var_id target, map *seen)
 {
     const flat_model *f = d->c->flat;
     VEC(var_id) work = { 0 };
@@ -173,7 +173,7 @@ replaced_name(struct freezer *d, const ast_ref *r, var_id target, double value, 
     const char *name = arena_strndup(d->a, d->text + r->at.begin, r->at.end - r->at.begin), *inner;
     var_id v = text_variable(&d->names, name);
     map seen = { 0 };
-    bool leads = v != VAR_NONE && reads(d, v, target, &seen);
+    bool leads = v != VAR_NONE && comes_down_to(d, v, target, &seen);
     uint32_t k = r->nparts == 1 ? map_get(&d->value, map_ptr_key(r->part[0].name)) : MAP_NONE;
 
     map_free(&seen);

@@ -169,7 +169,7 @@ part_needs(const struct one *x, const char *text)
 
 /* The definition of a value, or nothing where the name is none of one. */
 static void
-walk(struct one *x, const char *name)
+walk_definition(struct one *x, const char *name)
 {
     const ast_stmt *s = part_statement(x->d, name);
 
@@ -201,7 +201,7 @@ part_meet(struct one *x, const text_ref *t)
             vec_push(&x->replaced, ((struct replaced){ r->at, part_input(x, r) }));
         }
     } else if (r->nparts == 1) {
-        walk(x, r->part[0].name);
+        walk_definition(x, r->part[0].name);
     }
 }
 
@@ -281,7 +281,7 @@ meet(struct one *x, const text_ref *t)
     if (!told || !turns_decide(t))
         (samples_read(x->d, t) ? samples_meet : part_meet)(x, t);
     if (s)
-        walk(x, t->reader);
+        walk_definition(x, t->reader);
 }
 
 /* What the part reads of others: from its elements, jumps, outputs, assertions and recorded expressions through the
@@ -586,7 +586,7 @@ make_text(struct one *x, char **why)
 /* ---------------------------------------------------------------- all */
 
 static int
-by_number(const void *pa, const void *pb)
+by_part_number(const void *pa, const void *pb)
 {
     uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
 
@@ -634,7 +634,7 @@ find_reads(struct splitter *d, struct one *x)
         size_t n = 0;
 
         if (p->reads.n)
-            qsort(p->reads.at, p->reads.n, sizeof *p->reads.at, by_number);
+            qsort(p->reads.at, p->reads.n, sizeof *p->reads.at, by_part_number);
         for (size_t i = 0; i < p->reads.n; i++)
             if (i == 0 || p->reads.at[i] != p->reads.at[i - 1])
                 p->reads.at[n++] = p->reads.at[i];

@@ -330,7 +330,7 @@ find_signals(struct finder *d)
 /* ---------------------------------------------------------------- who drives whom */
 
 static int
-by_number(const void *pa, const void *pb)
+by_subgraph(const void *pa, const void *pb)
 {
     uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
 
@@ -349,7 +349,7 @@ find_drives(struct finder *d)
         size_t n = 0;
 
         if (x->drives.n)
-            qsort(x->drives.at, x->drives.n, sizeof *x->drives.at, by_number);
+            qsort(x->drives.at, x->drives.n, sizeof *x->drives.at, by_subgraph);
         for (size_t k = 0; k < x->drives.n; k++)
             if (k == 0 || x->drives.at[k] != x->drives.at[k - 1])
                 x->drives.at[n++] = x->drives.at[k];
@@ -588,7 +588,7 @@ find_partitions(struct finder *d)
         size_t n = 0;
 
         if (x->before.n)
-            qsort(x->before.at, x->before.n, sizeof *x->before.at, by_number);
+            qsort(x->before.at, x->before.n, sizeof *x->before.at, by_subgraph);
         for (size_t i = 0; i < x->before.n; i++)
             if (i == 0 || x->before.at[i] != x->before.at[i - 1])
                 x->before.at[n++] = x->before.at[i];

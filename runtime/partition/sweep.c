@@ -103,7 +103,7 @@ is_of_instances(const struct looking *l)
 }
 
 static enum partition_result
-look_at(const struct looking *l, const partition_options *o, size_t i, partitioning *p)
+look_at_value(const struct looking *l, const partition_options *o, size_t i, partitioning *p)
 {
     partition_options one = *o;
     recording *run = with_value(o, l->s, i);
@@ -162,7 +162,7 @@ look_aside(void *ctx, size_t i, void *result)
     bool fine;
 
     quiet.failed = say_nothing;
-    fine = look_at(l, &quiet, i + 1, &p) == PARTITION_DONE;
+    fine = look_at_value(l, &quiet, i + 1, &p) == PARTITION_DONE;
     if (fine)
         take_point(l, &p, result);
     partitioning_free(&p);
@@ -193,7 +193,7 @@ look_at_all(struct looking *l, double **all, size_t *row, bool **strong, char **
 {
     sweep *s = l->s;
     partitioning p = { 0 };
-    enum partition_result result = look_at(l, l->o, 0, &p);
+    enum partition_result result = look_at_value(l, l->o, 0, &p);
 
     if (result == PARTITION_DONE) {
         l->nlinks = p.plan.link.n;
@@ -208,7 +208,7 @@ look_at_all(struct looking *l, double **all, size_t *row, bool **strong, char **
 
         if (isnan(x[LINKS])) { /* once more, for its messages */
             partitioning_free(&p);
-            result = look_at(l, l->o, i, &p);
+            result = look_at_value(l, l->o, i, &p);
             if (result == PARTITION_DONE)
                 take_point(l, &p, x);
         }

@@ -90,7 +90,7 @@ textrefs_gather(const ast_model *m, const ast_file *file, text_refs *out)
 /* ---------------------------------------------------------------- variables by name */
 
 static uint64_t
-key_of(const char *name, size_t n)
+key_of_text(const char *name, size_t n)
 {
     return bg_hash_bytes(name, n, 0);
 }
@@ -107,16 +107,16 @@ text_names_make(const flat_model *f, text_names *out)
     *out = (text_names){ .f = f };
     for (uint32_t v = 0; v < f->var.n; v++)
         if (is_value(f->var.at[v].kind) &&
-            map_get(&out->value, key_of(var_name(f, v), strlen(var_name(f, v)))) == MAP_NONE)
-            map_set(&out->value, key_of(var_name(f, v), strlen(var_name(f, v))), v);
+            map_get(&out->value, key_of_text(var_name(f, v), strlen(var_name(f, v)))) == MAP_NONE)
+            map_set(&out->value, key_of_text(var_name(f, v), strlen(var_name(f, v))), v);
     for (uint32_t i = 0; i < f->element.n; i++)
-        map_set(&out->element, key_of(f->element.at[i].name, strlen(f->element.at[i].name)), i);
+        map_set(&out->element, key_of_text(f->element.at[i].name, strlen(f->element.at[i].name)), i);
     for (uint32_t i = 0; i < f->junction.n; i++)
         if (!f->junction.at[i].implicit)
-            map_set(&out->junction, key_of(f->junction.at[i].name, strlen(f->junction.at[i].name)), i);
+            map_set(&out->junction, key_of_text(f->junction.at[i].name, strlen(f->junction.at[i].name)), i);
     for (uint32_t i = 0; i < f->bond.n; i++)
         if (f->bond.at[i].name)
-            map_set(&out->bond, key_of(f->bond.at[i].name, strlen(f->bond.at[i].name)), i);
+            map_set(&out->bond, key_of_text(f->bond.at[i].name, strlen(f->bond.at[i].name)), i);
 }
 
 void
@@ -163,20 +163,20 @@ text_variable(const text_names *t, const char *name)
     uint32_t i;
     char q;
 
-    if ((i = map_get(&t->value, key_of(name, strlen(name)))) != MAP_NONE)
+    if ((i = map_get(&t->value, key_of_text(name, strlen(name)))) != MAP_NONE)
         return i;
     if (!n)
         return VAR_NONE;
-    if ((i = map_get(&t->junction, key_of(name, n))) != MAP_NONE &&
+    if ((i = map_get(&t->junction, key_of_text(name, n))) != MAP_NONE &&
         letter_of(f, i, NULL, dot + 1) == (f->junction.at[i].type ? 'f' : 'e'))
         return f->junction.at[i].common;
-    if ((i = map_get(&t->element, key_of(name, n))) != MAP_NONE && f->element.at[i].nports == 1) {
+    if ((i = map_get(&t->element, key_of_text(name, n))) != MAP_NONE && f->element.at[i].nports == 1) {
         const flat_port *p = &f->port.at[f->element.at[i].port0];
 
         q = letter_of(f, p->junction, &f->element.at[i], dot + 1);
         return q == 'e' ? p->e : q == 'f' ? p->f : q ? p->stored : VAR_NONE;
     }
-    if ((i = map_get(&t->bond, key_of(name, n))) != MAP_NONE &&
+    if ((i = map_get(&t->bond, key_of_text(name, n))) != MAP_NONE &&
         ((q = letter_of(f, f->bond.at[i].from, NULL, dot + 1)) == 'e' || q == 'f'))
         return of_bond(f, &f->bond.at[i], q);
     return VAR_NONE;

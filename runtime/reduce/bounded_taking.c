@@ -314,7 +314,7 @@ accept_text(struct taking *t, struct verdict *v)
 
 /* What is accepted as a text. False: it is not, as a text. */
 static bool
-settle(struct taking *t)
+settle_as_text(struct taking *t)
 {
     struct search *d = t->d;
     struct verdict v;
@@ -386,7 +386,7 @@ accept(struct taking *t, struct verdict *v)
     t->at.left = left_at(t, v->worst);
     if (!v->unwritten)
         accept_text(t, v);
-    else if (t->n - d->base_taken >= MOST_UNWRITTEN && !settle(t))
+    else if (t->n - d->base_taken >= MOST_UNWRITTEN && !settle_as_text(t))
         status = TAKING_ANEW;
     t->at = after_acceptance(t, t->at);
     return status;
@@ -433,7 +433,7 @@ take_in_turn(struct taking *t)
         else
             refuse(t, &v);
     }
-    return status == TAKING_DONE && !settle(t) ? d->error ? TAKING_INTERNAL : TAKING_ANEW : status;
+    return status == TAKING_DONE && !settle_as_text(t) ? d->error ? TAKING_INTERNAL : TAKING_ANEW : status;
 }
 
 bool

@@ -36,17 +36,17 @@ diff_what_name(enum diff_what w)
 }
 
 static uint64_t
-key_of(enum diff_what what, const char *name)
+key_of_item(enum diff_what what, const char *name)
 {
     return bg_hash_bytes(name, strlen(name), (uint64_t)what + 1);
 }
 
 /* Of parallel bonds or equal names the first is listed. */
 static struct item *
-put(struct items *l, enum diff_what what, char *name)
+put_item(struct items *l, enum diff_what what, char *name)
 {
     struct item x = { .what = what, .name = name };
-    uint64_t key = key_of(what, name);
+    uint64_t key = key_of_item(what, name);
 
     if (map_get(&l->by_name, key) != MAP_NONE) {
         free(name);
@@ -120,7 +120,7 @@ list_elements(const flat_model *f, struct items *l)
     }
     for (size_t i = 0; i < f->element.n; i++) {
         const flat_element *e = &f->element.at[i];
-        struct item *x = put(l, DIFF_ELEMENT, bg_strdup(e->name));
+        struct item *x = put_item(l, DIFF_ELEMENT, bg_strdup(e->name));
         strbuf b = { 0 };
 
         if (!x)
@@ -158,7 +158,8 @@ static void
 list_junctions(const flat_model *f, struct items *l)
 {
     for (size_t i = 0; i < f->junction.n; i++) {
-        struct item *x = f->junction.at[i].implicit ? NULL : put(l, DIFF_JUNCTION, bg_strdup(f->junction.at[i].name));
+        struct item *x = f->junction.at[i].implicit ? NULL
+                                                    : put_item(l, DIFF_JUNCTION, bg_strdup(f->junction.at[i].name));
         strbuf b = { 0 };
 
         if (!x)
@@ -169,7 +170,7 @@ list_junctions(const flat_model *f, struct items *l)
     for (size_t i = 0; i < f->bond.n; i++) {
         char *from = junction_name(f, f->bond.at[i].from), *to = junction_name(f, f->bond.at[i].to);
 
-        put(l, DIFF_BOND, bg_format("%s -> %s", from, to));
+        put_item(l, DIFF_BOND, bg_format("%s -> %s", from, to));
         free(from);
         free(to);
     }
@@ -202,13 +203,13 @@ list_values(const flat_model *f, struct items *l)
         if ((v->kind != VAR_PARAM && v->kind != VAR_SIGNAL) || !var_name(f, i) || has(&outputs, var_name(f, i)) ||
             !has(&declared, var_name(f, i)))
             continue;
-        if (!(x = put(l, v->kind == VAR_PARAM ? DIFF_PARAMETER : DIFF_SIGNAL, bg_strdup(var_name(f, i)))))
+        if (!(x = put_item(l, v->kind == VAR_PARAM ? DIFF_PARAMETER : DIFF_SIGNAL, bg_strdup(var_name(f, i)))))
             continue;
         put_inst(f, var_def(f, i), &b);
         property(x, "value", &b);
     }
     for (size_t i = 0; i < f->output.n; i++) {
-        struct item *x = put(l, DIFF_OUTPUT, bg_strdup(f->output.at[i].name));
+        struct item *x = put_item(l, DIFF_OUTPUT, bg_strdup(f->output.at[i].name));
 
         if (!x)
             continue;
@@ -263,7 +264,7 @@ diff_make(const flat_model *a, const flat_model *b, diff *out)
     list_values(b, &y);
     for (size_t i = 0; i < x.at.n; i++) {
         const struct item *p = &x.at.at[i];
-        uint32_t k = map_get(&y.by_name, key_of(p->what, p->name));
+        uint32_t k = map_get(&y.by_name, key_of_item(p->what, p->name));
         char *change;
 
         if (k == MAP_NONE) {

@@ -182,7 +182,7 @@ add_moves(const struct backward *b, size_t first, size_t count, double weight, d
 
 /* out: [f_x' w; f_z' w] */
 static void
-multiply(const struct backward *b, const double *w, double *out)
+multiply_transposed(const struct backward *b, const double *w, double *out)
 {
     for (size_t c = 0; c < b->n; c++) {
         out[c] = 0;
@@ -229,7 +229,7 @@ begin_runs(struct backward *b, double left)
         return false;
     add_moves(b, first, b->nheld, 0, -1);
     for (size_t i = 0; i < b->nheld; i++)
-        multiply(b, w + i * b->n, right + i * b->n);
+        multiply_transposed(b, w + i * b->n, right + i * b->n);
     if (!factor_solve_several(b->factor, b->nheld, right))
         return false;
     for (size_t i = 0; i < b->nheld; i++) {
@@ -339,7 +339,7 @@ raise(double *to, double error)
 
 /* What the runs say, over the tolerances. */
 static void
-measure(const struct backward *b, part_error *out)
+measure_errors_back(const struct backward *b, part_error *out)
 {
     for (size_t i = 0; i < 2 * b->nelements; i++)
         for (size_t run = 0; run < b->begun; run++) {
@@ -365,7 +365,7 @@ run_share(void *ctx, size_t i, void *result)
     prepare_backward(b);
     fine = run_back(b);
     if (fine)
-        measure(b, out + 1);
+        measure_errors_back(b, out + 1);
     for (size_t k = 0; k < 2 * b->nelements * b->room && b->moves; k++)
         moves[k] = (float)b->moved[k];
     release_backward(b);
@@ -373,7 +373,7 @@ run_share(void *ctx, size_t i, void *result)
 }
 
 static bool
-is_known(const struct backward *b, size_t e, int k)
+is_known_reading(const struct backward *b, size_t e, int k)
 {
     return k == 0 ? b->part[e].factor != VAR_NONE : b->part[e].state != NONE;
 }
@@ -385,7 +385,7 @@ gather_moves(const struct backward *b, size_t share, const float *said)
     part_moves *m = b->moves;
 
     for (size_t i = 0; i < 2 * b->nelements; i++) {
-        bool known = is_known(b, i / 2, i % 2);
+        bool known = is_known_reading(b, i / 2, i % 2);
         float *to = m->at + (i / 2 * 2 + is_resting(b, i / 2, i % 2)) * m->n;
 
         for (size_t k = share; k < b->ntimes; k += b->shares)
@@ -444,7 +444,7 @@ run_all(struct backward *b, part_error *out)
         for (int k = 0; k < 2; k++) {
             double *to = of_reading(b, out, e, k);
 
-            *to = is_known(b, e, k) && isfinite(*to) ? *to : INFINITY;
+            *to = is_known_reading(b, e, k) && isfinite(*to) ? *to : INFINITY;
         }
     }
     free(of);

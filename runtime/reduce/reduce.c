@@ -290,7 +290,7 @@ choose_bonds(const struct reducer *d, const struct version *v, const factor *at,
 
 /* Without the initial values that contradict what is left. */
 static bool
-make_plan(const struct version *v, const choices *x, const rewrite_changes *initial, rewrite *plan)
+plan_choices(const struct version *v, const choices *x, const rewrite_changes *initial, rewrite *plan)
 {
     asked_list a = { 0 };
 
@@ -301,7 +301,7 @@ make_plan(const struct version *v, const choices *x, const rewrite_changes *init
 }
 
 static int
-line_of(const struct reducer *d, const struct version *first, span at)
+line_in_given(const struct reducer *d, const struct version *first, span at)
 {
     int line = 0, unused;
 
@@ -362,7 +362,7 @@ try_stated(struct reducer *d, const struct version *v, const choices *x, rewrite
     bool more;
 
     *t = (struct trial){ 0 };
-    if (!make_plan(v, x, initial, &t->plan)) {
+    if (!plan_choices(v, x, initial, &t->plan)) {
         t->internal = bg_strdup(t->plan.error);
         return false;
     }
@@ -508,10 +508,10 @@ do_round(struct reducer *d, const struct version *first, const struct version *v
         result = ROUND_INTERNAL;
     } else {
         for (size_t i = 0; i < left.n; i++)
-            keep(d, left.at[i].name, left.at[i].refused, line_of(d, first, left.at[i].place));
+            keep(d, left.at[i].name, left.at[i].refused, line_in_given(d, first, left.at[i].place));
         for (size_t i = 0; i < best.plan.blocked.n; i++)
             keep(d, best.plan.blocked.at[i].element, best.plan.blocked.at[i].why,
-                 line_of(d, first, best.plan.blocked.at[i].reader));
+                 line_in_given(d, first, best.plan.blocked.at[i].reader));
     }
     if (result == ROUND_NOTHING && best.plan.edits.list.n) {
         for (size_t i = 0; i < best.plan.item.n; i++) {
@@ -520,7 +520,7 @@ do_round(struct reducer *d, const struct version *first, const struct version *v
 
             vec_push(&r->operation, ((reduce_operation){ .kind = x->kind,
                                                          .name = arena_strdup(r->arena, x->name),
-                                                         .line = line_of(d, first, x->at),
+                                                         .line = line_in_given(d, first, x->at),
                                                          .round = (int)r->rounds.n + 1,
                                                          .why = said ? said : why_done(d, &taken, x) }));
         }

@@ -125,7 +125,7 @@ struct beyond {
 }; /* folded: there was something between */
 
 static struct beyond
-walk(const flat_model *f, const struct plan_names *plan, uint32_t j, bool by_bond, uint32_t by)
+walk_chain(const flat_model *f, const struct plan_names *plan, uint32_t j, bool by_bond, uint32_t by)
 {
     bool folded = false;
 
@@ -179,7 +179,7 @@ rename_folded(const flat_model *f, struct plan_names *plan)
 
         if (is_two_port(e) != (k < f->port.n))
             continue;
-        x = walk(f, plan, p->junction, false, i);
+        x = walk_chain(f, plan, p->junction, false, i);
         if (!x.folded || has(&plan->folded, e->name))
             continue;
         side = !is_two_port(e) ? "" : i == e->port0 ? ".in" : ".out";
@@ -204,7 +204,7 @@ static void
 put_port_junction(const flat_model *f, const struct plan_names *plan, uint32_t port, strbuf *b)
 {
     const char *own = f->element.at[f->port.at[port].element].name, *other;
-    struct beyond x = walk(f, plan, f->port.at[port].junction, false, port);
+    struct beyond x = walk_chain(f, plan, f->port.at[port].junction, false, port);
 
     if (x.element == NONE) {
         put_junction(f, x.j, b);
@@ -432,7 +432,7 @@ put_graph(const flat_model *f, const struct plan_names *plan, struct lines *l)
         if (cut || has(gone, f->junction.at[x->from].name) || has(gone, f->junction.at[x->to].name) ||
             has(&plan->folded, f->junction.at[x->from].name))
             continue;
-        end = walk(f, plan, x->to, true, (uint32_t)i);
+        end = walk_chain(f, plan, x->to, true, (uint32_t)i);
         if (end.element != NONE)
             continue; /* a port of an element now */
         begin_line(l);
@@ -488,7 +488,7 @@ put_values(const flat_model *f, const struct plan_names *plan, const map *declar
 
 /* Walks two sorted lists. subset: the second may have fewer. */
 static bool
-compare(const struct lines *a, const struct lines *b, bool subset, char **why)
+compare_lines(const struct lines *a, const struct lines *b, bool subset, char **why)
 {
     size_t i = 0, j = 0;
 
@@ -617,7 +617,7 @@ rewrite_check(const flat_model *before, const rewrite *r, const flat_model *afte
     sort_lines(&b);
     sort_lines(&va);
     sort_lines(&vb);
-    same = compare(&a, &b, false, why) && compare(&va, &vb, true, why);
+    same = compare_lines(&a, &b, false, why) && compare_lines(&va, &vb, true, why);
     free_lines(&a);
     free_lines(&b);
     free_lines(&va);

@@ -218,7 +218,7 @@ rewrite_span_order(const void *pa, const void *pb)
 
 /* Does it stand in one of these places, which are in order? */
 static bool
-is_in(span at, const span *place, size_t n)
+is_in_places(span at, const span *place, size_t n)
 {
     size_t low = 0, high = n;
 
@@ -235,10 +235,10 @@ is_in(span at, const span *place, size_t n)
 
 /* A reading that reads nothing is one of the reader's own. */
 static void
-forget(struct plan *p, const span *place, size_t n)
+forget_own(struct plan *p, const span *place, size_t n)
 {
     for (size_t i = 0; i < p->reading.n && n; i++)
-        if (is_in(p->reading.at[i].at, place, n))
+        if (is_in_places(p->reading.at[i].at, place, n))
             p->reading.at[i].target = p->reading.at[i].reader;
 }
 
@@ -246,7 +246,7 @@ void
 rewrite_forget(struct plan *p, span *lost, size_t n)
 {
     qsort(lost, n, sizeof *lost, rewrite_span_order);
-    forget(p, lost, n);
+    forget_own(p, lost, n);
 }
 
 void
@@ -306,5 +306,5 @@ rewrite_sort_readings(struct plan *p)
     for (size_t i = 0; i < p->reading.n; i++)
         if (sorted[i].target >= p->part.n)
             p->value.at[sorted[i].target - p->part.n].read = true;
-    forget(p, p->replaced.at, p->replaced.n);
+    forget_own(p, p->replaced.at, p->replaced.n);
 }

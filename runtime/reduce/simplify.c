@@ -123,7 +123,7 @@ try_parts(struct simplifier *d, const struct version *now, const struct part *co
 /* ---------------------------------------------------------------- rounds */
 
 static int
-line_of(const struct simplifier *d, span at)
+line_in_first(const struct simplifier *d, span at)
 {
     int line = 0, unused;
 
@@ -141,7 +141,7 @@ refuse_part(struct simplifier *d, const struct part *x, const char *why)
     map_set(&d->refused, key, 1);
     vec_push(&d->r->kept, ((reduce_kept){ arena_strdup(d->r->arena, x->name),
                                           arena_format(d->r->arena, "%s: %s", x->fold ? "fold" : "idle", why),
-                                          line_of(d, x->at), (int)d->r->rounds.n + 1 }));
+                                          line_in_first(d, x->at), (int)d->r->rounds.n + 1 }));
 }
 
 /* As many as go together: all at once, and where that fails in halves. False: internal. */
@@ -196,7 +196,7 @@ record(struct simplifier *d, const parts *all, struct trial *best)
 
         vec_push(&r->operation, ((reduce_operation){ .kind = x->kind,
                                                      .name = arena_strdup(r->arena, x->name),
-                                                     .line = line_of(d, x->at),
+                                                     .line = line_in_first(d, x->at),
                                                      .round = (int)r->rounds.n + 1,
                                                      .why = why_taken(all, x) }));
     }

@@ -144,7 +144,7 @@ change_term(const struct search *d, const struct candidate *x, enum term_change 
 
 /* The plan for a set of candidates, without the initial values that contradict what is left. False: internal. */
 static bool
-make_plan(struct search *d, struct candidate *const *set, size_t n, const rewrite_changes *initial, rewrite *plan)
+plan_candidates(struct search *d, struct candidate *const *set, size_t n, const rewrite_changes *initial, rewrite *plan)
 {
     arena *a = arena_new();
     rewrite_change *change;
@@ -230,7 +230,7 @@ trial_measure(struct search *d, struct verdict *x, const struct version *v)
 
 /* All that decides what comes of a trial: its text, what is set, what is asked of it. */
 static text_key
-key_of(const struct trial *t, const struct demand *demand)
+key_of_trial(const struct trial *t, const struct demand *demand)
 {
     text_key k = text_key_of(t->v.text, t->v.length);
 
@@ -279,7 +279,7 @@ try_stated(struct search *d, struct candidate *const *set, size_t n, const struc
     const refusal *known;
 
     *more = false;
-    if (!make_plan(d, set, n, initial, &t.plan)) {
+    if (!plan_candidates(d, set, n, initial, &t.plan)) {
         x.internal = true;
     } else if (t.plan.edits.list.n == 0) {
         const rewrite_block *b = t.plan.blocked.n ? &t.plan.blocked.at[0] : NULL;
@@ -288,7 +288,7 @@ try_stated(struct search *d, struct candidate *const *set, size_t n, const struc
                   : "nothing of the text says it alone";
     } else {
         trial_write(&d->now, &d->set, &t);
-        x.key = key_of(&t, demand);
+        x.key = key_of_trial(&t, demand);
         known = refusals_find(&d->known, x.key);
         if (known)
             x.ran = known->ran, x.worst = known->worst, x.why = known->why, x.lasts = true;

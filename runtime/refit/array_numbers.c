@@ -8,7 +8,7 @@
 #include "numbers.h"
 
 static bool
-is_number(const ast_expr *e)
+is_literal(const ast_expr *e)
 {
     return e->kind == AST_NUMBER || (e->kind == AST_NEG && e->un.a->kind == AST_NUMBER);
 }
@@ -17,14 +17,14 @@ is_number(const ast_expr *e)
 static bool
 is_plain(const ast_expr *e)
 {
-    if (is_number(e))
+    if (is_literal(e))
         return true;
     if (e->kind != AST_MATRIX || (e->matrix.rows != 1 && e->matrix.cols != 1))
         return false;
     for (int i = 0; i < e->matrix.rows * e->matrix.cols; i++) {
         const ast_expr *x = e->matrix.entry[i], *number = x->kind == AST_NEG ? x->un.a : x;
 
-        if (!is_number(x) || number->number.unit)
+        if (!is_literal(x) || number->number.unit)
             return false;
     }
     return true;

@@ -73,7 +73,7 @@ beside(const network *k, const network_piece *p, size_t part)
 }
 
 static bool
-is_in(const network_piece *p, size_t part)
+is_in_piece(const network_piece *p, size_t part)
 {
     for (size_t i = 0; i < p->n; i++)
         if (p->member[i] == part)
@@ -96,7 +96,7 @@ tidy(const struct searcher *s, struct set *x, bool dissipators)
 
     network_piece_of(s->k, x->fate, &p);
     for (size_t i = 0; i < s->k->n; i++)
-        if (x->fate[i] != PART_GIVES_NOTHING && !is_in(&p, i))
+        if (x->fate[i] != PART_GIVES_NOTHING && !is_in_piece(&p, i))
             x->fate[i] = PART_GIVES_NOTHING;
     for (size_t i = 0; i < s->k->n && dissipators; i++)
         if (!s->k->part[i].storage && x->fate[i] != PART_STAYS && isfinite(s->k->part[i].coefficient) &&
@@ -273,7 +273,7 @@ returned(const struct searcher *s, const struct set *x, size_t part, struct set 
     if (!k->part[part].storage || x->fate[part] == PART_STAYS || !isfinite(k->part[part].coefficient))
         return false;
     network_piece_of(k, x->fate, &p);
-    near = beside(k, &p, part) || is_in(&p, part);
+    near = beside(k, &p, part) || is_in_piece(&p, part);
     for (size_t i = 0; i < k->n && !near && between == NO_INDEX; i++)
         if (k->part[i].storage && x->fate[i] == PART_GIVES_NOTHING && i != part &&
             (k->J[part + k->n * i] != 0 || k->J[i + k->n * part] != 0) && beside(k, &p, i))

@@ -506,8 +506,9 @@ keep_what_is_read(const linearization *l, const struct chosen *c, const rewrite 
 
 /* The elements that go, taken out of the text. *again: more eigenvalues are to be kept, nothing was done. */
 static bool
-take_out(const char *path, const char *text, size_t length, const compile_options *o, const linearization *l,
-         const struct chosen *c, mode_choice *keep, bool *again, reduction *r, strbuf *now, strbuf *notes, char **why)
+take_out_elements(const char *path, const char *text, size_t length, const compile_options *o, const linearization *l,
+                  const struct chosen *c, mode_choice *keep, bool *again, reduction *r, strbuf *now, strbuf *notes,
+                  char **why)
 {
     compilation plain = { 0 };
     VEC(const char *) name = { 0 };
@@ -630,7 +631,7 @@ reduce_to_modes(const char *path, const char *text, size_t length, const compile
         fine = any_stays(&left);
         if (!fine)
             *why = bg_strdup("nothing that these eigenvalues feel is both driven by an input and seen by an output");
-        fine = fine && take_out(path, text, length, o, l, &left, keep, &again, r, &now, notes, why);
+        fine = fine && take_out_elements(path, text, length, o, l, &left, keep, &again, r, &now, notes, why);
         if (fine && !again)
             note_choice(l, keep, &felt, &left, notes);
     }

@@ -86,7 +86,7 @@ sources_by_inputs(const linearization *l, const structure *s, double *W)
 }
 
 static void
-fill(const linearization *l, const structure *s, const double *W, network *k)
+fill_network(const linearization *l, const structure *s, const double *W, network *k)
 {
     size_t n = k->n, nz = s->nz, nl = s->nl, nu = l->space.nu, *integral = bg_calloc(s->n + 1, sizeof *integral);
     double *by_source = bg_calloc(n * s->nu + 1, sizeof *by_source);
@@ -215,7 +215,7 @@ network_of(bg_model *m, const linearization *l, network *k, char **why)
         *why = bg_strdup("its inputs do not act through sources alone");
     else {
         list_parts(m, &s, k);
-        fill(l, &s, W, k);
+        fill_network(l, &s, W, k);
         if (network_wholes(m, &s, k, why) && !same_response(l, k))
             *why = bg_strdup("its elements alone do not give its response");
     }
@@ -240,7 +240,7 @@ network_free(network *k)
 /* ---------------------------------------------------------------- a piece of it */
 
 static bool
-is_in(const network *k, const uint8_t *fate, size_t i)
+is_left(const network *k, const uint8_t *fate, size_t i)
 {
     return fate[i] != PART_GIVES_NOTHING && isfinite(k->part[i].coefficient);
 }
@@ -268,7 +268,7 @@ spread_group(const network *k, const uint8_t *fate, size_t first, size_t *group,
         for (size_t y = 0; y < k->ny; y++)
             reach[1] = reach[1] || k->C[y + k->ny * i] != 0 || k->F[y + k->ny * i] != 0;
         for (size_t j = 0; j < k->n; j++)
-            if (!group[j] && is_in(k, fate, j) && joins(k, i, j)) {
+            if (!group[j] && is_left(k, fate, j) && joins(k, i, j)) {
                 group[j] = number;
                 stack[depth++] = j;
             }
@@ -325,7 +325,7 @@ network_piece_of(const network *k, const uint8_t *fate, network_piece *p)
 
     *p = (network_piece){ .member = bg_calloc(k->n + 1, sizeof *p->member) };
     for (size_t i = 0; i < k->n; i++)
-        if (!group[i] && is_in(k, fate, i)) {
+        if (!group[i] && is_left(k, fate, i)) {
             bool reach[2] = { false, false };
 
             spread_group(k, fate, i, group, ++groups, stack, reach);

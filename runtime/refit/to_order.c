@@ -253,7 +253,7 @@ name_in(const flat_model *f, const char *name)
 
 /* The text without what went. clamps: which parts are clamped, the others are dropped. */
 static bool
-take_out(struct work *w, const network_piece *piece, const bool *clamped, strbuf *out, bool record, char **why)
+take_out_parts(struct work *w, const network_piece *piece, const bool *clamped, strbuf *out, bool record, char **why)
 {
     compile_options o = { .experiment = w->o->experiment };
     compilation plain = { 0 };
@@ -338,7 +338,7 @@ cut_text(struct work *w, const network_piece *piece, strbuf *out, char **why)
             continue;
         if (!last)
             clamped[i] = false;
-        same = take_out(w, piece, clamped, &text, false, why) && linear_of(w, text.at, text.n, &small, why) &&
+        same = take_out_parts(w, piece, clamped, &text, false, why) && linear_of(w, text.at, text.n, &small, why) &&
                responds(w, &small.l, NULL);
         linear_free(&small);
         if (!last && !same) {
@@ -351,7 +351,7 @@ cut_text(struct work *w, const network_piece *piece, strbuf *out, char **why)
         strbuf_free(&text);
     }
     if (fine)
-        fine = take_out(w, piece, clamped, out, true, why);
+        fine = take_out_parts(w, piece, clamped, out, true, why);
     else if (!*why)
         *why = bg_strdup("the text without what went does not respond as it should");
     free(clamped);

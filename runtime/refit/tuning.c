@@ -51,7 +51,7 @@ coefficient_now(bg_model *m, const network_part *q)
 
 /* The power of a parameter in a coefficient; NAN: it is none. */
 static double
-power_of(bg_model *m, const network_part *q, const char *name, double value)
+power_of_parameter(bg_model *m, const network_part *q, const char *name, double value)
 {
     double now = coefficient_now(m, q), twice, thrice, power;
 
@@ -66,8 +66,8 @@ power_of(bg_model *m, const network_part *q, const char *name, double value)
 
 /* Why a parameter is not moved; NULL: it may be. Its powers go into *powers. */
 static const char *
-look_at(bg_model *m, const network *k, const uint32_t *part_of, size_t number, const chosen *c, bool *reads,
-        double *powers)
+why_not_moved(bg_model *m, const network *k, const uint32_t *part_of, size_t number, const chosen *c, bool *reads,
+              double *powers)
 {
     const flat_model *f = model_flat(m);
     var_id v = c->by.at[number];
@@ -95,7 +95,7 @@ look_at(bg_model *m, const network *k, const uint32_t *part_of, size_t number, c
         powers[i] = 0;
         if (k->part[i].port == NONE || !reads[f->port.at[k->part[i].port].element] || !isfinite(k->part[i].coefficient))
             continue;
-        powers[i] = power_of(m, &k->part[i], c->name.at[number], value);
+        powers[i] = power_of_parameter(m, &k->part[i], c->name.at[number], value);
         if (isnan(powers[i]))
             return "what elements do does not go with a power of it";
     }
@@ -130,7 +130,7 @@ tuning_of(bg_model *m, const network *k, const char *list, tuning_choice *t, cha
             part_of[k->part[i].port] = (uint32_t)i;
     fine = chosen_parameters(m, list, &all, why);
     for (size_t i = 0; i < all.by.n && fine; i++) {
-        const char *stays = look_at(m, k, part_of, i, &all, reads, powers);
+        const char *stays = why_not_moved(m, k, part_of, i, &all, reads, powers);
 
         if (stays) {
             vec_push(&t->left, bg_format("%s: %s", all.name.at[i], stays));

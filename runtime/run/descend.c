@@ -162,7 +162,7 @@ has_grown(const struct descent *s, const double *x)
 
 /* Terms of the rates at x: what relative changes of the states do to them. */
 static void
-measure(struct descent *s, const double *x)
+measure_terms(struct descent *s, const double *x)
 {
     for (size_t i = 0; i < s->n; i++)
         s->terms[i] = fabs(s->f[i]);
@@ -228,7 +228,7 @@ step(struct descent *s, double *x, double part, bool *found)
 {
     double before, after = INFINITY;
 
-    measure(s, x);
+    measure_terms(s, x);
     before = left(s, s->f, NULL, 1);
     if (!evaluate_jacobian(s, x))
         return false;
@@ -260,7 +260,7 @@ step(struct descent *s, double *x, double part, bool *found)
 
 /* To where the mean rates rest. */
 static bool
-settle(struct descent *s, double *x, double part)
+settle_at_rest(struct descent *s, double *x, double part)
 {
     if (!rates(s, x, s->f))
         return false;
@@ -364,7 +364,7 @@ descend(bg_model *m, linear *l, events *e, const bool *active, double t, double 
     for (s.blur = WIDEST; s.blur > NARROWEST && (ok || s.astray == ASTRAY || left(&s, s.f, NULL, 1) <= FEW);
          s.blur *= NARROWER) {
         find_sizes(&s, x);
-        ok = settle(&s, x, fmax(WITHIN * s.blur, AT_REST));
+        ok = settle_at_rest(&s, x, fmax(WITHIN * s.blur, AT_REST));
     }
     if (ok)
         put_to_zero(&s, x);

@@ -29,7 +29,7 @@
 #define ITERATIONS 400
 #define CLOSE 1e-9    /* of the terms in a rate: an equilibrium, though perhaps not down to rounding */
 #define ROUNDED 1e-13 /* of the states' scales: a change of them by so little is rounding, and so is what it does */
-#define RATES_VANISH 1e-12 /* of the terms in them: Newton's method goes on to rounding, which `measure` judges */
+#define RATES_VANISH 1e-12 /* of the terms in them: Newton's method goes on to rounding; `measure_rates` judges it */
 #define STEPS_VANISH 1e-15 /* of the states: no step below it changes them */
 #define LONGEST_STEP 1e6   /* sizes of the states, each: the line search shortens steps, no bound does */
 #define DENSE_STATES 600
@@ -77,7 +77,7 @@ measure_rounding(rest *s, const double *x)
 
 /* Size of the terms in each rate: what relative changes of the states (random signs, twice) do to it, over 1e-6. */
 static void
-measure(rest *s, const double *x)
+measure_rates(rest *s, const double *x)
 {
     const double relative = 1e-6;
 
@@ -224,7 +224,7 @@ step_on(rest *s, double *x)
         if (!rest_rates(s, x, s->f))
             return INFINITY;
         if (k % 8 == 0 || now < 1e-3)
-            measure(s, x);
+            measure_rates(s, x);
         now = rest_residual(s, s->f);
         idle = now < 0.9 * best || switched ? 0 : idle + 1;
         if (now < r)
@@ -267,7 +267,7 @@ march(rest *s, double *x)
     events_settle(s->events, s->t, x);
     if (!rest_rates(s, x, s->f))
         return INFINITY;
-    measure(s, x);
+    measure_rates(s, x);
     memcpy(s->first, s->gross, s->n * sizeof(double));
     r = step_on(s, x);
     return r > CLOSE || are_less(s) ? r : INFINITY;
@@ -288,7 +288,7 @@ wait(rest *s, double *x)
     if (linear_evaluate(s->linear, s->t, x) != 0 || !rest_rates(s, x, s->f))
         return INFINITY;
     memset(s->gross, 0, s->n * sizeof *s->gross);
-    measure(s, x);
+    measure_rates(s, x);
     length = motion_time(s, x);
     diag_mute(src, true);
     model_hold(s->model, s->t);
@@ -308,7 +308,7 @@ wait(rest *s, double *x)
             sim_result_free(&result);
         if (!ok || !rest_rates(s, x, s->f))
             break;
-        measure(s, x);
+        measure_rates(s, x);
         r = rest_residual(s, s->f);
         if (r <= CLOSE)
             break;
@@ -422,7 +422,7 @@ newton(rest *s, double *x)
     events_settle(s->events, s->t, x);
     if (!rest_rates(s, x, s->f) || linear_evaluate(s->linear, s->t, beside(s, x)) != 0)
         return INFINITY;
-    measure(s, x);
+    measure_rates(s, x);
     h = time_scale(s, x);
     library_set(SUNContext_Create(NULL, &context));
     u = library_made(N_VNew_Serial((sunindextype)s->n, context));
@@ -442,7 +442,7 @@ newton(rest *s, double *x)
         ok = ok && rest_rates(s, x, s->f);
         if (!ok)
             break;
-        measure(s, x);
+        measure_rates(s, x);
         r = rest_residual(s, s->f);
         if (!switched || r <= CLOSE)
             break;
@@ -530,7 +530,7 @@ equilibrium(bg_model *m, double t, double *x)
     }
     events_settle(s.events, t, x);
     if (rest_rates(&s, x, s.f)) {
-        measure(&s, x);
+        measure_rates(&s, x);
         s.motion = motion_time(&s, x);
     }
 

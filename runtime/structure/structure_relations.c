@@ -97,7 +97,7 @@ put_departure(struct relations *w, inst i, double factor, var_id skip)
 }
 
 static void
-put(struct relations *w, uint32_t column, double value)
+put_relation(struct relations *w, uint32_t column, double value)
 {
     elimination_put(w->r, column, value, relations_number(w, value));
 }
@@ -106,7 +106,7 @@ put(struct relations *w, uint32_t column, double value)
 static void
 define(struct relations *w, var_id v, inst def)
 {
-    put(w, v, -1);
+    put_relation(w, v, -1);
     put_departure(w, def, 1, VAR_NONE);
     elimination_end(w->r);
 }
@@ -140,21 +140,22 @@ balance_rows(struct relations *w)
             if (inc->is_bond) {
                 const flat_bond *b = &f->bond.at[inc->index];
 
-                put(w, b->own != VAR_NONE ? b->own : f->junction.at[b->from == j ? b->to : b->from].common, inc->sign);
+                put_relation(w, b->own != VAR_NONE ? b->own : f->junction.at[b->from == j ? b->to : b->from].common,
+                             inc->sign);
             } else {
                 const flat_port *p = &f->port.at[inc->index];
 
-                put(w, p->e == q->common ? p->f : p->e, inc->sign);
+                put_relation(w, p->e == q->common ? p->f : p->e, inc->sign);
             }
         }
         if (row != NONE && w->rests[row]) /* a state of its own: what the balance sums is what moves it */
-            put(w, w->rate[row], -1);
+            put_relation(w, w->rate[row], -1);
         elimination_end(w->r);
     }
     for (uint32_t i = 0; i < f->bond.n; i++)
         if (f->bond.at[i].own != VAR_NONE) {
-            put(w, f->junction.at[f->bond.at[i].from].common, 1);
-            put(w, f->junction.at[f->bond.at[i].to].common, -1);
+            put_relation(w, f->junction.at[f->bond.at[i].from].common, 1);
+            put_relation(w, f->junction.at[f->bond.at[i].to].common, -1);
             elimination_end(w->r);
         }
 }
@@ -170,7 +171,7 @@ modulus_row(struct relations *w, var_id a, inst m, var_id b)
         vec_push(&slot, w->v[inst_slots(w->f, m)[k]]);
     value = ex_eval(w->f->pool, m.root, slot.at);
     vec_free(&slot);
-    put(w, a, -1);
+    put_relation(w, a, -1);
     elimination_put(w->r, b, value, over_variables(w, m.root, m));
     for (uint32_t k = 0; k < m.n; k++) {
         var_id v = inst_slots(w->f, m)[k];
@@ -223,9 +224,9 @@ source_rows(struct relations *w)
 
             if (inst_slot_of(f, law->def, o->by) == NONE)
                 continue;
-            put(w, given, -1);
+            put_relation(w, given, -1);
             if (!w->input)
-                put(w, (uint32_t)(w->nvars + k), 1);
+                put_relation(w, (uint32_t)(w->nvars + k), 1);
             put_departure(w, law->def, 1, VAR_NONE);
             elimination_end(w->r);
         }

@@ -234,7 +234,7 @@ masses(const linearization *l, const struct parts *w, const double *S, double *M
 
 /* own: each inertia by itself (own_velocities). */
 static void
-fill(const linearization *l, const struct parts *w, const double *S, bool own, second_order *s, char **why)
+fill_matrices(const linearization *l, const struct parts *w, const double *S, bool own, second_order *s, char **why)
 {
     size_t n = l->space.n, np = w->np, ne = w->ne, nu = l->space.nu;
     double *App = take_submatrix(l->space.A, n, np, w->p, np, w->p),
@@ -325,7 +325,7 @@ by_matrices(const linearization *l, const struct parts *w, second_order *s)
         own = own || model_state(l->model, l->order[w->p[i]]).kind != VAR_STORED;
     S = (own ? own_velocities : velocities)(l, w, &why);
     if (!why)
-        fill(l, w, S, own, s, &why);
+        fill_matrices(l, w, S, own, s, &why);
     free(S);
     if (why) {
         double **const all[] = { &s->M, &s->D, &s->K, &s->L, &s->N };

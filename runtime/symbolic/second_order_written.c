@@ -198,7 +198,7 @@ balance_column(const struct written *k, size_t c)
 }
 
 static void
-forget(struct written *k)
+forget_rows(struct written *k)
 {
     for (size_t i = 0; i < k->nheld; i++)
         k->holds[k->held[i]] = false;
@@ -210,7 +210,7 @@ put_gathered(struct written *k)
 {
     for (size_t i = 0; i < k->nheld; i++)
         put(k, balance_column(k, k->held[i]), k->sum[k->held[i]]);
-    forget(k);
+    forget_rows(k);
 }
 
 /* factor times the rate of what was gathered. whose: for a message */
@@ -237,7 +237,7 @@ put_rate_of_gathered(struct written *k, double factor, const char *whose)
                              : c - in->e + k->at.e_rate,
                 a);
     }
-    forget(k);
+    forget_rows(k);
 }
 
 /* ---------------------------------------------------------------- laws */
@@ -381,7 +381,7 @@ put_balances(struct written *k)
 
 /* Out of all rows, balances among them. */
 static void
-take_out(struct written *k, size_t first, size_t end)
+take_out_columns(struct written *k, size_t first, size_t end)
 {
     uint8_t *may = bg_calloc(k->at.end + 1, 1);
 
@@ -679,12 +679,12 @@ write(const linearization *l, const second_order *s, pool *p, structure_block ou
         k.r = elimination_new(k.at.end, p);
         put_taken_out(&k);
         put_balances(&k);
-        take_out(&k, k.at.e_rate, k.at.e);
+        take_out_columns(&k, k.at.e_rate, k.at.e);
     }
     if (k.w.fine)
         put_displacements(&k);
     if (k.w.fine)
-        take_out(&k, k.at.e, k.at.v_rate);
+        take_out_columns(&k, k.at.e, k.at.v_rate);
     if (k.w.fine)
         read_balances(&k, l, out);
     if (k.w.fine && s->M && !agrees(s, out))
