@@ -53,6 +53,7 @@ nets_new(const net_form *form, double *modes, nets_access a)
         s->watched[form->watch[w]] = true;
     s->raw = bg_calloc(s->nrows + 1, sizeof(double));
     s->raw0 = bg_calloc(s->nrows + 1, sizeof(double));
+    s->raw_noise = bg_calloc(s->nrows + 1, sizeof(double));
     s->rounding = bg_calloc(s->nrows + 1, sizeof(double));
     s->xsize = bg_calloc(s->nx + 1, sizeof(double));
     s->unit_size = bg_calloc(form->nunits + 1, sizeof(double));
@@ -61,6 +62,7 @@ nets_new(const net_form *form, double *modes, nets_access a)
     s->solved_modes = bg_calloc(s->nmodes + 1, sizeof(double));
     s->z = bg_calloc(s->nheld + 1, sizeof(double));
     s->terms = bg_calloc(s->nx + 1, sizeof(double));
+    s->from = bg_calloc(s->nheld + 1, sizeof(double));
     s->stepped = bg_calloc(s->nheld + 1, sizeof(double));
     s->noise = bg_calloc(s->nheld + 1, sizeof(double));
     s->c = bg_calloc(ORDERS * s->nheld + 2, sizeof(double));
@@ -180,6 +182,7 @@ nets_free(nets *s)
     free(s->raw);
     free(s->raw0);
     free(s->rounding);
+    free(s->raw_noise);
     free(s->xsize);
     free(s->unit_size);
     free(s->group_size);
@@ -193,6 +196,7 @@ nets_free(nets *s)
     free(s->terms);
     free(s->noise);
     free(s->stepped);
+    free(s->from);
     free(s->c);
     free(s->column);
     free(s->row);

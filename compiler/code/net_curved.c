@@ -7,10 +7,10 @@
 #include "net_inside.h"
 
 enum { WAYS = 4, PLACES = 2, TRIES = 60 };
-#define SHORTEST 1e-14 /* part of a step */
-#define LEAST_CUT 1e-4 /* a step is shortened to no less of itself at once */
-#define SLOWEST 0.97   /* of two steps, the second in parts of the first: more is no convergence to speed up */
-#define SLOW 0.4       /* less needs none */
+#define SHORTEST 1e-200 /* part of a step: beside a flat law it is beyond all measure */
+#define LEAST_CUT 1e-4  /* a step is shortened to no less of itself at once */
+#define SLOWEST 0.97    /* of two steps, the second in parts of the first: more is no convergence to speed up */
+#define SLOW 0.4        /* less needs none */
 #define GOLDEN 0.6180339887498949
 
 /* ---- what conditions depend on ---- */
@@ -126,14 +126,11 @@ net_rounding(nets *s, double t, const double *x, double *to)
 
 /* ---- steps ---- */
 
-double *
-net_unknown_sizes(const nets *s)
+void
+net_unknown_sizes(const nets *s, double *size)
 {
-    double *size = bg_malloc((s->form->nunits + 1) * sizeof *size);
-
     for (size_t i = 0; i < s->form->nunits; i++)
         size[i] = fmax(s->unit_size[i], NET_SMALL);
-    return size;
 }
 
 /* Greatest part of their sizes that the unknowns are off by, where the rows in s->raw are what is left, seen with the
@@ -152,11 +149,12 @@ off_by(nets *s, const struct net *k, const double *size)
     return isnan(most) ? INFINITY : most;
 }
 
+/* From where the step begins: what is taken back of one that is far too long would leave rounding of it. */
 static void
-move(nets *s, const struct net *k, double part)
+move(nets *s, const struct net *k)
 {
     for (uint32_t i = k->q->held0; i < k->q->held0 + k->q->n; i++)
-        s->held[i] += part * s->stepped[i];
+        s->held[i] = s->from[i] + k->part * s->stepped[i];
 }
 
 int
@@ -165,6 +163,7 @@ net_shorten(nets *s, double t, const double *x, const double *size)
     int status = 0;
     bool any = true;
 
+    memcpy(s->from, s->held, s->nheld * sizeof *s->from);
     for (size_t i = 0; i < s->n; i++) {
         struct net *k = &s->net[i];
         double slower = k->whole / k->before;
@@ -175,7 +174,7 @@ net_shorten(nets *s, double t, const double *x, const double *size)
         k->part = k->part == 1 && k->before > 0 && slower > SLOW && slower < SLOWEST ? 1 / (1 - slower) : 1;
         k->walks = k->whole > 0;
         if (k->walks)
-            move(s, k, k->part);
+            move(s, k);
     }
     for (int round = 0; round < TRIES && any; round++) {
         any = false;
@@ -194,8 +193,8 @@ net_shorten(nets *s, double t, const double *x, const double *size)
                 continue;
             /* what is left of a power grows with the third power of a step that is too long, or faster */
             cut = fmin(0.5, fmax(LEAST_CUT, cbrt(k->whole / left)));
-            move(s, k, -k->part * (1 - cut));
             k->part *= cut;
+            move(s, k);
             any = true;
         }
     }

@@ -77,6 +77,7 @@ struct nets {
     bool any_varies;
     bool *watched;      /* by mode */
     double *raw, *raw0; /* [nrows] */
+    double *raw_noise;  /* [nrows] scratch */
     double *rounding;   /* [nrows] of curved nets, at the last search: what rounding leaves of conditions */
     double *xsize;      /* [nx] greatest magnitude so far, */
     const uint32_t *group, *unit;
@@ -95,6 +96,7 @@ struct nets {
     bool solved;
     /* scratch */
     double *z, *c, *noise, *terms; /* terms: [nx] zeros between two uses */
+    double *from;                  /* [nheld] where it begins */
     double *stepped;               /* [nheld] of the last step of an iteration */
     /* integrator's matrix */
     struct model_pattern matrix;
@@ -138,7 +140,7 @@ struct general net_general(nets *s, struct net *k, double t, const double *x);
 int net_rounding(nets *s, double t, const double *x, double *to);
 /* A place for the unknowns that is like no other, `number` of some: they have their usual sizes. */
 void net_stand_anywhere(nets *s, int number);
-double *net_unknown_sizes(const nets *s); /* by unit; to be freed */
+void net_unknown_sizes(const nets *s, double *size); /* by unit, but for the unknowns as they are */
 /* Moves the held unknowns of curved nets by the steps in s->stepped, shortened (a root whose solution is zero is
  * stepped over for ever) until what is left falls. s->raw: the rows there. */
 int net_shorten(nets *s, double t, const double *x, const double *size);

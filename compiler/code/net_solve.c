@@ -57,7 +57,7 @@ step_curved(nets *s, struct net *q, const double *rounding, double *size)
         s->stepped[h0 + i] = 0 - s->z[i];
         if (!isfinite(s->z[i]))
             return false;
-        *of = fmax(*of, fmax(fabs(s->held[h0 + i]), q->before > 0 ? 0 : fabs(s->held[h0 + i] - s->z[i])));
+        *of = fmax(*of, fabs(s->held[h0 + i]));
     }
     for (uint32_t i = 0; i < q->q->n; i++)
         q->whole = fmax(q->whole, fabs(s->z[i]) / size[s->unit[h0 + i]]);
@@ -67,23 +67,42 @@ step_curved(nets *s, struct net *q, const double *rounding, double *size)
     return true;
 }
 
-/* Where a slope is none (of an exponential that blocks), the coefficients of a curved net's last step leave unknowns
- * without a value, or read a constraint on states in the place of a condition, which may be far from met. */
+/* What is left of the conditions is little beside their terms, or rounding. Where a slope is none (of an exponential
+ * that blocks), the coefficients of a curved net's last step leave unknowns without a value, or read a constraint on
+ * states in the place of a condition, which may be far from met. */
 static bool
-is_met(nets *s, struct net *k, double t, const double *x)
+is_met(const nets *s, const struct net *k, const double *rounding)
 {
     uint32_t n = k->q->n;
-    bool blind = k->guess && (k->now->now->free > 0 || k->now->now->constraint.n > net_general(s, k, t, x).constraints);
 
-    for (uint32_t i = 0; i < n && blind; i++) {
+    for (uint32_t i = 0; i < n; i++) {
+        size_t row = (size_t)ORDERS * (k->q->held0 + i);
         double all = k->rows[ORDERS * i];
 
         for (uint32_t j = 0; j < n; j++)
             all = fmax(all, fabs(k->now->a[(size_t)ORDERS * i * n + j] * s->held[k->q->held0 + j]));
-        if (!(fabs(s->raw[ORDERS * (k->q->held0 + i)]) <= MET * all + CONVERGED * NET_SMALL))
+        if (!(fabs(s->raw[row]) <= MET * all + CONVERGED * NET_SMALL + (rounding ? rounding[row] : 0)))
             return false;
     }
     return true;
+}
+
+/* The same of all curved nets but those whose states alone must meet some of their conditions. */
+static bool
+all_met(nets *s, double t, const double *x)
+{
+    bool met = true;
+
+    for (size_t i = 0; i < s->n && met; i++) {
+        struct net *k = &s->net[i];
+        uint32_t constraints = k->guess ? net_general(s, k, t, x).constraints : 0;
+
+        met = !k->guess || (constraints > 0 && k->now->now->free == 0 && k->now->now->constraint.n <= constraints) ||
+              is_met(s, k, NULL);
+        if (!met && net_rounding(s, t, x, s->raw_noise) == 0)
+            met = is_met(s, k, s->raw_noise);
+    }
+    return met;
 }
 
 /* Newton's method from the unknowns as they are. curved: any net is. */
@@ -91,7 +110,7 @@ static int
 iterate(nets *s, double t, const double *x, bool curved)
 {
     int most = curved ? MAX_CURVED : MAX_ITERATIONS, status = 0;
-    double before = 0, *rounding = NULL, *size = curved ? net_unknown_sizes(s) : NULL;
+    double before = 0, *rounding = NULL, *size = bg_malloc((s->form->nunits + 1) * sizeof *size);
     bool done = false;
 
     for (size_t k = 0; k < s->n; k++)
@@ -106,6 +125,8 @@ iterate(nets *s, double t, const double *x, bool curved)
             rounding = bg_malloc((s->nrows + 1) * sizeof *rounding);
             status = net_rounding(s, t, x, rounding);
         }
+        if (curved)
+            net_unknown_sizes(s, size);
         done = true;
         for (size_t k = 0; k < s->n && status == 0; k++) {
             struct net *q = &s->net[k];
@@ -125,7 +146,7 @@ iterate(nets *s, double t, const double *x, bool curved)
             status = net_shorten(s, t, x, size);
         for (size_t k = 0; k < s->n && curved; k++)
             if (s->net[k].guess)
-                change = fmax(change, s->net[k].part * s->net[k].whole);
+                change = fmax(change, fmax(s->net[k].part, 1) * s->net[k].whole); /* a short step is no small one */
         /* the step beside an infinite slope is small too, and the next one is not */
         if (s->any_varies && status == 0)
             done = (done && change == 0) || (i > 0 && change <= CONVERGED && (!curved || before <= CONVERGED)) ||
@@ -134,8 +155,8 @@ iterate(nets *s, double t, const double *x, bool curved)
         if (!done && i == most)
             status = 1;
     }
-    for (size_t k = 0; k < s->n && status == 0; k++)
-        status = is_met(s, &s->net[k], t, x) ? 0 : 1;
+    if (status == 0 && curved)
+        status = all_met(s, t, x) ? 0 : 1;
     free(rounding);
     free(size);
     return status;
