@@ -252,7 +252,7 @@ go_back(struct tape *w, double *lambda)
     if (nl)
         memcpy(v, lambda, nl * sizeof *v);
     memcpy(v + nl, a->gradient, ng * sizeof *v);
-    w->paced = (paced){ .n = nl + ng, .map = map_back, .least = least_of, .ctx = w };
+    w->paced = (paced){ .n = nl + ng, .map = map_back, .least = least_of, .ctx = w, .wary = paced_wary(w->a->model) };
     paced_open(&w->paced, w->o);
     for (size_t k = w->record.n; k-- > 0 && fine;) {
         const struct record *r = w->at = &w->record.at[k];

@@ -68,7 +68,7 @@ open_follower(struct follower *w)
                                                   : f->jump[q - f->n - f->ninitial];
     for (size_t q = 0; q < f->n; q++)
         w->of_column[q] = model_parameter_value(w->m, f->by[q]);
-    w->paced = (paced){ .n = w->nq * w->nx, .map = map_step, .least = least_of, .ctx = w };
+    w->paced = (paced){ .n = w->nq * w->nx, .map = map_step, .least = least_of, .ctx = w, .wary = paced_wary(w->m) };
     paced_open(&w->paced, w->o);
     w->tangent = tangent_new(w->m, f->by, f->n, w->o->solver == SIM_VARIATIONAL);
     w->outset = outset_new(w->m, f->by, f->n, w->o->start);

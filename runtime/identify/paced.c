@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -15,6 +16,9 @@ enum { ORDER = 5, UNSEEN_MOST = 10, TRIES = 6, CLOCK_EVERY = 64 };
  * length are rounding: truncation falls with the sixth, with the third at least where a mode is fast. */
 #define SMALL 1e-12
 enum { FALLS = 2 };
+/* Differences above this part of the greatest number are no rounding, however many shorter steps were tried: where a
+ * law's slope is infinite at a switching, derivatives grow like a root's, and steps shorten towards it. */
+#define LARGE 1e-7
 #define SHARE 1e-3 /* as of states, scales.h */
 #define LEAST_SCALE 1e-18
 #define UNKNOWN_SCALE 1e-9 /* of what has rested so far: less would ask of rounding to be followed */
@@ -44,6 +48,16 @@ paced_open(paced *p, const sim_options *o)
     p->most = o->max_steps ? o->max_steps : SIM_MOST_STEPS;
     p->until = o->max_seconds > 0 ? clock_now() + o->max_seconds : INFINITY;
     paced_forget(p);
+}
+
+bool
+paced_wary(bg_model *m)
+{
+    bool *rooted = bg_calloc(model_nstates(m) + 1, sizeof *rooted),
+         wary = model_has_nets(m) && model_nstates(m) > 0 && model_root_states(m, rooted);
+
+    free(rooted);
+    return wary;
 }
 
 void
@@ -180,7 +194,7 @@ paced_step(paced *p, double t0, double t1, double *v)
         double left = fabs(t1 - t), parts = ceil(left / (p->unseen ? p->pace : 2 * p->pace) * (1 - 1e-9)),
                h = parts > 1 ? left / parts : left, next = parts > 1 ? t + copysign(h, t1 - t) : t1;
 
-        if (p->unseen) {
+        if (p->unseen && !(p->wary && next == t1)) {
             if (!advance(p, t, next, v, NULL))
                 return false;
             p->unseen--;
@@ -189,7 +203,8 @@ paced_step(paced *p, double t0, double t1, double *v)
         }
         if (!halves(p, t, next, v, &error))
             return false;
-        if ((tries > 0 && is_rounding(p, v, worst, off, longer, h)) || (error > 1 && ++tries > TRIES)) {
+        if ((tries > 0 && is_rounding(p, v, worst, off, longer, h)) ||
+            (error > 1 && ++tries > TRIES && off_by(p, v, p->worst) < LARGE * greatest(p))) {
             let_be(p, v);
             error = fmin(error, 1);
         }
@@ -200,6 +215,10 @@ paced_step(paced *p, double t0, double t1, double *v)
             memcpy(v, p->from, p->n * sizeof *v);
             p->pace = length_of(error, h / 2, 0.02, 0.5);
             continue;
+        }
+        if (error > 1 && off_by(p, v, p->worst) > LARGE * greatest(p)) {
+            p->why = "a slope is infinite there, which no step is short enough for";
+            return false;
         }
         tries = 0;
         p->pace = length_of(error, h / 2, 0.2, 20);

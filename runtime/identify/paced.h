@@ -29,6 +29,7 @@ typedef struct paced {
     double *rounding, *noise;            /* [n] of the last step looked at; as part of the greatest of all */
     double pace, until;                  /* s: longest step; of the clock, when time is up */
     size_t unseen;                       /* so many more need not be looked at */
+    bool wary;                           /* the last one of each call is looked at all the same (paced_wary) */
     size_t worst;                        /* of the last one looked at: off by most */
     const char *why;                     /* NULL: the map has no value */
 } paced;
@@ -36,6 +37,9 @@ typedef struct paced {
 /* p: n, map, least, ctx set; rtol and limits as of the run. paced_close it. */
 void paced_open(paced *p, const sim_options *o);
 void paced_close(paced *p);
+/* Of ideal switches among laws with roots: where they close or open, a slope may be infinite, and all pieces' ends may
+ * be such a place. */
+bool paced_wary(bg_model *m);
 /* False: *why, if not NULL, says which limit was reached. */
 bool paced_step(paced *p, double t0, double t1, double *v);
 /* Something happened: how long steps may be is not known any more. */
