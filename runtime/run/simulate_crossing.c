@@ -178,9 +178,7 @@ close_in(run *s, struct look lo, struct look hi, double *t)
 
     for (int k = 0; k < CLOSER && hi.t - lo.t > 2 * DBL_EPSILON * fmax(fabs(lo.t), fabs(hi.t)) && hi.m < 0; k++) {
         double a = weight_lo * lo.m, b = weight_hi * hi.m;
-        double near = DBL_EPSILON * fmax(fabs(lo.t), fabs(hi.t));
         struct look at = { hi.t - b * (hi.t - lo.t) / (b - a), 0 };
-        at.t = fmax(lo.t + near, fmin(at.t, hi.t - near)); /* just past a place that is known, the other end follows */
         bool halve = !(at.t > lo.t && at.t < hi.t) || k % HALVED == HALVED - 1;
 
         if (halve)
