@@ -28,7 +28,7 @@ static const double a[STAGES][STAGES - 1] = {
     { 9017 / 3168., -355 / 33., 46732 / 5247., 49 / 176., -5103 / 18656. },
     { 35 / 384., 0, 500 / 1113., 125 / 192., -2187 / 6784., 11 / 84. },
 };
-static const double error_weight[STAGES] = { 71 / 57600., 0,          -71 / 16695., 71 / 1920.,
+static const double error_weight[STAGES] = { 71 / 57600.,      0,         -71 / 16695., 71 / 1920.,
                                              -17253 / 339200., 22 / 525., -1 / 40. };
 
 static int converter, mode;
