@@ -29,6 +29,8 @@ step_linear(nets *s, struct net *q, double *change)
         z[i] -= s->z[i];
         if (!isfinite(z[i]))
             return false;
+    }
+    for (uint32_t i = 0; i < q->q->n && q->varies; i++) {
         most = fmax(most, fmax(fabs(z[i]), OF_UNIT * s->unit_size[s->unit[q->q->held0 + i]]));
         moved = fmax(moved, fabs(s->z[i]));
     }

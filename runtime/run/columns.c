@@ -47,7 +47,7 @@ columns_free(columns *c)
 double
 column_shown(const column *c, size_t point)
 {
-    return to_display(c->display, column_at(c, point));
+    return to_display(c->display, column_at(c, point)) + 0.0;
 }
 
 const char *

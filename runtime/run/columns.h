@@ -24,10 +24,11 @@ typedef struct columns {
 /* Reads m and r, which must outlive it. A state that is also an output of the same name appears once. */
 void columns_make(bg_model *m, const sim_result *r, columns *c);
 void columns_free(columns *c);
+/* In SI. Zero has no sign in a table: a sum with 0 has none. */
 static inline double
 column_at(const column *c, size_t point)
 {
-    return c->at[point * c->stride];
+    return c->at[point * c->stride] + 0.0;
 }
 /* In the column's unit. */
 double column_shown(const column *c, size_t point);

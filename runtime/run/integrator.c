@@ -94,6 +94,7 @@ integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, do
     g->f_third = bg_calloc(n + 1, sizeof(double));
     g->scratch = bg_calloc(n + 1, sizeof(double));
     g->scratch2 = bg_calloc(n + 1, sizeof(double));
+    g->last_x = model_projects(m) ? bg_calloc(n + 1, sizeof(double)) : NULL;
     g->rooted = bg_calloc(n + 1, sizeof *g->rooted);
     if (n > 0 && model_root_states(m, g->rooted)) {
         g->beside = bg_calloc(n + 1, sizeof(double));
@@ -147,6 +148,7 @@ integrator_free(integrator *g)
     free(g->f_third);
     free(g->scratch);
     free(g->scratch2);
+    free(g->last_x);
     free(g->beside);
     free(g->emptied);
     free(g->rooted);

@@ -68,7 +68,9 @@ struct integrator {
     SUNLinearSolver solver;
 
     double last_t;
-    const double *last_f; /* latest evaluation asked for by the explicit method */
+    const double *last_f; /* latest evaluation asked for by the explicit method, */
+    double *last_x;       /* [n] where, if it was the second at one time; NULL: nothing is put back after steps */
+    unsigned asked;       /* of so many at that time in a row */
     bool failed;          /* an evaluation failed since the last accepted step */
 
     struct direction {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures bgc against hand-written C and against itself. Asserts no times; prints ratios.
 
-usage: run.py BGC CHAIN_BG [--peers chain_cvodes.c] [--rounds 5] [--sizes 100,1000,10000] [--only chain,small,irregular,large,reductions] [--models DIR]
+usage: run.py BGC CHAIN_BG [--peers chain_cvodes.c] [--rounds 5] [--sizes 100,1000,10000] [--only chain,small,irregular,events,large,reductions] [--models DIR]
               [--reducer test_reduce] [--count 1000]
 
 BGC       the command line to measure
@@ -222,6 +222,43 @@ def reductions(args, scratch):
     print(text.format(*total))
 
 
+EVENTS = {
+    "relay": (20000, "1e-6", """
+    0:n -> C:c = 1 { e(0) = 0.5; }
+    n -> 1:l; l -> R:r = 1; l -> I:i = 0.5;
+    signal on = integral(0*time, 1);
+    when n.e > 1.2 { on = 0; }
+    when n.e < 0.8 { on = 1; }
+    MSf:in = 3*on -> n;"""),
+    "boost": (0.4, "1e-6", """
+    0:n; 0:out;
+    Se:source = 5 -> 1:l -> n; l -> I:L = 100e-6;
+    n -> Sf:switch such that if time/20e-6 - floor(time/20e-6) < 0.5 then switch.e else switch.f;
+    n -> 1:d -> out; d -> Se:diode such that min(diode.f, -diode.e);
+    out -> C:C = 10e-6 { e(0) = 5; }
+    out -> R:load = 100;"""),
+}
+
+
+def events(args, scratch):
+    """What an event costs, beside the same system written by hand: rtol of the peer a tenth, as ours is where events add up."""
+    peer = os.path.join(scratch, "events_by_hand")
+    here = os.path.dirname(os.path.abspath(__file__))
+    subprocess.run(["gcc", "-O3", "-march=native", os.path.join(here, "events_by_hand.c"), "-o", peer, "-lm"], check=True)
+    print("\nEvents, CPU of the run, median of %d rounds" % args.rounds)
+    print("%-7s %9s %14s %9s %16s %7s" % ("model", "events", "bgc, us each", "by hand", "us each", "ratio"))
+    for name, (stop, rtol, text) in EVENTS.items():
+        model = os.path.join(scratch, name + ".bg")
+        with open(model, "w") as f:
+            f.write("model %s {%s\n}\nexperiment run of %s { stop = %g; rtol = %s; }\n" % (name, text, name, stop, rtol))
+        runs = interleaved({"bgc": [args.bgc, "run", model, "--points", "2", "-v", "-o", os.devnull], "peer": [peer, name, str(stop), str(float(rtol) / 10)]},
+                           args.rounds)
+        ours, hand = [int(re.search(pattern, run).group(1)) for pattern, run in
+                      ((r"(\d+) events,", runs["bgc"][-1].err), (r"events (\d+)", runs["peer"][-1].out))]
+        each = median([r.solve() for r in runs["bgc"]]) / ours, median([r.solve() for r in runs["peer"]]) / hand
+        print("%-7s %9d %14.2f %9d %16.2f %7.1f" % (name, ours, 1e6 * each[0], hand, 1e6 * each[1], each[0] / each[1]))
+
+
 def main():
     here = os.path.dirname(os.path.abspath(__file__))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -236,7 +273,7 @@ def main():
     parser.add_argument("--count", type=int, default=1000)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        for name, part in (("small", small), ("chain", chain), ("irregular", irregular), ("large", large), ("reductions", reductions)):
+        for name, part in (("small", small), ("chain", chain), ("irregular", irregular), ("events", events), ("large", large), ("reductions", reductions)):
             if name in args.only:
                 part(args, scratch)
                 sys.stdout.flush()
