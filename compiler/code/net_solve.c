@@ -89,7 +89,7 @@ is_met(const nets *s, const struct net *k, const double *rounding)
     return true;
 }
 
-/* The same of all curved nets but those whose states alone must meet some of their conditions. */
+/* The same of all curved nets in which that may be so: beside an infinite slope more is left of a condition. */
 static bool
 all_met(nets *s, double t, const double *x)
 {
@@ -99,8 +99,7 @@ all_met(nets *s, double t, const double *x)
         struct net *k = &s->net[i];
         uint32_t constraints = k->guess ? net_general(s, k, t, x).constraints : 0;
 
-        met = !k->guess || (constraints > 0 && k->now->now->free == 0 && k->now->now->constraint.n <= constraints) ||
-              is_met(s, k, NULL);
+        met = !k->guess || (k->now->now->free == 0 && k->now->now->constraint.n <= constraints) || is_met(s, k, NULL);
         if (!met && net_rounding(s, t, x, s->raw_noise) == 0)
             met = is_met(s, k, s->raw_noise);
     }
