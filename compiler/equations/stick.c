@@ -122,6 +122,29 @@ never(equations *e, eq_mode *m)
     m->g = inst_const(e->f, 1);
 }
 
+/* Is one border a - b, the other b - a? */
+static bool
+are_opposite(const equations *e, inst x, inst y)
+{
+    const pool *p = e->f->pool;
+    const ex_node *q = pool_node(p, x.root);
+    const var_id *a = inst_slots(e->f, x), *b = inst_slots(e->f, y);
+
+    return x.root == y.root && x.n == 2 && y.n == 2 && a[0] == b[1] && a[1] == b[0] && q->op == EX_SUB &&
+           pool_node(p, q->a)->op == EX_SLOT && pool_node(p, q->b)->op == EX_SLOT;
+}
+
+/* Relays on one border that is written from both sides (a > b, b > a) would each have a value of its own there, which
+ * is more than keeping to it determines. They stay plain conditions. */
+static void
+drop_opposite(const equations *e, bool *drop)
+{
+    for (size_t k = 0; k < e->sign.n; k++)
+        for (size_t i = 0; e->sign.at[k].relay && i < k; i++)
+            if (e->sign.at[i].relay && are_opposite(e, e->sign.at[i].x, e->sign.at[k].x))
+                drop[i] = drop[k] = true;
+}
+
 /* Relays that nothing can keep on their border stay plain conditions: s must move x, by equations or through the rates
  * of states. Through rates, what they jump by may not follow from it by equations: two resistors by turns, where all is
  * linear, would be solved by iteration in every step. */
@@ -137,6 +160,7 @@ drop_relays(equations *e, const struct groups *g, bool *algebraic)
 
         drop[k] |= e->sign.at[k].relay && !algebraic[k] && follows_from(&w, e, g, e->jump.at[i].by, e->sign.at[k].s);
     }
+    drop_opposite(e, drop);
     for (size_t k = 0; k < e->sign.n; k++) {
         const eq_sign *q = &e->sign.at[k];
 

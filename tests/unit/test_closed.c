@@ -24,9 +24,9 @@
 
 enum { THREADS = 2, POINTS = 5, MOST_STEPS = 300, LEAST_MODELS = 250 };
 #ifdef __SANITIZE_ADDRESS__
-enum { EVERY = 9 }; /* a part of the models: minutes else */
+enum { EVERY = 12 }; /* a part of the models: minutes else */
 #else
-enum { EVERY = 3 }; /* all of them, by hand: test_closed all */
+enum { EVERY = 5 }; /* all of them, by hand: test_closed all */
 #endif
 
 /* All numbers and texts, in their order */
