@@ -122,16 +122,19 @@ never(equations *e, eq_mode *m)
     m->g = inst_const(e->f, 1);
 }
 
-/* Is one border a - b, the other b - a? */
+/* Is the border of a relay left - right, two variables? */
 static bool
-are_opposite(const equations *e, inst x, inst y)
+compares_two(const equations *e, const eq_sign *q, var_id *left, var_id *right)
 {
     const pool *p = e->f->pool;
-    const ex_node *q = pool_node(p, x.root);
-    const var_id *a = inst_slots(e->f, x), *b = inst_slots(e->f, y);
+    const ex_node *x = pool_node(p, q->x.root);
+    const var_id *slot = inst_slots(e->f, q->x);
 
-    return x.root == y.root && x.n == 2 && y.n == 2 && a[0] == b[1] && a[1] == b[0] && q->op == EX_SUB &&
-           pool_node(p, q->a)->op == EX_SLOT && pool_node(p, q->b)->op == EX_SLOT;
+    if (!q->relay || x->op != EX_SUB || pool_node(p, x->a)->op != EX_SLOT || pool_node(p, x->b)->op != EX_SLOT)
+        return false;
+    *left = slot[pool_node(p, x->a)->a];
+    *right = slot[pool_node(p, x->b)->a];
+    return true;
 }
 
 /* Relays on one border that is written from both sides (a > b, b > a) would each have a value of its own there, which
@@ -139,10 +142,20 @@ are_opposite(const equations *e, inst x, inst y)
 static void
 drop_opposite(const equations *e, bool *drop)
 {
-    for (size_t k = 0; k < e->sign.n; k++)
-        for (size_t i = 0; e->sign.at[k].relay && i < k; i++)
-            if (e->sign.at[i].relay && are_opposite(e, e->sign.at[i].x, e->sign.at[k].x))
-                drop[i] = drop[k] = true;
+    map at = { 0 };
+
+    for (size_t k = 0; k < e->sign.n; k++) {
+        var_id left, right;
+        uint32_t other;
+
+        if (!compares_two(e, &e->sign.at[k], &left, &right))
+            continue;
+        other = map_get(&at, (uint64_t)right << 32 | left);
+        if (other != MAP_NONE)
+            drop[other] = drop[k] = true;
+        map_set(&at, (uint64_t)left << 32 | right, (uint32_t)k);
+    }
+    map_free(&at);
 }
 
 /* Relays that nothing can keep on their border stay plain conditions: s must move x, by equations or through the rates

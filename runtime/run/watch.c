@@ -120,11 +120,14 @@ watch_outputs(watch *w, double t, const double *x, const double *y)
 
 /* Is what is recorded an output that is told of already? */
 static bool
-is_told(const watch *w, const model_graph *g, size_t k)
+is_told(map *told, const model_graph *g, size_t k)
 {
-    for (size_t i = 0; i < k; i++)
-        if (w->output[i].points && !strcmp(g->output[i].name, g->output[k].name))
-            return true;
+    uint64_t hash = bg_hash_bytes(g->output[k].name, strlen(g->output[k].name), 0);
+    uint32_t other = map_get(told, hash);
+
+    if (other != MAP_NONE)
+        return !strcmp(g->output[other].name, g->output[k].name);
+    map_set(told, hash, (uint32_t)k);
     return false;
 }
 
@@ -133,13 +136,14 @@ watch_report(watch *w)
 {
     const model_graph *g = model_graph_of(w->model);
     sources *to = model_sources(w->model);
+    map told = { 0 };
     size_t n = 0;
 
     for (size_t k = 0; k < w->ny; k++) {
         const struct bad_output *b = &w->output[k];
         const struct model_output *o = &g->output[k];
 
-        if (!b->points || is_told(w, g, k))
+        if (!b->points || is_told(&told, g, k))
             continue;
         n++;
         if (b->points == 1)
@@ -151,6 +155,7 @@ watch_report(watch *w)
         if (b->why)
             diag_note(to, o->at, "%s", b->why);
     }
+    map_free(&told);
     return n;
 }
 
