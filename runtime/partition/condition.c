@@ -55,7 +55,7 @@ plan_conditions(struct conditioner *d, const size_t *at, size_t n, rewrite *plan
     return asked_plan(&a, d->of, plan);
 }
 
-/* A conditioned text that falls apart may swing ever faster: what needs so many steps has failed. */
+/* A conditioned text that is unstable may oscillate ever faster: a run of so many steps counts as failed. */
 enum { TRIAL_STEPS = 200000 };
 
 static void
@@ -67,7 +67,7 @@ prepare_condition(void *of, struct version *v, size_t i, sim_options *so)
         so->max_steps = TRIAL_STEPS;
 }
 
-/* Runs texts as the recordings are run. experiment: [nruns], filled. */
+/* A trier that runs texts as the recordings are run. experiment: [nruns], filled. */
 static struct trier
 trier_of(const recording *run, size_t nruns, const char **experiment, arena *a)
 {
@@ -83,7 +83,7 @@ trier_of(const recording *run, size_t nruns, const char **experiment, arena *a)
                            .prepare = prepare_condition };
 }
 
-/* The values set from outside: the same for all recordings. */
+/* The values set on the command line: the same for all recordings. */
 static overrides
 set_of(const recording *run)
 {
@@ -127,7 +127,7 @@ try_links(struct conditioner *d, const size_t *at, size_t n, struct trial *t)
         trial_check(&d->trier, &d->given, &d->set, t);
 }
 
-/* Which candidate of the text each link is, and what cannot be said as an edit. */
+/* Finds the candidate of the text that corresponds to each link, and the links that no edit can express. */
 static void
 find_candidates(struct conditioner *d)
 {
@@ -158,7 +158,7 @@ find_candidates(struct conditioner *d)
     map_free(&of_element);
 }
 
-/* What the plan left as it is, because something reads it. */
+/* Records the links that the rewriting left in place because something reads them. */
 static void
 note_blocked(struct conditioner *d, const rewrite *plan)
 {
@@ -287,7 +287,7 @@ ran_free(struct ran *x)
     compile_free(&x->c);
 }
 
-/* What a track keeps: outputs, then states. */
+/* What a track records: outputs, then states. */
 struct kept {
     const char *name, *unit;
     const unit *display;

@@ -1,14 +1,14 @@
-/* covered.h - a run whose points lie where it went
+/* covered.h - a run whose recorded points cover the time that it actually ran
  *
- * Points are spread from start to stop before the run; where its `stop when` ends it early, few are left. It is run
- * again then, to a little behind that.
+ * Points are spread from start to stop before the run. Where `stop when` ends the run early, few of them are left; then
+ * the experiment is run again with a stop time a little after that end.
  */
 #ifndef BG_COVERED_H
 #define BG_COVERED_H
 
 #include "simulate.h"
 
-/* As simulate; o->stop moves. A follower is told of the start again. */
+/* Like simulate; changes o->stop. A follower of the run is told of the start a second time. */
 bool covered_run(bg_model *m, sim_options *o, sim_result *r);
 
 #endif

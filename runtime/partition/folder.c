@@ -15,7 +15,7 @@
 #include "sampled.h"
 
 enum { NOT_WRITTEN = 4 };
-#define SAME_TIME 1e-14 /* of a run: switchings so near to each other are one */
+#define SAME_TIME 1e-14 /* share of a run's length: switchings closer together than this count as one */
 
 /* A file of the folder. */
 struct member {
@@ -30,7 +30,7 @@ struct folder {
     map by_name;
 };
 
-/* The whole model, not one of its partitions. */
+/* Is the file the whole model rather than a partition? */
 static bool
 is_whole(const char *name)
 {
@@ -146,7 +146,7 @@ see_table(void *ctx, const ast_expr *e)
         vec_push(&w->m->waits, k);
 }
 
-/* What an experiment's formulas read of other members. */
+/* Finds the tables of other members that an experiment's formulas read. */
 static void
 find_tables(struct folder *d, struct member *m, const ast_experiment *x)
 {
@@ -182,10 +182,10 @@ read_members(struct folder *d)
 
 /* ---------------------------------------------------------------- one run */
 
-/* What a run gives right before and right after each switching, in two rows: time and outputs. */
+/* Values right before and right after each switching of a run, in two rows each: time and outputs. */
 struct sides {
     bg_model *model;
-    double tiny; /* s; switchings so near to each other are one */
+    double tiny; /* s; switchings closer together than this are one */
     VEC(double) time, output;
     double *modes; /* scratch */
 };
@@ -260,7 +260,7 @@ run_dense(const folder_options *o, compilation *c, sim_result *result, struct si
     return fine;
 }
 
-/* The table of a run. False: errno. */
+/* Writes the table of a run. False: errno says why. */
 static bool
 write_table(const folder_options *o, const compilation *c, const sim_result *r, const struct sides *s, const char *path,
             folder_run *out)
@@ -327,7 +327,7 @@ struct child {
     size_t member;
 };
 
-/* A process of its own for each member: a failed one takes no other with it. */
+/* Each member runs in a process of its own, so that a crash takes no other member with it. */
 static bool
 start(const struct folder *d, size_t i, struct child *out)
 {
@@ -391,7 +391,7 @@ is_ready(const struct folder *d, const struct member *m)
     return true;
 }
 
-/* All that are ready at once, at most as many as there are processors; then those that waited for them. */
+/* Starts all members that are ready, at most one for each processor; then those that waited for them. */
 static bool
 run_in_order(struct folder *d, folder_runs *out, char **why)
 {

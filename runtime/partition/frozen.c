@@ -9,7 +9,7 @@
 #include "json.h"
 #include "textrefs.h"
 
-/* ---------------------------------------------------------------- what is asked for */
+/* ---------------------------------------------------------------- parsing of --freeze */
 
 bool
 freeze_parse(const char *text, arena *a, freeze *out, char **why)
@@ -47,7 +47,7 @@ freeze_parse(const char *text, arena *a, freeze *out, char **why)
     return !*why;
 }
 
-/* A text that records one expression more, so that it is among the outputs. */
+/* The text with one more recorded expression, so that the run reports it among the outputs. */
 static bool
 recording_more(const recording *r, const char *name, strbuf *out)
 {
@@ -123,8 +123,8 @@ struct freezer {
     const char *text;
 };
 
-/* Does a variable come down to the target: itself, or through definitions? Circles are walked once. An integral goes
- * its own way from what it is made of. */
+/* Is a variable the target, directly or through definitions? Cycles are walked once. An integral counts as a variable
+ * of its own: freezing its argument does not fix its value. */
 static bool
 comes_down_to(const struct freezer *d, var_id v, var_id target, map *seen)
 {
@@ -161,8 +161,9 @@ frozen_number(const struct freezer *d, var_id v, double x)
     return x < 0 ? arena_format(d->a, "(%s)", text) : text;
 }
 
-/* The text of an expression with the target replaced, and signals that lead to it put in place of their names. NULL:
- * nothing in it leads there. depth: signals within signals; a circle would have no end. */
+/* The text of an expression with the target replaced by the number, and signals that read the target replaced by their
+ * definitions. NULL: nothing in the expression reads the target. depth: nesting of signals, limited because a cycle
+ * would never end. */
 enum { DEEPEST = 50 };
 static const char *replaced(struct freezer *d, const ast_expr *e, const ast_node *n, var_id target, double value,
                             int depth);
@@ -213,7 +214,7 @@ replaced(struct freezer *d, const ast_expr *e, const ast_node *n, var_id target,
     return result;
 }
 
-/* All that one reader may be frozen in at once: its law's expressions, one after the other on the text as it is. */
+/* Freezes all expressions of one reader's law, one after the other on the text as it is. */
 static bool
 freeze_node(struct freezer *d, const ast_node *n, var_id target, double value, edits *e)
 {

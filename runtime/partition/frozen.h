@@ -1,9 +1,10 @@
-/* frozen.h - modulating signals replaced by constants, as edits of the text
+/* frozen.h - replaces modulating signals by constants, as edits of the text
  *
- * A signal is frozen where certain readers read it, others go on reading it. In a reader's law its name becomes the
- * number; a signal through which it is read is put into the law in the place of its own name first.
+ * A signal is frozen for certain readers; other readers go on reading it. In a reader's law the signal's name is
+ * replaced by the number. Where the law reads it through another signal, the definition of that signal is first
+ * substituted for its name.
  *
- * needs    a text that says each part once
+ * needs    a text in which each part is written once (no loops, no components)
  */
 #ifndef BG_FROZEN_H
 #define BG_FROZEN_H
@@ -11,24 +12,25 @@
 #include "predict.h"
 #include "subgraphs.h"
 
-/* What is asked for: --freeze NAME[@READER][=VALUE [UNIT]]. */
+/* One request: --freeze NAME[@READER][=VALUE [UNIT]]. */
 typedef struct freeze {
-    const char *name, *reader; /* reader NULL: where it closes a loop, or everywhere where it closes none */
-    bool mean;                 /* no value: its mean over the windows */
-    double value;              /* SI */
+    /* reader NULL: the readers through which the signal closes a loop, or all readers where it closes none */
+    const char *name, *reader;
+    bool mean;    /* no value was given: use the mean over the windows */
+    double value; /* SI */
 } freeze;
 
-/* "tire_r.e=-45000", "theta@grav_x=2[deg]", "N". False: *why (free it). Names in the arena. */
+/* Parses "tire_r.e=-45000", "theta@grav_x=2[deg]" or "N". Names are in the arena. False: *why (free() it). */
 bool freeze_parse(const char *text, arena *a, freeze *out, char **why);
-/* The mean of a variable over the windows of all runs, in SI; NAN where a run fails. */
+/* Mean of a variable over the windows of all runs, in SI; NAN where a run fails. */
 double freeze_mean(const recording *run, size_t nruns, const char *name);
 
-/* One place: the variable that is frozen, by name, and its reader. */
+/* One replacement: the name of the frozen variable, and its reader. */
 typedef struct frozen {
     const char *name, *reader;
     double value;
 } frozen;
-/* c: of the text (STAGE_GRAPH). *text: free it. False: *why (free it). */
+/* c: compilation of the text (STAGE_GRAPH). *text: free() it. False: *why (free() it). */
 bool freeze_text(const compilation *c, const frozen *list, size_t n, char **text, size_t *length, char **why);
 
 #endif

@@ -8,14 +8,14 @@
 #include "reduce.h"
 #include "writeout.h"
 
-/* An element over all times: in how many it goes, its greatest share, and that beside the elements that are no sources,
- * which is what decides. */
+/* One element over all ranked times: in how many of them it can go, its greatest share, and its greatest share among
+ * the elements that are no sources, which decides. */
 struct verdict {
     uint32_t element, goes;
     double share, ranked;
 };
 
-/* What is ranked of a run: its windows, or all of it; the regimes within it. */
+/* The times of a run that are ranked: its windows, or all of it, and the regimes within it. */
 struct times {
     VEC(double) from, to;
 };
@@ -44,7 +44,7 @@ gather_times(const sim_options *o, const inactive_options *io, struct times *out
         }
 }
 
-/* *n: how many times were ranked. */
+/* *n: number of times that were ranked. */
 static bool
 rank_times(compilation *c, const sim_options *o, const inactive_options *io, struct verdict *of, uint32_t *n)
 {
@@ -57,7 +57,7 @@ rank_times(compilation *c, const sim_options *o, const inactive_options *io, str
         sim_options one = *o;
         sim_result run = { 0 };
         ranking k = { 0 };
-        bg_model *m = model_another(c->model); /* from whose end another run would set out */
+        bg_model *m = model_another(c->model); /* its own: a run starts from the end of the instance's last one */
         measure *q;
         double total = 0;
 
@@ -66,7 +66,7 @@ rank_times(compilation *c, const sim_options *o, const inactive_options *io, str
         one.window_to = &t.to.at[w];
         q = measure_new(m, &mo, &one);
         fine = q && simulate(m, &one, &run) && measure_ranking(q, &run, METRIC_ACTIVITY, &k);
-        if (fine && run.t_end <= t.from.at[w]) { /* its `stop when` ended it before */
+        if (fine && run.t_end <= t.from.at[w]) { /* `stop when` ended the run before this window */
             *n -= 1;
             k.row.n = 0;
         } else if (fine) {

@@ -53,15 +53,15 @@ take_table(const flat_model *f, const junction_table *t, local_study *out)
     }
 }
 
-/* Where nothing flows in one window, the others decide. */
+/* The greater of two ratios; NAN (nothing flows) counts only where both are. */
 static double
 greater(double a, double b)
 {
     return isnan(a) ? b : isnan(b) ? a : fmax(a, b);
 }
 
-/* One run, over the windows of the experiment one after the other. The runs are those of the whole experiment, so that
- * steps are the same in each; each of an instance that has not run before, from whose end it would set out. */
+/* One run, window after window. The whole experiment is run each time, so that the steps are the same for every window;
+ * each run has an instance of its own, since an instance would start from where it last ended. */
 static bool
 run_windows(const bg_model *of, const recording *r, sim_options *o, local_ratios *out)
 {
@@ -82,7 +82,7 @@ run_windows(const bg_model *of, const recording *r, sim_options *o, local_ratios
         one.window_to = &to[w];
         q = measure_new(m, &mo, &one);
         fine = q && simulate(m, &one, &run);
-        if (fine && from[w] < run.t_end) { /* not all that its `stop when` left out */
+        if (fine && from[w] < run.t_end) { /* skip the windows that `stop when` cut off */
             junction_table t;
             local_study s;
 

@@ -41,7 +41,7 @@ partition_usage(struct worker *d, char *why)
     return PARTITION_USAGE;
 }
 
-/* ---------------------------------------------------------------- what was found in the text */
+/* ---------------------------------------------------------------- models of the text */
 
 static enum partition_result
 compile_models(struct worker *d, local_models *models)
@@ -75,7 +75,7 @@ worker_free(struct worker *d)
     portable_free(&d->portable);
 }
 
-/* From here on texts are written, which are to run without a command line. */
+/* Writes the values of --set into the text: from here on texts must run without a command line. */
 static void
 say_overrides(struct worker *d)
 {
@@ -91,7 +91,7 @@ say_overrides(struct worker *d)
 
 /* ---------------------------------------------------------------- freezes */
 
-/* Why the signal v with this reader is none between two subgraphs. free() it. */
+/* Why the signal v with this reader does not cross between two subgraphs. free() it. */
 static char *
 not_between(const flat_model *f, const subgraphs *s, const freeze *z, var_id v)
 {
@@ -109,14 +109,14 @@ not_between(const flat_model *f, const subgraphs *s, const freeze *z, var_id v)
     return bg_format("%s is read within its own subgraph only: there is nothing to freeze in %s", z->name, z->reader);
 }
 
-/* Is this the signal that is asked for, where it is asked for? */
+/* Is this crossing the requested signal, with the requested reader? */
 static bool
 is_meant(const crossing *x, const signal_freeze *z)
 {
     return x->var == z->var && (!z->reader || !strcmp(z->reader, x->reader));
 }
 
-/* One that is no signal between two subgraphs, or has no such reader: why. free() it. */
+/* Why a requested signal cannot be frozen: it crosses between no two subgraphs, or has no such reader. free() it. */
 static char *
 cannot_freeze(const struct worker *d, const subgraphs *s, size_t k)
 {
@@ -145,7 +145,8 @@ cannot_freeze(const struct worker *d, const subgraphs *s, size_t k)
     return why;
 }
 
-/* Each must name a signal between two subgraphs, or what such a signal is computed from, and its readers. */
+/* Resolves the requests: each must name a signal between two subgraphs, or a variable from which such a signal is
+ * computed, and its readers. */
 static enum partition_result
 find_freezes(struct worker *d)
 {
@@ -191,7 +192,7 @@ find_subgraphs(struct worker *d)
     p->next = next_to_part(p->graph.flat, &p->plan, &p->next_ratio);
 }
 
-/* The text with what is frozen in it. */
+/* Makes the text with the requested signals frozen. */
 static enum partition_result
 freeze_signals(struct worker *d)
 {
@@ -237,7 +238,7 @@ freeze_signals(struct worker *d)
 
 /* ---------------------------------------------------------------- the conditioned text */
 
-/* What a link is called in the text written out. */
+/* What a link is called in the text that is written out. */
 static uint64_t
 link_key(arena *a, const flat_model *f, const link *x, bool rename)
 {
@@ -253,8 +254,8 @@ link_key(arena *a, const flat_model *f, const link *x, bool rename)
     return key;
 }
 
-/* The plan for the text at hand: that of the model, carried over by names where the text was written out; what was
- * refused goes back. */
+/* Makes the plan for the current text from that of the model; links are matched by name where the text was written out.
+ * back: carries refusals back to the model's plan instead. */
 static void
 carry(struct worker *d, const flat_model *f, link_plan *to, bool back)
 {
@@ -286,7 +287,7 @@ carry(struct worker *d, const flat_model *f, link_plan *to, bool back)
     map_free(&at);
 }
 
-/* Does an output end further off than it is large? Then what is left says nothing about it. */
+/* Is the error of an output greater than the output itself? Then the conditioned model says nothing about it. */
 static bool
 says_nothing(const run_errors *e)
 {
@@ -296,7 +297,8 @@ says_nothing(const run_errors *e)
     return false;
 }
 
-/* Links that act one way within one partition: their subgraphs are simulated together anyway. Returns how many. */
+/* Sets `left` of links that act in one direction within one partition: cutting them gains nothing, because their
+ * subgraphs are simulated together anyway. Returns their number. */
 static size_t
 leave_inner(struct worker *d, bool left)
 {
@@ -315,7 +317,7 @@ leave_inner(struct worker *d, bool left)
     return n;
 }
 
-/* The text with the links of the plan cut, and what that costs. */
+/* Makes the text with the links of the plan cut, and measures its errors. */
 static enum partition_result
 cut(struct worker *d, const recording *from, bool at_once, char **text, size_t *length)
 {
@@ -366,8 +368,8 @@ take_apart(struct worker *d, char *text, size_t length)
     return d->run->text == d->o->run->text ? PARTITION_DONE : cost(d);
 }
 
-/* Do the runs differ so far that it has to be said, though nothing was cut? A text that is written out may start from
- * another of several solutions. */
+/* Are the differences between the runs so large that they have to be reported although nothing was cut? A text that is
+ * written out may start from another of several solutions. */
 static bool
 shows(const run_errors *e)
 {
@@ -377,8 +379,8 @@ shows(const run_errors *e)
     return false;
 }
 
-/* Everything that the plan cuts; where that does not run, or says nothing any more, what joins different partitions and
- * what goes as a whole. */
+/* Cuts all links of the plan; if that text does not run or says nothing about an output, cuts only the links between
+ * different partitions and those that are cut altogether. */
 static enum partition_result
 condition(struct worker *d)
 {
@@ -389,7 +391,7 @@ condition(struct worker *d)
     size_t length = 0, before = p->plan.conditioned, inner = leave_inner(d, false);
 
     memcpy(from, d->run, d->o->nruns * sizeof *from);
-    d->text = NULL; /* what it is cut from must outlive a second try */
+    d->text = NULL; /* keeps the text for a second try */
     if (inner) {
         result = cut(d, from, true, &text, &length);
         if (result == PARTITION_DONE && text)
@@ -417,7 +419,7 @@ condition(struct worker *d)
     return result;
 }
 
-/* A text that makes parts from components, loops or conditions says them once when it is written out. */
+/* Writes out a text that makes parts by components, loops or conditions, so that each part stands in it once. */
 static enum partition_result
 write_out(struct worker *d)
 {
@@ -448,7 +450,7 @@ worker_new(const partition_options *o, partitioning *out)
     return d;
 }
 
-/* Ratios measured, which links they part, and what then hangs together. */
+/* Measures ratios, plans which links to cut, and finds the resulting subgraphs. */
 static enum partition_result
 look_at_ratios(struct worker *d, const local_models *models, const local_setting *set)
 {

@@ -1,8 +1,8 @@
-/* partition.h - a model taken apart where its power hardly flows: ratios, conditioning, subgraphs, texts, errors
+/* partition.h - divides a model at bonds of low activity: ratios, conditioning, subgraphs, texts, errors
  *
- * In this order: local ratios of the runs; the plan; signals frozen; the conditioned text, compiled and run, which may
- * refuse a link of the plan; subgraphs and loops; what the conditioning costs; on request a text for each partition,
- * run one after the other.
+ * The order: local activity ratios from the runs; the plan of links to cut; freezing of signals; the conditioned text,
+ * compiled and run, which may refuse a link of the plan; subgraphs and loops; the error that conditioning causes; on
+ * request a text for each partition, and runs of these one after the other.
  *
  * units    SI
  */
@@ -13,49 +13,53 @@
 
 typedef struct partition_options {
     const recording *run;
-    size_t nruns;       /* of one text; the first experiment's graph is what is looked at */
-    double limit, mora; /* below it a bond is inactive; what the elements that stay must add up to */
+    size_t nruns; /* all of one text; the graph is that of the first experiment */
+    /* limit: a bond with a smaller ratio is inactive; mora: share of the activity that the remaining elements must
+     * have */
+    double limit, mora;
     const freeze *freeze;
     size_t nfreezes;
-    const char *folder;   /* where the texts go; NULL: nowhere */
-    const regime *regime; /* in which the model as given is ranked too */
+    const char *folder;   /* folder for the texts; NULL: write none */
+    const regime *regime; /* further times at which the model as given is ranked */
     size_t nregimes;
-    size_t points; /* of recorded signals; 0: as many as needed */
+    size_t points; /* points of recorded signals; 0: as many as needed */
     int (*failed)(void *ctx, const sources *s);
-    void *ctx; /* messages of a text that does not compile or run; returns a status */
+    void *ctx; /* reports a text that does not compile or run; returns a status */
 } partition_options;
 
 typedef struct partitioning {
     arena *arena;
-    compilation graph, causal; /* of the text: as elaborated; with its causality */
+    compilation graph, causal; /* compilations of the text: as elaborated, and with its causality */
     local_ratios local;
     link_plan plan;
     subgraphs subgraphs;
     const char *one_piece; /* one_piece.h */
     const link *next;
-    double next_ratio; /* likewise: what a higher threshold would part */
+    double next_ratio; /* likewise: ratio above which a higher threshold would separate more */
     run_errors error;
-    without less_whole, less_parts; /* without what is inactive in the whole, in the partitions */
+    without less_whole, less_parts; /* without the elements that are inactive in the whole, and in the partitions */
     parts parts;
     folder_runs runs;
     table_rows table;
-    name_lists inactive;    /* of the model as given, then of each partition */
-    name_list all_inactive; /* of all partitions together, and of the whole what no output misses: of_whole */
+    name_lists inactive; /* inactive elements of the model as given, then of each partition */
+    /* those of all partitions together, and those of the whole model that no output misses (of_whole) */
+    name_list all_inactive;
     name_list of_whole;
-    kept_parts kept;       /* what of the whole stays in the partitions after all */
+    kept_parts kept;       /* elements inactive in the whole model that have to stay in the partitions */
     VEC(share_list) share; /* beside `inactive` */
     frozen_list frozen;
     double mora;  /* as asked for */
-    bool regimes; /* the model as given was ranked in other times too */
+    bool regimes; /* the model as given was also ranked at further times */
     bool changed; /* something is conditioned or frozen */
     char *why;    /* PARTITION_USAGE, PARTITION_INTERNAL, PARTITION_FILE */
 } partitioning;
 
 enum partition_result { PARTITION_DONE, PARTITION_FAILED, PARTITION_USAGE, PARTITION_INTERNAL, PARTITION_FILE };
-/* *out is filled; partitioning_free it in any case. */
+/* Fills *out. Call partitioning_free(out) in any case. */
 enum partition_result partition_find(const partition_options *o, partitioning *out);
-/* Ratios, links and subgraphs for several values of a parameter: the models are compiled once, and then looked at by
- * each (set; NULL: as they are). out's graphs are of's. partitioning_free in any case. */
+/* Ratios, links and subgraphs for several values of a parameter: partition_compile compiles the models once, then
+ * partition_look finds them for each value (set; NULL: as compiled). The graphs in `out` belong to `of`. Call
+ * partitioning_free in any case. */
 enum partition_result partition_compile(const partition_options *o, partitioning *out, local_models *models);
 enum partition_result partition_look(const partition_options *o, const partitioning *of, const local_models *models,
                                      const local_setting *set, partitioning *out);

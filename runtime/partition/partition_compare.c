@@ -1,4 +1,4 @@
-/* partition_compare.c - the model, its parts and what a threshold leaves of them beside each other */
+/* partition_compare.c - compares the model with its partitions and with what a threshold leaves of them */
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -75,7 +75,8 @@ smaller_free(smaller *x)
     *x = (smaller){ 0 };
 }
 
-/* Its row, and what it costs. name: of its file, NULL: none. Takes over what it holds. */
+/* Adds the row of a smaller model, and its errors. name: of its file; NULL: it has none. Takes over the contents of
+ * x. */
 static enum partition_result
 add_smaller(struct worker *d, const recording *r, smaller *x, const char *row, const char *name, without *out)
 {
@@ -95,7 +96,8 @@ add_smaller(struct worker *d, const recording *r, smaller *x, const char *row, c
     return result;
 }
 
-/* How large an output is, in the model as given too: what conditioning brought to rest has no size of its own. */
+/* The size of an output: the greater of its values in this run and in the model as given, because conditioning may have
+ * brought it to rest. */
 static double
 size_of(const partitioning *p, const run_error *x)
 {
@@ -108,8 +110,8 @@ size_of(const partitioning *p, const run_error *x)
     return size;
 }
 
-/* By how much a part's outputs differ from those of the conditioned model, by what was recorded for it: the greatest of
- * the errors' root mean squares over their sizes. */
+/* Error of a part against the conditioned model, over the outputs recorded for it: the greatest rms error as a share of
+ * the output's rms. */
 static bool
 compare_part(struct worker *d, const recording *r, part *x)
 {
@@ -120,7 +122,7 @@ compare_part(struct worker *d, const recording *r, part *x)
     for (size_t i = 0; fine && i < e.n; i++) {
         const run_error *y = &e.at[i];
 
-        if (y->stopped && y->end[0] != y->end[1]) /* what one of them lacks counts as missed */
+        if (y->stopped && y->end[0] != y->end[1]) /* the time that one of the two lacks counts as an error */
             x->replay = fmax(isnan(x->replay) ? 0 : x->replay, fabs(y->end[1] - y->end[0]) / fabs(y->end[0]));
         if (!e.at[i].state && size_of(d->out, &e.at[i]) > 0)
             x->replay = fmax(isnan(x->replay) ? 0 : x->replay, e.at[i].rms / size_of(d->out, &e.at[i]));
@@ -129,7 +131,7 @@ compare_part(struct worker *d, const recording *r, part *x)
     return fine;
 }
 
-/* Of a partition that is left out everything that could be ranked. */
+/* A part that was left out adds all elements that could be ranked. */
 static void
 add_left_out(struct worker *d, const part *x, name_list *all)
 {

@@ -23,7 +23,7 @@ put_node(strbuf *b, char kind, size_t i, const char *type, const char *name, con
     free(label);
 }
 
-/* A bond as it is; or conditioned, drawn along its signal, from the junction at which it is inactive. */
+/* Draws a bond; a conditioned one is drawn along its signal, from the junction at which it is inactive. */
 static void
 put_link(strbuf *b, const char *from, const char *to, const char *name, const link *x, bool first, bool last)
 {
@@ -62,7 +62,7 @@ put_links(const flat_model *f, const link_plan *p, strbuf *b)
     }
 }
 
-/* From the first junction of the subgraph that gives it. */
+/* Each signal starts at the first junction of the subgraph that determines it. */
 static void
 put_signals(const subgraphs *s, strbuf *b)
 {

@@ -1,7 +1,7 @@
-/* partition_drawing.h - the bond graph with its partitions coloured, and a block arrow where a bond is inactive
+/* partition_drawing.h - draws the bond graph with its partitions coloured, and a block arrow for each inactive bond
  *
- * A block arrow comes from the junction at which the bond's activity is negligible; a bond that goes has two and is
- * grey. Signals that were there before are dotted, those that close a loop red.
+ * A block arrow starts at the junction where the bond's activity is negligible; a bond that is cut altogether has two
+ * and is grey. Signals of the original model are dotted; those that close a loop are red.
  *
  * source   Rideout and Stein, Figure 2
  */

@@ -1,4 +1,4 @@
-/* partition_inside.h - what the partition*.c files share; nobody else includes it */
+/* partition_inside.h - declarations shared by the files partition*.c; no other file includes it */
 #ifndef BG_PARTITION_INSIDE_H
 #define BG_PARTITION_INSIDE_H
 
@@ -16,13 +16,13 @@ struct worker {
     const partition_options *o;
     partitioning *out;
     arena *a;
-    recording *run;        /* [nruns] of the text at hand */
-    char *written;         /* the text written out; NULL: it says each part once */
-    char *text;            /* the text at hand, frozen or conditioned; NULL: neither */
-    char *given;           /* the text with what --set gives said in it; NULL: nothing is given */
+    recording *run;        /* [nruns] of the current text */
+    char *written;         /* the text written out; NULL: each part already stands in it once */
+    char *text;            /* the current text, with signals frozen or bonds conditioned; NULL: neither */
+    char *given;           /* the text with the values of --set written into it; NULL: there are none */
     signal_freeze *freeze; /* [nfreezes] */
-    kept_runs *as_given;   /* of the model as given, once a text without some elements is compared with them */
-    portable portable;     /* what lies in the folder beside the texts */
+    kept_runs *as_given;   /* of the model as given; made for the first text without some elements */
+    portable portable;     /* files copied into the folder beside the texts */
     bool failed;
 };
 
@@ -37,26 +37,27 @@ enum partition_result partition_run_folder(struct worker *d);
 
 /* ---- partition_compare.c ---- */
 
-/* Of all experiments, in another text: path NULL, where the first lies. Free the array. */
+/* Recordings of all experiments for another text. path NULL: that of the first recording. free() the array. */
 recording *partition_recordings(const struct worker *d, const recording *like, const char *path, const char *text,
                                 size_t length);
-/* Sizes and runs of the models beside each other; what a threshold on activity takes out of the whole, and out of each
+/* Compares sizes and runs of the models; finds what a threshold on activity takes out of the whole and of each
  * partition. */
 enum partition_result partition_compare(struct worker *d);
-/* A text without some elements, and what that costs against the model as given. text NULL: none of them goes. */
+/* A text without some elements, and its errors against the model as given. text NULL: none of them can go. */
 typedef struct smaller {
     char *text;
     size_t length;
     without cost;
 } smaller;
-/* r: of the text that they go from. False: a run failed. smaller_free *out in any case. */
+/* r: recordings of the text from which the elements are taken. False: a run failed. Call smaller_free(out) in any
+ * case. */
 bool partition_without(struct worker *d, const recording *r, const name_list *gone, smaller *out);
 void smaller_free(smaller *x);
 
 /* ---- partition_whole.c ---- */
 
-/* What is inactive in the model as given, and not in its partition, goes too where no output misses it. x: the
- * conditioned model without what is inactive in the partitions; becomes the one without these too. */
+/* Takes out elements that are inactive in the whole model but active in their partition, where no output misses them.
+ * x: the conditioned model without what is inactive in the partitions; these elements are taken out of it too. */
 bool partition_add_whole(struct worker *d, smaller *x);
 
 #endif

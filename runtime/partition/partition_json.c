@@ -1,4 +1,4 @@
-/* partition_json.c - what a partitioning found, as JSON: see partition_report.h */
+/* partition_json.c - a partitioning as JSON: see partition_report.h */
 #include <math.h>
 #include <string.h>
 
@@ -14,8 +14,8 @@ label(const flat_model *f, uint32_t junction)
 
 /* ---------------------------------------------------------------- rows: bonds, then ports */
 
-/* A bond as it is listed: between two junctions, or between a junction and an element. of: its link, NULL for an
- * external one. */
+/* One listed bond, between two junctions or between a junction and an element. of: its link; NULL for a bond to an
+ * element. */
 struct row {
     const char *name, *from, *to;
     const link *of;
@@ -285,7 +285,7 @@ write_names(json *j, const char *key, const name_list *list)
     json_close(j, ']');
 }
 
-/* What MORA takes out of all partitions together, beside what it takes out of the whole. */
+/* What MORA takes out of all partitions together, and what it takes out of the whole model. */
 static void
 write_all_inactive(json *j, const partition_report *r)
 {
@@ -332,7 +332,7 @@ write_all_inactive(json *j, const partition_report *r)
     arena_free(a);
 }
 
-/* What conditioning costs, what was frozen, and the models beside each other. */
+/* The errors of conditioning, the frozen signals, and the comparison of the models. */
 static void
 write_costs(json *j, const partition_report *r)
 {

@@ -1,4 +1,4 @@
-/* partition_report.c - what a partitioning found, for people: see partition_report.h */
+/* partition_report.c - a partitioning as tables and sentences: see partition_report.h */
 #include "partition_report.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ put_ratio(table *t, double x)
         table_put(t, "%.3g %%", 100 * x);
 }
 
-/* What becomes of a link, in the words of the model. */
+/* What happens to a link, in the words of the model. */
 static void
 put_fate(const partition_report *r, const link *x, table *t)
 {
@@ -75,7 +75,7 @@ put_links(const partition_report *r, bool all, FILE *out)
     table_print(&t, out, "  ");
 }
 
-/* Names with commas between them, in lines of about so many columns that begin with blanks. */
+/* Names separated by commas, wrapped at about this many columns; each line begins with blanks. */
 enum { LINE_WIDTH = 140 };
 struct line {
     FILE *out;
@@ -179,7 +179,7 @@ is_boundary(const partition_report *r, const link *x, int end)
     return below && !x->strong[end];
 }
 
-/* Of several windows or experiments: the ratio at each end that is inactive in one of them, in all of them. */
+/* For several windows or experiments: the ratio at each end that is inactive in one of them, for all of them. */
 static void
 put_boundaries(const partition_report *r, FILE *out)
 {
@@ -222,7 +222,7 @@ put_frozen(const partition_report *r, FILE *out)
                 r->frozen->at[i].reader);
 }
 
-/* Where runs ended that a `stop when` may end. */
+/* Where runs ended that have a `stop when`. */
 static void
 put_ends(const run_errors *list, const char *of, FILE *out)
 {
@@ -239,7 +239,7 @@ put_ends(const run_errors *list, const char *of, FILE *out)
     }
 }
 
-/* Outputs, and the state that is furthest off (all states, verbose). */
+/* Errors of outputs, and of the state with the greatest error (of all states if verbose). */
 static void
 put_errors(const partition_report *r, bool verbose, FILE *out)
 {
@@ -279,7 +279,7 @@ put_errors(const partition_report *r, bool verbose, FILE *out)
     put_ends(r->error, "conditioned", out);
 }
 
-/* How a part was fed, and how far that puts it off. */
+/* How a part was driven, and the error that this causes. */
 static void
 put_feeding(const partition_report *r, const char *name, table *t)
 {
@@ -363,7 +363,7 @@ put_reduced(const run_errors *e, const char *of, table *t)
     }
 }
 
-/* Why what the model as given loses stays in the partitions after all. */
+/* Why elements that are inactive in the model as given stay in the partitions. */
 static void
 put_kept(const kept_parts *list, FILE *out)
 {

@@ -1,6 +1,6 @@
-/* partition_report.h - what a partitioning found, as JSON and for people
+/* partition_report.h - prints a partitioning, as JSON and for people
  *
- * JSON is SI; the keys of its bonds, subgraphs and loops are a contract (other programs rely on them).
+ * JSON values are SI; the keys of bonds, subgraphs and loops are a contract: other programs rely on them.
  */
 #ifndef BG_PARTITION_REPORT_H
 #define BG_PARTITION_REPORT_H
@@ -16,21 +16,21 @@
 
 typedef VEC(table_row) table_rows;
 typedef VEC(name_list) name_lists;
-/* A model without what is inactive in it: what of that has to stay, for else it does not run, and the errors of the
- * rest. */
+/* A model without its inactive elements: those that have to stay because it would not run without them, and the
+ * errors. */
 typedef struct without {
     name_list stay;
     run_errors error;
 } without;
 typedef VEC(frozen) frozen_list;
 
-/* An element that the model as given loses and the partitions together do not: its shares of the activity, and what its
- * loss would do. */
+/* An element that goes from the whole model and stays in the partitions: its shares of the activity, and the effect of
+ * taking it out. */
 typedef struct kept_part {
-    const char *name, *part; /* the partition that it is in */
+    const char *name, *part; /* the partition that contains it */
     double share, share_of_part;
-    const char *output, *experiment; /* that would be off most; NULL: what is left would not run */
-    double off, off_before;          /* its rms error as a share of its rms, without the element and with it */
+    const char *output, *experiment; /* the output that would change most; NULL: the model would not run */
+    double off, off_before;          /* rms error of that output over its rms, without the element and with it */
 } kept_part;
 typedef VEC(kept_part) kept_parts;
 
@@ -40,20 +40,21 @@ typedef struct partition_report {
     const local_ratios *local;
     const link_plan *plan;
     const subgraphs *subgraphs;
-    const char *one_piece; /* why it is one; NULL: it is not */
+    const char *one_piece; /* why there is one partition only; NULL: there are several */
     const link *next;
-    double next_ratio;       /* what a higher threshold would part; NULL: nothing */
-    const run_errors *error; /* of the conditioned text, in all experiments */
+    double next_ratio;       /* the link that a higher threshold would cut; NULL: none */
+    const run_errors *error; /* errors of the conditioned text, in all experiments */
     const parts *parts;
     const folder_runs *runs;
     const table_rows *table;
-    const name_lists *inactive;             /* of the whole, then of each partition */
-    const name_list *all_inactive;          /* of all partitions together, and of the whole what no output misses */
+    const name_lists *inactive; /* inactive elements of the whole, then of each partition */
+    /* those of all partitions together, and those of the whole that no output misses */
+    const name_list *all_inactive;
     const name_list *of_whole;              /* the latter */
-    const kept_parts *kept;                 /* what of the whole stays in the partitions after all */
+    const kept_parts *kept;                 /* elements inactive in the whole that have to stay in the partitions */
     const without *less_whole, *less_parts; /* without these */
     double mora;
-    bool regimes; /* the model as given was ranked in times of its own too */
+    bool regimes; /* the model as given was also ranked at further times */
     const frozen_list *frozen;
     bool conditioned; /* a text was conditioned */
 } partition_report;

@@ -1,17 +1,18 @@
-/* partition_whole.c - what a threshold on activity takes out of the model as given, beside what it takes out of the
+/* partition_whole.c - what a threshold on activity takes out of the whole model, compared with what it takes out of the
  * partitions
  *
- * An element's share of its partition's activity is greater than that of the whole: what is inactive in the whole may
- * be active where it is ranked among fewer. Such an element goes too where the outputs do not miss it: where no output
- * ends further off than the worse of the two models that are reduced by one ranking alone. What stays is told, with its
- * shares and what its loss would do.
+ * An element's share of the activity of its partition is greater than its share of the whole: an element that is
+ * inactive in the whole may be active among the fewer elements of its partition. It is taken out too where the outputs
+ * do not miss it: where no output has a greater error than in the worse of the two models reduced by one ranking alone.
+ * Elements that stay are reported with their shares and with the effect of taking them out.
  */
 #include <math.h>
 #include <string.h>
 
 #include "partition_inside.h"
 
-/* A hundredth of an error, or a ten thousandth of an output, says nothing. */
+/* An error counts as greater when it grows by more than a hundredth, and only if it is more than a ten-thousandth of
+ * the output: smaller changes are within what two runs of one model differ by. */
 static const double NO_WORSE = 1.01, NOTHING = 1e-4;
 
 static const run_error *
@@ -23,7 +24,7 @@ same_output(const run_errors *list, const run_error *x)
     return NULL;
 }
 
-/* The output that is off most beyond what it was, or NULL. */
+/* The output whose error grew most beyond what it was before, or NULL. */
 static const run_error *
 missed(const smaller *now, const run_errors *before)
 {
@@ -64,7 +65,7 @@ add_kept(struct worker *d, const char *name, const smaller *now, const run_error
     vec_push(&p->kept, x);
 }
 
-/* Are all of these out of the text? */
+/* Are all of these gone from the text? */
 static bool
 all_gone(const smaller *x, const name_list *more)
 {
@@ -75,7 +76,7 @@ all_gone(const smaller *x, const name_list *more)
     return x->text != NULL;
 }
 
-/* More is taken out of the smaller text there is, or of the conditioned one where nothing went yet. */
+/* Takes further elements out of the smaller text, or out of the conditioned one where nothing has gone yet. */
 static bool
 take_more(struct worker *d, const smaller *x, const name_list *more, smaller *out)
 {
@@ -87,7 +88,7 @@ take_more(struct worker *d, const smaller *x, const name_list *more, smaller *ou
     return fine;
 }
 
-/* Did it go with others before? */
+/* Did the element go together with others earlier? */
 static bool
 went_along(const struct worker *d, const smaller *x, const char *name)
 {
@@ -110,7 +111,7 @@ add_of_whole(partitioning *p, const name_list *list)
     }
 }
 
-/* t is what is left now; what could not be taken out of x before stays named. */
+/* Replaces x by t. Elements that could not be taken out of x before stay in its list. */
 static void
 go_on_with(smaller *x, smaller *t)
 {
@@ -128,7 +129,8 @@ partition_add_whole(struct worker *d, smaller *x)
     name_list more = names_beyond(&p->inactive.at[0], &p->all_inactive, d->a), last = { 0 };
     size_t many, batch = more.name.n;
     bool fine = true;
-    const run_errors *so_far = x->text ? &x->cost.error : &p->error; /* nothing went yet: of the conditioned model */
+    /* the errors so far; where nothing has gone yet those of the conditioned model */
+    const run_errors *so_far = x->text ? &x->cost.error : &p->error;
 
     for (size_t i = 0; i < more.name.n && fine; batch = many) {
         smaller t;

@@ -1,4 +1,4 @@
-/* partition_write.c - the folder of a partitioned model: its texts, its pictures, and the run of it */
+/* partition_write.c - writes the folder of a partitioned model (texts, pictures) and runs it */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,7 +12,7 @@ not_written(struct worker *d, const char *path)
     return PARTITION_FILE;
 }
 
-/* The name of the subgraph of the report that has the first part of one of the conditioned text. */
+/* Names a subgraph of the conditioned text like the subgraph of the report that contains its first part. */
 struct namer {
     struct worker *d;
     map of_part;
@@ -53,7 +53,7 @@ name_parts(struct namer *n)
     }
 }
 
-/* As text, and as a picture where Graphviz is there. */
+/* Draws the graph as DOT text, and as a picture where Graphviz is installed. */
 static enum partition_result
 draw(struct worker *d)
 {
@@ -74,7 +74,7 @@ draw(struct worker *d)
     return result;
 }
 
-/* A text of the folder, with the files that it names beside it. */
+/* Writes a text into the folder, and copies the files that it names. */
 static enum partition_result
 write_text(struct worker *d, const char *name, const char *text, size_t length)
 {
@@ -103,7 +103,7 @@ partition_write_portable(struct worker *d, const char *name, const char *text, s
     return result;
 }
 
-/* Does the run of a part write this table? */
+/* Does a part's run write this table? */
 static bool
 is_recorded(void *ctx, const char *name)
 {
@@ -116,7 +116,7 @@ is_recorded(void *ctx, const char *name)
     return false;
 }
 
-/* The first line says what it is, to readers and to who clears the folder. */
+/* The first line marks the file as a partition, for readers and for folder_clear. */
 static enum partition_result
 write_part(struct worker *d, part *x)
 {
@@ -141,7 +141,7 @@ write_part(struct worker *d, part *x)
     return write_text(d, x->name, text, length);
 }
 
-/* The folder is there and has no models but what an earlier partitioning left, which goes. */
+/* Makes the folder, and removes the models of an earlier partitioning; other models are an error. */
 static enum partition_result
 prepare_folder(struct worker *d)
 {

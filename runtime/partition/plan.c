@@ -12,7 +12,7 @@ struct planner {
     link_plan *out;
 };
 
-/* "the flow of v": what a junction's bonds share. */
+/* Names the variable that the bonds of a junction share, such as "the flow of v". */
 static const char *
 common_variable(const struct planner *d, uint32_t junction)
 {
@@ -33,15 +33,15 @@ strong_reason(const struct planner *d, const link *x, enum link_end k)
     return arena_format(d->a, "it brings %s, which nothing else sets", common_variable(d, x->end[k]));
 }
 
-/* always: why no end of it is left out, whatever flows there; NULL: nothing speaks against it. */
+/* always: reason for which neither end may be left out, whatever flows there; NULL: there is none. */
 static void
 decide(const struct planner *d, link *x, const char *always)
 {
     bool out[2];
 
     for (int k = 0; k < 2; k++) {
-        /* Where no bond has power, as at a ground, its balance may matter all the same: currents meet at an effort of
-         * zero. */
+        /* Where no bond carries power, as at a ground, the balance may still matter: the currents that meet at an
+         * effort of zero. */
         x->inactive[k] = x->ratio[k] < d->out->limit;
         out[k] = x->inactive[k] && !x->strong[k] && !always;
     }

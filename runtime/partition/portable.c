@@ -13,7 +13,7 @@
 
 /* ---------------------------------------------------------------- overrides */
 
-/* Is this what the `let` gives a value? Blanks do not count. */
+/* Is this the value that the `let` gives? Blanks are ignored. */
 static bool
 gives(const char *text, const ast_exp_item *item, const char *name)
 {
@@ -29,7 +29,7 @@ gives(const char *text, const ast_exp_item *item, const char *name)
     return !strcmp(t, item->initial ? "(0)" : "");
 }
 
-/* " [N/m]": what an override's number is in. */
+/* The unit of an override's number, as " [N/m]". */
 static const char *
 unit_given(const flat_model *f, const char *name, arena *a)
 {
@@ -99,12 +99,12 @@ text_with_overrides(const recording *run, size_t nruns, const flat_model *f, siz
 
 /* ---------------------------------------------------------------- files */
 
-/* One text of which the references are changed. */
+/* One text whose file references are being changed. */
 struct placing {
     portable *p;
-    const char *root;   /* the model for which is read */
+    const char *root;   /* the model on whose behalf files are read */
     const char *path;   /* of this text */
-    const char *before; /* what its references begin with: "files/", or nothing in a copy */
+    const char *before; /* prefix of its references: "files/", or nothing in a copied file */
     bool (*kept)(void *ctx, const char *name);
     void *ctx;
     edits e;
@@ -113,7 +113,7 @@ struct placing {
 
 static bool place_file(struct placing *of, const char *real, bool is_model, const char **name);
 
-/* Where it lies: free it. NULL: nowhere, or not to be read. */
+/* Full path of a file; free() it. NULL: there is none, or it may not be read. */
 static char *
 find_file(const struct placing *d, const char *name)
 {
@@ -153,7 +153,7 @@ see_table(void *ctx, const ast_expr *e)
         refer(ctx, e->call.arg[0]->at, e->call.arg[0]->string, false);
 }
 
-/* The text with its references changed; NULL: d->why. */
+/* The text with its references changed; NULL: d->why says why not. */
 static char *
 placed(struct placing *d, const char *text, size_t n, size_t *length)
 {
@@ -176,8 +176,8 @@ placed(struct placing *d, const char *text, size_t n, size_t *length)
     return out.at;
 }
 
-/* "tire.csv", or "2_tire.csv" where another file of that name is there already. Letters that a text would have to quote
- * are left out. */
+/* A free name in the subfolder: "tire.csv", or "2_tire.csv" where another file has that name. Letters that would have
+ * to be quoted in a text are left out. */
 static char *
 free_name(const portable *p, const char *real)
 {

@@ -1,9 +1,9 @@
-/* portable.h - texts that run in another folder: what the command line gave is said in them, what they read lies beside
- * them
+/* portable.h - makes a text run in another folder: values of the command line are written into it, files it reads are
+ * copied
  *
- * A file that the text names (an import, a table) is copied into the subfolder PORTABLE_FILES, and the text names it
- * there; a copied import is treated likewise. What is in the standard library, is not there, or may not be read stays
- * as it is named.
+ * Each file that the text names (an import, a table) is copied into the subfolder PORTABLE_FILES, and the text names
+ * the copy; copied imports are treated in the same way. A file of the standard library, a missing file, and one that
+ * may not be read stay as they are named.
  */
 #ifndef BG_PORTABLE_H
 #define BG_PORTABLE_H
@@ -12,19 +12,20 @@
 
 #define PORTABLE_FILES "files"
 
-/* The overrides of the recordings as `let` in their experiments, in SI. NULL: there are none. Else free it. */
+/* The text with the overrides of the recordings as `let` in their experiments, in SI. free() it. NULL: there are
+ * none. */
 char *text_with_overrides(const recording *run, size_t nruns, const flat_model *f, size_t *length);
 
-/* What was copied into a folder. {0} is none; portable_free it. */
+/* The files copied into one folder. {0} is empty; portable_free it. */
 typedef struct portable {
     const char *folder;
-    map place;        /* hash of where a file lies -> its number among the names */
+    map place;        /* hash of a file's path -> its number among the names */
     VEC(char *) name; /* in the subfolder */
 } portable;
 
-/* The text as it has to be in the folder. root: the file that it was made from, beside which it names files. kept(ctx,
- * name): such a table is not there yet, it stays as it is named. Free the text. NULL: a file cannot be copied, which
- * *why says (free it). */
+/* The text as it has to stand in the folder. root: the file from which it was made; names of files are relative to it.
+ * kept(ctx, name): is this a table that does not exist yet and keeps its name? free() the text. NULL: a file cannot be
+ * copied, *why (free() it) says why. */
 char *portable_text(portable *p, const char *root, const char *text, size_t length,
                     bool (*kept)(void *ctx, const char *name), void *ctx, size_t *new_length, char **why);
 void portable_free(portable *p);

@@ -3,8 +3,9 @@
  * usage    var_reads r;
  *          reads_find(f, &r);
  *          for (const var_id *x = reads_of(&r, v, &n); n--; x++) ...
- * note     the slots of definitions, of a rate the variable whose rate it is, of a delayed value what is delayed; of
- *          what events and samples set what they give and when. An initial value is no signal, and not among them
+ * reads    the variables in its definition; of a rate the variable whose rate it is; of a delayed value the delayed
+ *          variable; of what events and samples set, the values given and the conditions. Initial values do not count:
+ *          they are no signals
  */
 #ifndef BG_READS_H
 #define BG_READS_H
@@ -12,7 +13,7 @@
 #include "flat.h"
 
 typedef struct var_reads {
-    uint32_t *first; /* of v read[first[v] .. first[v + 1]) */
+    uint32_t *first; /* variable v reads read[first[v] .. first[v + 1]) */
     var_id *read;
 } var_reads;
 

@@ -7,14 +7,14 @@
 #include "csv.h"
 #include "expr.h"
 
-enum { FIRST_PARTS = 4 }; /* of a smooth stretch at first */
-/* Where all samples are written: what counts as a jump, as a share of a column's range. */
+enum { FIRST_PARTS = 4 }; /* intervals into which a smooth stretch is first divided */
+/* Used where all samples are written: a jump greater than this share of a column's range counts as one. */
 static const double CORNER = 1e-5;
 
 struct samples {
     const columns *c, *sides;
     size_t m, n, most;    /* columns; rows */
-    double *time, *value; /* [n], [m][most]: the samples, and two rows where the columns have a corner */
+    double *time, *value; /* [n], [m][most]: the samples, and two rows for each corner of a column */
     bool *kept;           /* [n] rows to be written */
     double *range;        /* [m] */
 };
@@ -34,8 +34,8 @@ add_row(struct samples *s, double t, const double *value)
     s->n++;
 }
 
-/* The parabola (or what few points allow) through `count` samples from i in direction `by`: its value at t and slope.
- */
+/* Extrapolates by the parabola (or lower polynomial, where there are few) through `count` samples from i in direction
+ * `by`: its value and slope at t. */
 static void
 beyond(const columns *c, size_t k, size_t i, int by, size_t count, double t, double *value, double *slope)
 {
@@ -63,14 +63,14 @@ beyond(const columns *c, size_t k, size_t i, int by, size_t count, double t, dou
     }
 }
 
-/* An event between samples before `right`, of which `left` is the last one before it and `begin` the first behind the
- * last corner. pair: the row of `sides` that has its first side, NO_INDEX: not known. */
+/* An event between two samples: `left` is the last one before it, `right` the first one after it, `begin` the first one
+ * after the previous corner. pair: the row of `sides` before it; NO_INDEX: not known. */
 struct place {
     double t;
     size_t begin, left, right, pair;
 };
 
-/* Do the columns bend there? Without samples on either side nobody can tell. */
+/* Does column k have a corner there? Without samples on both sides this cannot be told. */
 static bool
 bends(const struct samples *s, const struct place *p, size_t k, double some)
 {
@@ -83,7 +83,7 @@ bends(const struct samples *s, const struct place *p, size_t k, double some)
     return fabs(slope[1] - slope[0]) * (s->c->time[p->right] - s->c->time[p->left]) > some;
 }
 
-/* Both sides of an event. True: some column has a corner or a jump there, and two rows are added. */
+/* Computes both sides of an event. True: some column has a corner or jump there, and two rows were added. */
 static bool
 add_corner(struct samples *s, const struct place *p, double share)
 {
@@ -126,7 +126,8 @@ add_samples(struct samples *s, size_t from, size_t to)
     free(value);
 }
 
-/* The samples, with two rows at each event that shows. A sample at the time of an event is of neither side. */
+/* Collects the samples, with two rows at each event that is visible in a column. A sample at the time of an event
+ * belongs to neither side. */
 static void
 gather_samples(struct samples *s, const double *event, size_t nevents, double share)
 {
@@ -146,7 +147,7 @@ gather_samples(struct samples *s, const double *event, size_t nevents, double sh
             ;
         for (left = p.right; left > done && c->time[left - 1] >= p.t - tiny; left--)
             ;
-        p.left = left - 1; /* wraps where there is none: not before `right` then */
+        p.left = left - 1; /* wraps around where there is no sample; the comparison with `right` handles that */
         if (p.pair == NO_INDEX && (p.right >= c->points || left <= begin || left < done ||
                                    (e + 1 < nevents && event[e + 1] <= c->time[p.right])))
             continue;
@@ -158,8 +159,8 @@ gather_samples(struct samples *s, const double *event, size_t nevents, double sh
     add_samples(s, done, c->points);
 }
 
-/* Distance of the samples from the splines through the rows kept of a stretch. refine: the middle one of those between
- * two such rows is kept too where it is too great for the share. *more: there were such. */
+/* Distance of the samples of a stretch from the splines through the kept rows. refine: where the distance between two
+ * kept rows is above the share, the middle sample is kept too; *more says whether there were such. */
 static double
 distance(struct samples *s, size_t from, size_t to, double share, bool *more)
 {
@@ -201,7 +202,7 @@ distance(struct samples *s, size_t from, size_t to, double share, bool *more)
     return worst;
 }
 
-/* Rows of one smooth stretch; the distance that is left. */
+/* Chooses the rows of one smooth stretch; returns the remaining distance. */
 static double
 thin(struct samples *s, size_t from, size_t to, double share)
 {

@@ -7,9 +7,9 @@
 #include "rewrite.h"
 #include "separate_inside.h"
 
-/* ---------------------------------------------------------------- who owns what */
+/* ---------------------------------------------------------------- ownership of variables */
 
-/* All links stay: the conditioned graph as it is. */
+/* A plan in which all links stay: the conditioned graph as it is. */
 static void
 plan_nothing(const flat_model *f, link_plan *out)
 {
@@ -129,7 +129,7 @@ part_add_need(struct one *x, struct need n)
     vec_push(&x->need, n);
 }
 
-/* Parts that read the same know it by the same name. */
+/* The input's name: the same in all parts that read the same expression. */
 static const char *
 input_name(struct splitter *d, const char *text)
 {
@@ -152,7 +152,7 @@ add_need(struct one *x, const ast_ref *r, uint32_t owner)
 
     if (part_needs(x, text))
         return;
-    if (owner > x->k) /* of a part that runs later: nothing comes of it, as in 0*x.e */
+    if (owner > x->k) /* of a part that runs later: the value has no effect, as in 0*x.e */
         owner = NONE;
     part_add_need(x, (struct need){ text,
                                     held             ? part_new_name(d, text, "_sampled")
@@ -167,7 +167,7 @@ part_needs(const struct one *x, const char *text)
     return map_get(&x->of_text, bg_hash_bytes(text, strlen(text), 0)) != MAP_NONE;
 }
 
-/* The definition of a value, or nothing where the name is none of one. */
+/* Walks the definition of a value; does nothing where the name is not that of a value. */
 static void
 walk_definition(struct one *x, const char *name)
 {
@@ -269,7 +269,7 @@ is_assertion(const ast_stmt *s)
     return s->kind == AST_STMT_WHEN && s->when.assertion;
 }
 
-/* What a law or a jump that stands here reads. */
+/* Notes what a law or jump in this part reads. */
 static void
 meet(struct one *x, const text_ref *t)
 {
@@ -284,8 +284,8 @@ meet(struct one *x, const text_ref *t)
         walk_definition(x, t->reader);
 }
 
-/* What the part reads of others: from its elements, jumps, outputs, assertions and recorded expressions through the
- * values that they read. */
+/* Collects what the part reads of others: from its elements, jumps, outputs, assertions and recorded expressions,
+ * through the definitions of the values that they read. */
 static void
 find_needs(struct one *x)
 {
@@ -337,7 +337,8 @@ part_unit(const struct splitter *d, var_id v)
     return u && !unit_is_number(u) ? arena_format(d->a, " [%s]", unit_text(unit_dimension(u))) : "";
 }
 
-/* The statement becomes an input; parts' references become names of inputs, declared at the model's beginning. */
+/* Replaces references to other parts by inputs, which are declared at the beginning of the model; a declared value of
+ * another part becomes an input in place. */
 static void
 edit_needs(struct one *x)
 {
@@ -371,7 +372,7 @@ edit_needs(struct one *x)
     strbuf_free(&declared);
 }
 
-/* Is it a signal of others that nothing here reads? */
+/* Is it a signal of other parts that nothing here reads? */
 static bool
 is_of_others(const struct one *x, const ast_stmt *s)
 {
@@ -381,7 +382,7 @@ is_of_others(const struct one *x, const ast_stmt *s)
            map_get(&x->walked, part_key(s->value.name)) == MAP_NONE;
 }
 
-/* What samples give to a target of another part that is held here too: its input. NULL: it is none of these. */
+/* The input through which samples set a target of another part that is also held here; NULL: it is no such target. */
 static const char *
 held_input(const struct one *x, const ast_ref *target)
 {
@@ -392,8 +393,8 @@ held_input(const struct one *x, const ast_ref *target)
     return i == MAP_NONE || !x->need.at[i].held ? NULL : x->need.at[i].input;
 }
 
-/* Of a jump that sets several the targets of others go, of one that sets others' alone all of it but what others need
- * of it. */
+/* Removes from a jump the targets of other parts, or the whole jump where only other parts' targets remain, except for
+ * what they need from this part. */
 static void
 drop_targets(struct one *x, const ast_stmt *s, spans *lost)
 {
@@ -433,8 +434,8 @@ drop_targets(struct one *x, const ast_stmt *s, spans *lost)
     strbuf_free(&more);
 }
 
-/* Outputs and jumps of others; an output that is read here has become an input. Signals of others read nothing any
- * more: what is still read by elements that go must be there until they do. */
+/* Removes outputs and jumps of other parts; an output that is read here has already become an input. Signals of other
+ * parts are left until the elements that read them are gone. */
 static void
 drop_statements(struct one *x, spans *lost)
 {
@@ -464,7 +465,7 @@ drop_statements(struct one *x, spans *lost)
     }
 }
 
-/* Signals of others that nothing ever read. */
+/* Removes signals of other parts that nothing ever read. */
 static bool
 drop_signals(const struct one *x, strbuf *text, char **why)
 {
@@ -503,13 +504,13 @@ drop_signals(const struct one *x, strbuf *text, char **why)
     return fine;
 }
 
-/* Takes the elements of the others out of the text, once nothing here reads them. */
+/* Takes the elements of the other parts out of the text, once nothing here reads them. */
 static bool
 take_out_others(struct one *x, strbuf *text, char **why)
 {
     struct splitter *d = x->d;
     const recording *r = &d->run[0];
-    compile_options co = { .model = d->c.flat->name }; /* its experiments read tables that are not written yet */
+    compile_options co = { .model = d->c.flat->name }; /* its experiments read tables that do not exist yet */
     compilation c = { 0 };
     rewrite plan = { 0 };
     VEC(const char *) name = { 0 };
@@ -603,7 +604,7 @@ name_parts(struct splitter *d, const char *(*name_of)(void *ctx, const flat_mode
     }
 }
 
-/* What parts that are wanted read is recorded, once each. */
+/* Records, once each, what other wanted parts read. */
 static void
 pass_on(struct splitter *d, struct one *x)
 {
@@ -642,8 +643,8 @@ find_reads(struct splitter *d, struct one *x)
     }
 }
 
-/* Parts with an output that an experiment observes (any output where none observes any), with something that it
- * records, that is asserted or that ends it, and those that they need; all where nothing is asked for. */
+/* Wanted are the parts with an observed output (any output where none is observed), with something recorded or
+ * asserted, with a condition that ends the run, and the parts that those need; all parts where nothing is asked for. */
 static void
 find_wanted(struct splitter *d)
 {
@@ -721,7 +722,7 @@ separate_text(const recording *run, size_t nruns,
             x[k].text = run->text;
             find_needs(&x[k]);
         }
-        for (size_t i = 0; i < d.sampled.n; i++) /* who samples for others acts when they do */
+        for (size_t i = 0; i < d.sampled.n; i++) /* a part that samples for others has to act when they do */
             turns_listen(&x[d.sampled.at[i].owner], d.sampled.at[i].block);
         find_reads(&d, x);
         find_wanted(&d);

@@ -1,14 +1,14 @@
-/* separate_ends.c - where the parts of a model end whose experiment has `stop when`: see separate.h
+/* separate_ends.c - ends the runs of the parts where the experiment has a `stop when`: see separate.h
  *
- * The part that reads the condition last keeps it, and records that it turned true: 0, and 1 from there on. Those
- * behind it read that, and end at the same instant. Those before it cannot know; they end where the conditioned model
- * did.
+ * The last part that the condition reads keeps it and records whether it is true: 0, then 1. Later parts read that
+ * record and end at the same instant. Earlier parts cannot know it; they end where the run of the conditioned model
+ * ended.
  */
 #include <string.h>
 
 #include "separate_inside.h"
 
-/* Does something of the model's parts decide it, not time alone? */
+/* Does the condition depend on the parts' variables, and not on time alone? */
 static bool
 reads_parts(const struct splitter *d, const ast_expr *e)
 {

@@ -42,7 +42,7 @@ part_with_inputs(const struct one *x, const ast_expr *e)
     return text;
 }
 
-/* One item of an experiment that lists several things: those of this part. NULL: none, it goes. */
+/* An item that lists several things, reduced to those of this part; NULL: none are left. */
 static const char *
 remaining(const struct one *x, const ast_exp_item *item)
 {
@@ -63,7 +63,7 @@ remaining(const struct one *x, const ast_exp_item *item)
     return text;
 }
 
-/* What an item of an experiment is in this part; NULL: nothing. */
+/* An item of an experiment as it stands in this part; NULL: nothing. */
 static const char *
 item_here(const struct one *x, const ast_exp_item *item)
 {
@@ -75,12 +75,12 @@ item_here(const struct one *x, const ast_exp_item *item)
         return NULL;
     if (item->kind == AST_EXP_LET && item->initial && !part_begins(x, item->ref.part[0].name))
         return NULL;
-    if (item->kind == AST_EXP_EXPECT) /* of the whole, which no part is */
+    if (item->kind == AST_EXP_EXPECT) /* an expectation holds for the whole model only */
         return NULL;
     return item->kind == AST_EXP_RECORD || item->kind == AST_EXP_KEEP ? remaining(x, item) : part_source(x, item->at);
 }
 
-/* What it takes from others it says itself: those go, or have inputs of their own. */
+/* Writes out the items inherited from other experiments, because those are removed or have inputs of their own. */
 static void
 say_inherited(struct one *x, const ast_experiment *e)
 {

@@ -1,14 +1,14 @@
-/* separate_samples.c - what samples of one partition read of others, at the instant and in the order of the text: see
- * separate.h
+/* separate_samples.c - values of other partitions in sampled blocks, at the right instant and in the order of the text:
+ * see separate.h
  *
- * Blocks that act at one instant do so in the order of the text, each reading what those before it left. A recorded
- * signal tells what was before the instant and what was after it, not what was in between. So what a sample reads of
- * another partition is sampled there, by a block in the reader's place, and that is recorded:
+ * Blocks that act at one instant do so in the order of the text, and each reads what the blocks before it left. A
+ * recorded signal tells the values before and after the instant, not those in between. So what a sampled block reads of
+ * another partition is sampled there, by a block at the same place of the text, and the sampled value is recorded:
  *
  *     every T { load_e_sampled = load.e; }
  *
- * And what holds between samples is held by each partition that reads it, set by the block that sets it in the whole,
- * to what was recorded:
+ * A value that is held between samples is held in each partition that reads it. There the same block sets it to the
+ * recorded value:
  *
  *     every T { u = u_sampled; }
  */
@@ -24,7 +24,7 @@ see_past(void *ctx, const ast_ref *r)
     map_set(ctx, r->at.begin, 1);
 }
 
-/* What stands in these is read over time, not at the instant. */
+/* The arguments of these functions are read over time, not at the instant. */
 static void
 see_call(void *ctx, const ast_expr *e)
 {
@@ -41,7 +41,7 @@ samples_find(struct splitter *d)
     const flat_model *f = d->c.flat;
 
     ast_visit_model(f->ast, see_call, &d->over_time);
-    for (int pass = 0; pass < 2; pass++) /* what other events set too is not held by samples alone */
+    for (int pass = 0; pass < 2; pass++) /* a value that other events set too does not count as held by samples */
         for (size_t w = 0; w < f->when.n; w++)
             for (uint32_t k = 0; k < f->when.at[w].nreinits; k++) {
                 const flat_var *v = &f->var.at[f->reinit.at[f->when.at[w].reinit0 + k].target];
@@ -68,9 +68,9 @@ samples_read(const struct splitter *d, const text_ref *t)
     return s && s->kind == AST_STMT_WHEN && (s->when.period || (turns_of(d, s) && !turns_decide(t)));
 }
 
-/* ---------------------------------------------------------------- what one part reads */
+/* ---------------------------------------------------------------- reads of one part */
 
-/* The name by which the owner's text and the reader's know what the block reads. */
+/* The name by which both the owner's text and the reader's text know a value that the block reads. */
 static uint32_t
 sampled_of(struct splitter *d, const ast_stmt *block, const char *text, uint32_t owner)
 {
@@ -85,7 +85,7 @@ sampled_of(struct splitter *d, const ast_stmt *block, const char *text, uint32_t
     return (uint32_t)d->sampled.n - 1;
 }
 
-/* What the block reads of another partition. */
+/* Notes that the block reads a value of another partition; returns its name here. */
 static const char *
 read_sampled(struct one *x, const ast_stmt *block, const char *text, uint32_t owner)
 {
@@ -96,7 +96,7 @@ read_sampled(struct one *x, const ast_stmt *block, const char *text, uint32_t ow
     return s.name;
 }
 
-/* A value that several partitions determine has in the block a definition of its own. */
+/* A value that depends on several partitions gets a definition of its own for the block. */
 static const char *
 variant_of(struct one *x, const ast_stmt *block, const ast_stmt *value)
 {
@@ -111,7 +111,7 @@ variant_of(struct one *x, const ast_stmt *block, const ast_stmt *value)
     return x->variant.at[i].name;
 }
 
-/* What stands for the reference in the block; NULL: it stands as it is. */
+/* What replaces the reference in the block; NULL: the reference stays. */
 static const char *
 in_block(struct one *x, const ast_stmt *block, const text_ref *t)
 {
@@ -120,7 +120,8 @@ in_block(struct one *x, const ast_stmt *block, const text_ref *t)
     const char *name = r->part[0].name;
     bool now = map_get(&d->over_time, r->at.begin) == MAP_NONE;
     uint32_t owner = part_owner(d, r);
-    const struct turn *turn = turns_of(d, block); /* who runs before it turns does not know when */
+    /* a partition that runs before the one that decides does not know when */
+    const struct turn *turn = turns_of(d, block);
     var_id v;
 
     if (now && owner < x->k && (!turn || owner >= turn->owner) && !(r->nparts == 1 && samples_hold(d, name)))

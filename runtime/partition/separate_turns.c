@@ -1,17 +1,18 @@
-/* separate_turns.c - conditions of `when` that turn true in one partition and set something in another: see separate.h
+/* separate_turns.c - `when` blocks whose condition belongs to one partition and whose jumps belong to others: see
+ * separate.h
  *
- * Several that turn true at one instant act in the order of the text. Each partition by itself would find the instant
- * in a spline of its own, a little earlier or later than the one before it did. So the first partition that can say
- * when the condition turns true tells those behind it, by a value that changes there,
+ * Several conditions that turn true at one instant act in the order of the text. If each partition located the event in
+ * its own spline, the instants would differ slightly. So the first partition that can evaluate the condition tells the
+ * later ones, through a value that changes at the event,
  *
  *     when y > h { reinit turned = 1 - turned; }
  *
- * and they act as it does, in the places that the text has for it, with what was sampled in the same place
- * (separate_samples.c) of what they read of others:
+ * and the later ones act on that change, at the block's place in the text; what the block reads of other partitions was
+ * sampled at the same place (separate_samples.c):
  *
  *     when abs(turned - turned_seen) > 0.5 and time >= starts_at { reinit b = a_sampled; reinit turned_seen = ...; }
  *
- * What turned true at the start is read as 1 from the start; time lets it act there.
+ * A condition that is true at the start is read as 1 from the start; the term with time makes the block act there.
  */
 #include <string.h>
 
@@ -34,13 +35,14 @@ reads_parts(const struct splitter *d, const ast_ref *r, uint32_t *first)
 
     if (k == NONE && (v == VAR_NONE || d->last[v] == NONE))
         return false;
-    k = k == NONE ? 0 : k; /* several, which may be any */
+    k = k == NONE ? 0 : k; /* several partitions: any of them will do */
     *first = k < *first ? k : *first;
     return true;
 }
 
-/* The first partition that knows when: the last one that the condition reads. Where time alone decides, each knows; but
- * one tells the others where they read of each other. NONE: nobody has to be told. */
+/* The first partition that can decide the condition: the last one that the condition reads. A condition on time alone
+ * can be decided by every partition, but where they read each other one of them tells the others. NONE: nobody has to
+ * be told. */
 static uint32_t
 who_tells(const struct splitter *d, const ast_stmt *s)
 {

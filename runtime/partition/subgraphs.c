@@ -12,11 +12,11 @@ struct finder {
     const link_plan *p;
     arena *a;
     subgraphs *out;
-    uint32_t *root;  /* [junction] joined.h: the first declared leads */
-    uint8_t *walked; /* [var] 1: what it reads is being looked at, 2: of_var is known */
+    uint32_t *root;  /* [junction] sets of joined.h; the root is the junction declared first */
+    uint8_t *walked; /* [var] 1: its definition is being walked, 2: of_var is known */
     uint32_t *seen;  /* [var] 1 + the reader that met it last */
     uint32_t reader; /* counts readers */
-    uint32_t *of;    /* [var] what home_of gives, for all that is computed from it */
+    uint32_t *of;    /* [var] home_of, extended to everything that is computed */
     const uint32_t *of_junction;
     uint32_t (*join)(uint32_t a, uint32_t b);
     const signal_freeze *freeze;
@@ -25,7 +25,7 @@ struct finder {
     VEC(var_id) work;
 };
 
-/* ---------------------------------------------------------------- joined by bonds */
+/* ---------------------------------------------------------------- connection by bonds */
 
 static void
 join_by_bonds(struct finder *d)
@@ -39,7 +39,7 @@ join_by_bonds(struct finder *d)
     for (uint32_t i = 0; i < f->element.n; i++) {
         const flat_element *e = &f->element.at[i];
 
-        /* a field's laws relate all its ports */
+        /* the laws of a field relate all its ports */
         for (uint32_t k = 1; k < e->nports && !is_two_port(e); k++)
             joined_join(d->root, f->port.at[e->port0].junction, f->port.at[e->port0 + k].junction);
     }
@@ -62,7 +62,7 @@ name_subgraphs(struct finder *d)
             s->of_junction[j] = (uint32_t)s->subgraph.n;
             vec_push(&s->subgraph, x);
         }
-        s->of_junction[j] = s->of_junction[r]; /* r < j: the roots are the first declared */
+        s->of_junction[j] = s->of_junction[r]; /* r < j: roots are declared first */
         vec_push(&s->subgraph.at[s->of_junction[j]].junction, j);
     }
     for (uint32_t i = 0; i < f->element.n; i++)
@@ -78,9 +78,10 @@ name_subgraphs(struct finder *d)
             vec_push(&s->subgraph.at[s->of_element[i]].element, i);
 }
 
-/* ---------------------------------------------------------------- who determines a variable */
+/* ---------------------------------------------------------------- ownership of variables */
 
-/* The subgraph that a variable of the graph itself belongs to; of one that is computed MANY_SUBGRAPHS, to be walked. */
+/* The subgraph of a variable of an element, bond or junction; MANY_SUBGRAPHS for a computed variable, whose definition
+ * has to be walked. */
 static uint32_t
 home_of(const struct finder *d, var_id v)
 {
@@ -91,8 +92,8 @@ home_of(const struct finder *d, var_id v)
     case VAR_COMMON: return d->of_junction[x->owner];
     case VAR_PORT:
     case VAR_STORED:
-        /* a two-port that goes or turns into a source: its ports are no more, what read them reads nothing that stays;
-         * the junction stands for it */
+        /* a two-port that is cut or becomes a source: its ports are gone, nothing that stays reads them; the junction
+         * represents it */
         return d->of_junction[f->port.at[x->owner].junction];
     case VAR_BOND: return d->of_junction[f->bond.at[x->owner].from];
     case VAR_SIGNAL:
@@ -109,7 +110,7 @@ both(uint32_t a, uint32_t b)
     return a == NONE || a == b ? b : b == NONE ? a : MANY_SUBGRAPHS;
 }
 
-/* of_var of v and of all that it reads, where no circle leads through it. A list of its own instead of recursion. */
+/* Finds of_var of v and of everything that it reads, except through cycles. An explicit stack replaces recursion. */
 static void
 determine(struct finder *d, var_id v)
 {
@@ -144,8 +145,8 @@ determine(struct finder *d, var_id v)
     }
 }
 
-/* of_var of all. Through a circle (of integrals, or an algebraic one) what one of its variables reads reaches the
- * others: again until nothing changes, and of_var only rises, from none over one to many. */
+/* Finds of_var of all variables. In a cycle (of integrals, or an algebraic one) each variable depends on what the
+ * others read: repeats until nothing changes, which ends because of_var only rises, from none over one to many. */
 static void
 determine_all(struct finder *d)
 {
@@ -171,7 +172,7 @@ determine_all(struct finder *d)
     }
 }
 
-/* A name that the text gives, so that it can be read and replaced. */
+/* Does the text give the variable a name that can be read and replaced? */
 static bool
 is_declared(const struct finder *d, var_id v)
 {
@@ -183,8 +184,8 @@ is_declared(const struct finder *d, var_id v)
     return x->kind == VAR_SIGNAL || x->kind == VAR_INTEGRAL;
 }
 
-/* What a variable that only repeats another stands for, as long as that has a name: an input of a component is the
- * signal given to it. */
+/* The variable that v only repeats, as long as that one has a name: an input of a component is the signal given to
+ * it. */
 static var_id
 original(const struct finder *d, var_id v)
 {
@@ -215,8 +216,8 @@ cross(struct finder *d, var_id v, uint32_t to, crossing like)
     vec_push(&d->out->crossing, like);
 }
 
-/* Is something of what a signal is computed from frozen where the reader reads it? Then it is not this signal that
- * crosses, but what it is made of. What an integral is made of does not set its value. */
+/* Does the reader read a frozen variable among those that the signal is computed from? Then this signal does not cross,
+ * but the variables that it is computed from do. An integral is not frozen by its argument. */
 static bool
 holds_frozen(const struct finder *d, var_id v, const char *reader)
 {
@@ -239,7 +240,7 @@ holds_frozen(const struct finder *d, var_id v, const char *reader)
 
             found |= here && x != v;
             if (here)
-                n = 0; /* the signal itself is */
+                n = 0; /* the signal itself is frozen */
         }
         for (size_t k = 0; k < n; k++)
             if (map_get(&seen, read[k]) == MAP_NONE) {
@@ -252,7 +253,7 @@ holds_frozen(const struct finder *d, var_id v, const char *reader)
     return found;
 }
 
-/* What a reader in subgraph `to` reads of others. */
+/* Lists the crossings of a reader in subgraph `to`. */
 static void
 gather_crossings(struct finder *d, const var_id *slot, size_t n, uint32_t to, crossing like)
 {
@@ -320,14 +321,14 @@ find_signals(struct finder *d)
             uint32_t to = d->out->of_var[r->target];
 
             if (to == MANY_SUBGRAPHS)
-                continue; /* each that reads it reads what it is made of */
+                continue; /* every reader of it reads what it is computed from */
             d->reader++;
             gather_inst(d, f->when.at[w].condition, to, like);
             gather_inst(d, r->value, to, like);
         }
 }
 
-/* ---------------------------------------------------------------- who drives whom */
+/* ---------------------------------------------------------------- order and loops of subgraphs */
 
 static int
 by_subgraph(const void *pa, const void *pb)
@@ -357,9 +358,9 @@ find_drives(struct finder *d)
     }
 }
 
-/* Strongly connected sets of n vertices, edges in compressed rows: number[v] is that of its set; sets are numbered so
- * that an edge never leads to a lower one. Returns how many. Tarjan (1972), with lists of its own instead of recursion.
- */
+/* Strongly connected components of n vertices, with edges in compressed rows. number[v] is the component of v;
+ * components are numbered so that no edge leads to a lower one. Returns their number. Tarjan (1972), with explicit
+ * stacks instead of recursion. */
 static uint32_t
 strong_sets(uint32_t n, const uint32_t *first, const uint32_t *edge, uint32_t *number)
 {
@@ -407,7 +408,7 @@ strong_sets(uint32_t n, const uint32_t *first, const uint32_t *edge, uint32_t *n
         }
     }
     for (uint32_t v = 0; v < n; v++)
-        number[v] = sets - 1 - number[v]; /* found from the end */
+        number[v] = sets - 1 - number[v]; /* components are found in reverse order */
     free(index);
     free(low);
     free(next);
@@ -416,8 +417,8 @@ strong_sets(uint32_t n, const uint32_t *first, const uint32_t *edge, uint32_t *n
     return sets;
 }
 
-/* The crossings that count as edges, by their numbers in compressed rows: of subgraph v edge[first[v] .. first[v+1]).
- */
+/* The crossings that count as edges, by number, in compressed rows: those of subgraph v are edge[first[v] ..
+ * first[v+1]). */
 struct edges {
     uint32_t *first, *edge;
 };
@@ -474,8 +475,8 @@ sets_of(const subgraphs *s, edge_test *counts, uint32_t *number)
     return sets;
 }
 
-/* Marks the signals that were there before and lead back to where conditioned links come from, within a partition: each
- * closes a circle with those. */
+/* Marks the original signals that lead back, within a partition, to where conditioned links start: each closes a loop
+ * with those links. */
 static void
 mark_returning(struct finder *d, const uint32_t *number)
 {
@@ -521,8 +522,8 @@ mark_returning(struct finder *d, const uint32_t *number)
     free(into);
 }
 
-/* Marks all that close a loop. What still goes round without those that return closes too; and so do conditioned links
- * that go round alone. */
+/* Marks all crossings that close a loop: those that lead back, then those that still form a loop without them, then
+ * conditioned links that form a loop by themselves. */
 static void
 mark_closing(struct finder *d, const uint32_t *number)
 {
@@ -625,7 +626,7 @@ subgraphs_by_partition(const flat_model *f, const subgraphs *s, uint32_t *sole, 
     free(of_junction);
 }
 
-/* Frozen crossings are no signals any more. Of a freeze without a reader those that close a loop, or all where none
+/* Removes the frozen crossings. A freeze without a reader removes the crossings that close a loop, or all where none
  * does. */
 static void
 apply_freezes(struct finder *d, const signal_freeze *freeze, size_t n)

@@ -60,17 +60,17 @@ sweep_parse(const char *text, sweep *out, char **why)
     return !*why;
 }
 
-/* Looking at one value after the other, or at several side by side. */
+/* The work for one value after the other, or for several in parallel. */
 struct looking {
     const partition_options *o;
     sweep *s;
-    bool shared; /* the parameter is set on instances of models that are compiled once; else it makes other graphs */
+    bool shared; /* the parameter is set on instances of models compiled once; false: each value makes another graph */
     partitioning graphs;
     local_models models;
     size_t nlinks;
 };
 
-/* The recordings with the value among what is set from outside; the array is to be freed. */
+/* The recordings with the value as an override; free() the array. */
 static recording *
 with_value(const partition_options *o, sweep *s, size_t i)
 {
@@ -89,7 +89,7 @@ with_value(const partition_options *o, sweep *s, size_t i)
     return run;
 }
 
-/* Is it a number of the compiled models, of which sizes and parts do not depend? */
+/* Can the parameter be set on an instance, because no size or part of the model depends on it? */
 static bool
 is_of_instances(const struct looking *l)
 {
@@ -110,7 +110,7 @@ look_at_value(const struct looking *l, const partition_options *o, size_t i, par
     enum partition_result result;
 
     one.run = run;
-    if (l->shared || i == 0) { /* the first value is the one that they were compiled with */
+    if (l->shared || i == 0) { /* the models were compiled with the first value */
         local_setting set = { l->s->parameter, l->s->value[i] };
 
         result = partition_look(&one, &l->graphs, &l->models, l->shared ? &set : NULL, p);
@@ -133,7 +133,7 @@ look_at_value(const struct looking *l, const partition_options *o, size_t i, par
     return result;
 }
 
-/* Of one value: how many links, subgraphs and partitions, then the ratios of all ends. */
+/* One row for each value: numbers of links, subgraphs and partitions, then the ratios at all ends. */
 enum { LINKS, SUBGRAPHS, PARTITIONS, RATIOS };
 
 static void
@@ -169,7 +169,7 @@ look_aside(void *ctx, size_t i, void *result)
     return fine;
 }
 
-/* What there is of the model whatever the value: links and their ends. */
+/* Names the curves: the links and their ends, which do not depend on the value. */
 static void
 name_curves(sweep *s, const flat_model *f, const partitioning *p, bool **strong)
 {
@@ -187,7 +187,7 @@ name_curves(sweep *s, const flat_model *f, const partitioning *p, bool **strong)
     }
 }
 
-/* All values: (n of them) rows of what take_point() gives into *all. */
+/* Computes the rows of all values (n of them, as take_point() makes them) into *all. */
 static enum partition_result
 look_at_all(struct looking *l, double **all, size_t *row, bool **strong, char **why)
 {
@@ -206,7 +206,7 @@ look_at_all(struct looking *l, double **all, size_t *row, bool **strong, char **
     for (size_t i = 1; i < s->n && result == PARTITION_DONE; i++) {
         double *x = *all + i * *row;
 
-        if (isnan(x[LINKS])) { /* once more, for its messages */
+        if (isnan(x[LINKS])) { /* runs it again to print its messages */
             partitioning_free(&p);
             result = look_at_value(l, l->o, i, &p);
             if (result == PARTITION_DONE)
@@ -236,7 +236,7 @@ find_crossings(const sweep *s, sweep_curve *c)
     }
 }
 
-/* The curves that are below the threshold somewhere, at ends that may be left out. */
+/* Keeps the curves that fall below the threshold somewhere, at ends that may be left out. */
 static void
 draw_curves(sweep *s, const double *all, size_t row, const bool *strong)
 {
@@ -296,7 +296,7 @@ sweep_run(const partition_options *o, sweep *s, char **why)
     return result;
 }
 
-/* ---------------------------------------------------------------- what is shown */
+/* ---------------------------------------------------------------- output */
 
 static void
 put_range(const double *ratio, size_t n, table *t)
@@ -396,7 +396,7 @@ sweep_json(const sweep *s, FILE *out)
     json_close(&j, '}');
 }
 
-/* Ratios span decades: a logarithmic axis, what is 0 left out. */
+/* The axis is logarithmic, since ratios span decades; ratios of 0 are left out. */
 bool
 sweep_plot(const sweep *s, const char *path, char **why)
 {
@@ -407,7 +407,7 @@ sweep_plot(const sweep *s, const char *path, char **why)
                                                                              : "pdfcairo";
     char *label = bg_format(s->unit ? "%s [%s]" : "%s", s->parameter, s->unit);
     strbuf b = { 0 };
-    enum { COLOURS = 8 }; /* of gnuplot's own lines; then dashes tell curves of one colour apart */
+    enum { COLOURS = 8 }; /* colours of gnuplot; beyond that dashes distinguish curves of one colour */
     bool fine;
 
     strbuf_puts(&b, "$ratio << EOD\n");

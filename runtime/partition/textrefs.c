@@ -5,7 +5,7 @@
 
 #include "domain.h"
 
-/* Whose law it is, and where the references go. */
+/* The node whose law is walked, and the list to which references are added. */
 struct gathering {
     const ast_node *node;
     text_ref like;
@@ -48,7 +48,7 @@ of_experiment(const ast_experiment *x, text_refs *out)
         text_ref like = { .kind = READS_EXPERIMENT, .reader = x->name, .item = item };
 
         if (item->kind == AST_EXP_EXPECT)
-            continue; /* what is expected makes nothing be computed */
+            continue; /* an expectation does not make anything be computed */
         textrefs_of(item->a, NULL, like, out);
         textrefs_of(item->b, NULL, like, out);
         for (int k = 0; k < item->nexprs; k++)
@@ -140,7 +140,7 @@ of_bond(const flat_model *f, const flat_bond *b, char quantity)
     return b->own;
 }
 
-/* e, f, q or p, which the names of a domain may say otherwise; 0: none of them. x NULL: no element. */
+/* e, f, q or p, for which a domain may have other names; 0: none of them. x NULL: no element. */
 static char
 letter_of(const flat_model *f, uint32_t junction, const flat_element *x, const char *name)
 {

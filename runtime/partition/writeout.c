@@ -93,14 +93,15 @@ name_key(const char *name, size_t n)
     return bg_hash_bytes(name, n, 0);
 }
 
-/* A transformer field: pairs of ports, those of one name once for each pair. */
+/* A transformer field consists of pairs of ports; a port name appears once for each pair. */
 static bool
 is_pairs(const struct writer *d, const flat_element *e)
 {
     return is_two_port(e) && e->nports && d->f->port.at[e->port0].name;
 }
 
-/* "rod.joint.e": what the pairs of a transformer field sum up to at one of its ports. The field's own text gives it. */
+/* "rod.joint.e": the sum over the pairs of a transformer field at one of its ports, which the field's own text
+ * defines. */
 static bool
 is_sum_of_pairs(const struct writer *d, var_id v)
 {
@@ -148,7 +149,7 @@ find_by_input(struct writer *d)
     }
 }
 
-/* What was before: delayed values, those of the last sample, and what a sample draws. */
+/* Names delayed values, values of the last sample, and random numbers drawn by samples. */
 static void
 name_past(struct writer *d)
 {
@@ -171,8 +172,8 @@ name_past(struct writer *d)
                                                                     writer_print(d, f->reinit.at[i].value));
 }
 
-/* Variables get the names that the text will give them; what has none there is put in where it is read. In the order of
- * declaration, hidden ones as deep as they go. */
+/* Renames the variables to the names of the text; a variable without a name there is substituted where it is read. In
+ * the order of declaration, hidden variables first as deep as they are nested. */
 static void
 name_variables(struct writer *d)
 {
@@ -255,7 +256,7 @@ writer_end(struct writer *d)
 
 /* ---------------------------------------------------------------- values */
 
-/* As declared where that is SI, else the SI unit. */
+/* The declared unit where it is SI, otherwise the SI unit. */
 static const char *
 unit_of(const struct writer *d, var_id v)
 {
@@ -266,7 +267,7 @@ unit_of(const struct writer *d, var_id v)
     return u && !unit_is_number(u) ? arena_format(d->a, " [%s]", unit_text(unit_dimension(u))) : "";
 }
 
-/* Is it computed from other values, not from numbers alone? */
+/* Is it computed from other variables, and not from numbers alone? */
 static bool
 is_of_others(const flat_model *f, inst def)
 {
@@ -277,7 +278,7 @@ is_of_others(const flat_model *f, inst def)
     return others;
 }
 
-/* Does the model make it from what may change, so that the text says it as a signal? */
+/* Is it computed from values that may change, so that the text declares it as a signal? */
 static bool
 is_made(const struct writer *d, var_id v)
 {
@@ -286,8 +287,8 @@ is_made(const struct writer *d, var_id v)
     return x->kind != VAR_PARAM || d->by_input[v] || (x->role == ROLE_INPUT && is_of_others(d->f, var_def(d->f, v)));
 }
 
-/* What the model makes and experiments give, an input of a component that stands in one, is an input where each of them
- * gives it. False: not all do. */
+/* A value that the model computes and experiments replace (for instance the input of a component in one) becomes an
+ * input if every experiment gives it. False: not all do. */
 static bool
 find_lets(struct writer *d, char **why)
 {
@@ -399,7 +400,7 @@ put_junctions(struct writer *d)
     }
 }
 
-/* A law of one port, with the port's own quantities by their letters where it is the only one. */
+/* Writes the law of one port; the port's own quantities are single letters where it is the only port. */
 static void
 put_law(struct writer *d, const flat_law *law, bool only)
 {
@@ -419,7 +420,7 @@ put_law(struct writer *d, const flat_law *law, bool only)
             var_say(d->f, own[k])->name = before[k];
 }
 
-/* Was this port of a transformer field there before, in another pair? */
+/* Did this port of a transformer field already appear in another pair? */
 static bool
 is_repeated(const struct writer *d, uint32_t port)
 {
@@ -429,7 +430,7 @@ is_repeated(const struct writer *d, uint32_t port)
            map_get(&d->pair_port, name_key(name, strlen(name))) != port;
 }
 
-/* The flow of each port right of the arrow: the sum over its pairs. */
+/* Writes the flow of each port right of the arrow: the sum over its pairs. */
 static void
 put_ratios(struct writer *d, const flat_element *e)
 {
@@ -539,7 +540,7 @@ put_targets(struct writer *d, const flat_when *x)
     strbuf_puts(d->out, " }\n");
 }
 
-/* What is asserted: the condition is 1 where it does not hold. */
+/* The condition of an assertion; in the model it is 1 where the assertion does not hold. */
 static const char *
 asserted(const struct writer *d, const flat_when *x)
 {
@@ -552,7 +553,7 @@ asserted(const struct writer *d, const flat_when *x)
     return writer_print(d, holds);
 }
 
-/* Ends of runs are not partitioned. */
+/* `stop when` is left to the experiments. */
 static void
 put_whens(struct writer *d)
 {
@@ -651,7 +652,7 @@ written_out(const recording *run, size_t nruns, arena *a, char **text, size_t *l
     compilation c = { 0 }, again = { 0 };
     strbuf out = { 0 };
     struct writer d = { .run = run, .nruns = nruns, .a = a, .out = &out };
-    /* what experiments give stays theirs */
+    /* what experiments set stays in the experiments */
     compile_options plain = { .experiment = run->experiment, .bare = true }, co = { .experiment = run->experiment };
     enum writing result = WRITTEN;
 

@@ -1,9 +1,9 @@
-/* writeout.h - a model with its components, loops, arrays and conditional parts written out: each part once, in the
- * model's own text
+/* writeout.h - writes out components, loops, arrays and conditional parts: each part stands once in the model's own
+ * text
  *
- * For changes of one part that the text makes with others. Full names become plain ones, `front.spring[2]`
- * front_spring_2; values are in SI; experiments are kept, with their names changed likewise. Comments and layout of the
- * model are lost, functions are put in where they were called.
+ * This allows a change of one part that the original text makes together with others. Full names become plain ones:
+ * `front.spring[2]` becomes front_spring_2. Values are in SI. Experiments are kept, with names changed in the same way.
+ * Comments and layout are lost, and functions are substituted where they were called.
  */
 #ifndef BG_WRITEOUT_H
 #define BG_WRITEOUT_H
@@ -12,11 +12,12 @@
 
 /* "front.spring[2].q" -> "front_spring_2.q"; in the arena. */
 const char *written_name(arena *a, const char *full);
-/* Does the text of the model say each part once already? */
+/* Does each part already stand once in the model's text? */
 bool is_written_out(const compilation *c);
-/* WRITTEN_APART: what one experiment gives the model makes for another; no text says both. */
+/* WRITTEN_APART: experiments give sizes that make different models, so that no single text serves all. */
 enum writing { WRITTEN, WRITTEN_APART, WRITTEN_NOT };
-/* run: of one model, without overrides; that of the first is written, with its sizes. *text: free it, or *why. */
+/* run: recordings of one model, without overrides; the model is written with the sizes of the first. *text: free() it,
+ * or *why. */
 enum writing written_out(const recording *run, size_t nruns, arena *a, char **text, size_t *length, char **why);
 
 #endif

@@ -1,7 +1,7 @@
-/* writeout_experiments.c - the experiments of a model that is written out part by part
+/* writeout_experiments.c - writes the experiments of a model that is written out part by part
  *
- * As they are written, with the names of parts changed. What names several things at once, an array, a range of one or
- * a component, is said item by item, as the experiment makes it.
+ * They are copied with the names of parts changed. An item that names several things at once (an array, a range of one,
+ * a component) is written item by item, as the experiment expands it.
  */
 #include <string.h>
 
@@ -12,8 +12,8 @@
 struct made {
     compilation c;
     struct writer w;
-    bool *said;       /* [var] a let was written */
-    bool there, kept; /* all that is kept was said */
+    bool *said;       /* [var] a `let` for it was written */
+    bool there, kept; /* kept: everything that is kept was written */
 };
 
 static const char *
@@ -31,7 +31,7 @@ rename_ref(struct writer *d, const ast_ref *r, edits *e)
         edits_replace(e, r->at.begin, r->at.end, now, strlen(now));
 }
 
-/* ---------------------------------------------------------------- what names several things */
+/* ---------------------------------------------------------------- items that name several things */
 
 static bool
 names_one(const struct writer *d, const ast_ref *r)
@@ -72,7 +72,7 @@ lies_in(span at, span in)
     return span_known(at) && at.begin >= in.begin && at.end <= in.end;
 }
 
-/* Is this index one that the text says: a number, in a range of numbers? What is no plain number is taken to be it. */
+/* Does this index, a number or a range of numbers in the text, include i? Anything else counts as included. */
 static bool
 is_index(const ast_index *x, double i)
 {
@@ -82,7 +82,7 @@ is_index(const ast_index *x, double i)
            (x->to->kind != AST_NUMBER || x->to->number.value >= i);
 }
 
-/* Does a reference name this variable: "m" and "m[1..2]" m[2], "cell.k" cell[3].k? */
+/* Does a reference name this variable? "m" and "m[1..2]" name m[2], "cell.k" names cell[3].k. */
 static bool
 names_variable(const ast_ref *r, const char *name)
 {
@@ -230,7 +230,7 @@ made_free(struct made *m)
 
 /* ---------------------------------------------------------------- an experiment */
 
-/* What an experiment gives a size of the model, as it is written; NULL: nothing. */
+/* The value that an experiment gives to a size of the model, as written; NULL: none. */
 static const char *
 size_given(const struct writer *d, const ast_experiment *x, const char *size)
 {
@@ -245,7 +245,7 @@ size_given(const struct writer *d, const ast_experiment *x, const char *size)
     return out;
 }
 
-/* Those that were asked for have the same, however they say it. */
+/* Does the experiment give other sizes than the requested ones, which all agree? */
 static bool
 has_other_sizes(const struct writer *d, const ast_experiment *x)
 {
@@ -271,7 +271,7 @@ has_other_sizes(const struct writer *d, const ast_experiment *x)
     return other;
 }
 
-/* Is an experiment of the text made from this one? */
+/* Does another experiment of the text inherit from this one? */
 static bool
 is_needed(const struct writer *d, const ast_experiment *x)
 {
@@ -308,7 +308,7 @@ rename_item(struct writer *d, const ast_exp_item *item, edits *e)
     vec_free(&refs);
 }
 
-/* Says an item as the experiment makes it; all that is kept with the first that says so. */
+/* Writes an item as the experiment expands it; the first `keep` lists everything that is kept. */
 static void
 say_item(struct made *m, const ast_exp_item *item, edits *e)
 {
@@ -339,7 +339,7 @@ writer_experiment(struct writer *d, const ast_experiment *x)
     bool several = false, lets = false;
     char *why = NULL;
 
-    if (has_other_sizes(d, x)) { /* the text has those of the experiments that were asked for */
+    if (has_other_sizes(d, x)) { /* the text has the sizes of the requested experiments */
         bool needed = is_needed(d, x);
 
         strbuf_printf(d->out,
@@ -354,7 +354,7 @@ writer_experiment(struct writer *d, const ast_experiment *x)
         bool one = is_as_written(d, &x->item[i]);
 
         several |= !one;
-        lets |= !one && x->item[i].kind == AST_EXP_LET; /* one entry of what another gives as a whole */
+        lets |= !one && x->item[i].kind == AST_EXP_LET; /* one entry of an array that is given as a whole */
     }
     if (several)
         make(d, x, &m);
@@ -375,7 +375,7 @@ writer_experiment(struct writer *d, const ast_experiment *x)
     }
     if (edits_seal(&e, strlen(d->text), &why))
         edits_apply(&e, d->text, strlen(d->text), &all);
-    /* all edits are in the experiment, which keeps its distance from the end */
+    /* all edits lie in the experiment, whose distance from the end of the text does not change */
     if (all.n)
         strbuf_add(d->out, all.at + x->at.begin, all.n - x->at.begin - (strlen(d->text) - x->at.end));
     strbuf_puts(d->out, "\n");
