@@ -218,6 +218,23 @@ factor_or_keep(const program_block *b, struct block_run *run, size_t *singular)
     return run->sized;
 }
 
+/* A solution of which only sums are determined, and which steps have left uneven, shared evenly: what is least of all
+ * that solve the same linear equations, if it solves these. */
+static void
+share_evenly(evaluator *v, const program_block *b, struct block_run *run, const double *offset)
+{
+    bool solves = factor_shared_step(run->factor, run->at->value, run->at->r, run->at->z, true, run->at->step, NULL);
+
+    for (uint32_t i = 0; i < b->n && solves; i++)
+        run->at->trial[i] = run->at->z[i] - run->at->step[i];
+    if (solves)
+        residuals_beside(v, b, run->at->trial, offset, run->at->r);
+    for (uint32_t i = 0; i < b->n && solves; i++)
+        solves = fabs(run->at->r[i]) <= fmax(CONVERGED * run->weight[i], NOTHING);
+    if (solves)
+        memcpy(run->at->z, run->at->trial, b->n * sizeof(double));
+}
+
 static int
 iterate(evaluator *v, const program_block *b, struct block_run *run, const double *offset)
 {
@@ -263,6 +280,8 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
             /* the last step costs nothing more and rounds well */
             for (uint32_t i = 0; i < b->n && norm <= CONVERGED; i++)
                 run->at->z[i] -= run->at->step[i];
+            if (shared > 1 && !run->keeps)
+                share_evenly(v, b, run, offset);
             return 0;
         }
         /* steps at rounding level that no longer reduce the residual */
