@@ -1,6 +1,7 @@
 /* blocks.c - see blocks.h */
 #include <stdlib.h>
 #include <string.h>
+#include "alike.h"
 #include "blocks.h"
 #include "rates.h"
 #include "rough.h"
@@ -349,6 +350,7 @@ make_block(struct sorter *s)
     struct insts composed = { 0 };
     eq_block b = { .unknown0 = (uint32_t)e->unknown.n, .residual0 = (uint32_t)e->residual.n, .at = SPAN_NONE };
     var_id closed = VAR_NONE; /* the unknown, where it has a closed form */
+    alike same;
     bool small;
 
     for (size_t i = 0; i < s->members.n; i++) {
@@ -468,6 +470,8 @@ make_block(struct sorter *s)
     }
     for (size_t i = 0; i < explicit_.n; i++)
         s->local[explicit_.at[i]] = 0;
+    alike_leave_out(e, b.unknown0, b.residual0, &same);
+    b.n = (uint32_t)(e->unknown.n - b.unknown0);
 
     if (b.n)
         remember_circle(s, e->unknown.at[b.unknown0]);
@@ -503,9 +507,9 @@ make_block(struct sorter *s)
 
         for (size_t i = 0; i < explicit_.n && e->unknown.n > b.unknown0 + b.n; i++)
             if (inst_known(composed.at[i])) {
-                inst d = rough_reuse(z, composed.at[i]);
+                inst given = alike_replace(e, &same, composed.at[i]), d = rough_reuse(z, given);
 
-                if (!inst_equal(f, d, composed.at[i]))
+                if (!inst_equal(f, d, given))
                     e->var.at[explicit_.at[i]].def = d;
             }
         rough_free(z);
@@ -521,8 +525,15 @@ make_block(struct sorter *s)
         }
         vec_push(&e->block, b);
     }
+    for (size_t i = 0; i < same.same.n; i++) { /* nodes of their own now, like what has a closed form */
+        var_id v = same.same.at[i].v;
+
+        e->var.at[v].rank = e->nranks++;
+        s->mark[v].index = s->mark[v].low = ++s->counter;
+    }
     for (size_t i = 0; i < order.n; i++)
-        if (e->var.at[order.at[i]].kind == DEF_EXPLICIT && order.at[i] != closed)
+        if (e->var.at[order.at[i]].kind == DEF_EXPLICIT && order.at[i] != closed &&
+            map_get(&same.of, order.at[i]) == MAP_NONE)
             e->var.at[order.at[i]].rank = e->nranks++;
     vec_free(&explicit_);
     vec_free(&candidates);
@@ -533,6 +544,7 @@ make_block(struct sorter *s)
     vec_free(&done);
     vec_free(&ready);
     vec_free(&composed);
+    alike_free(&same);
 }
 
 static void

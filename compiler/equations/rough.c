@@ -155,15 +155,39 @@ put_slot(pool *p, node root, node n, node slot)
     return r;
 }
 
-/* The same for the slots in any order. */
+/* The same for the slots in any order, numbers of the text by their values. */
 static uint64_t
 hash_of(const flat_model *f, inst i)
 {
     uint64_t h = i.n;
 
-    for (uint32_t k = 0; k < i.n; k++)
-        h += bg_hash_mix(f->slot.at[i.first + k], 17);
+    for (uint32_t k = 0; k < i.n; k++) {
+        var_id v = f->slot.at[i.first + k];
+        uint64_t what = v;
+
+        if (f->var.at[v].kind == VAR_LITERAL) {
+            double value = var_value(f, v);
+
+            memcpy(&what, &value, sizeof what);
+        }
+        h += bg_hash_mix(what, 17);
+    }
     return h;
+}
+
+/* The slot of i for v, or for a number of the text that is equal to it; NONE. */
+static uint32_t
+slot_like(const flat_model *f, inst i, var_id v)
+{
+    uint32_t k = inst_slot_of(f, i, v);
+
+    for (uint32_t j = 0; k == NONE && f->var.at[v].kind == VAR_LITERAL && j < i.n; j++) {
+        var_id w = f->slot.at[i.first + j];
+
+        if (f->var.at[w].kind == VAR_LITERAL && var_value(f, w) == var_value(f, v))
+            k = j;
+    }
+    return k;
 }
 
 /* The same expression, though its slots may be in another order? */
@@ -176,7 +200,7 @@ is_same(const flat_model *f, inst a, inst b)
     if (inst_equal(f, a, b))
         return true;
     for (uint32_t k = 0; k < b.n && same; k++) {
-        uint32_t at = inst_slot_of(f, a, f->slot.at[b.first + k]);
+        uint32_t at = slot_like(f, a, f->slot.at[b.first + k]);
 
         same = at != NONE;
         vec_push(&with, same ? ex_slot(f->pool, at) : NODE_NONE);
@@ -267,6 +291,24 @@ start(equations *e, var_id like, bool roots)
     z->position = e->f->var.at[like].position;
     z->at = var_at(e->f, like);
     return z;
+}
+
+bool
+rough_grows(const equations *e, const map *variables, uint32_t residual0)
+{
+    const flat_model *f = e->f;
+    bool grows = false;
+
+    for (size_t i = residual0; i < e->residual.n && !grows; i++) {
+        inst r = e->residual.at[i];
+        bool *flag = bg_calloc(2 * (size_t)r.n + 1, sizeof *flag);
+
+        for (uint32_t k = 0; k < r.n; k++)
+            flag[k] = map_get(variables, f->slot.at[r.first + k]) != MAP_NONE;
+        grows = find_rough(f->pool, r.root, false, flag, r.n, flag + r.n) != NODE_NONE;
+        free(flag);
+    }
+    return grows;
 }
 
 unfolding *

@@ -18,6 +18,8 @@
 
 typedef struct unfolding unfolding;
 
+/* Do residuals from residual0 on have exponentials or logarithms of these variables? */
+bool rough_grows(const equations *e, const map *variables, uint32_t residual0);
 /* For the block being made, the last one: its unknowns from unknown0 on, its residuals from residual0 on. New ones come
  * behind them. */
 unfolding *rough_unfold(equations *e, uint32_t unknown0, uint32_t residual0);
