@@ -11,17 +11,17 @@
 #include "tangent.h"
 
 #define SLOPE "a law has no finite slope there, or the linearised equations are singular"
-static const double MOST_NUMBERS = 2.5e8; /* of a recorded run: 2 GB */
-/* A step is kept by its states at Lobatto's places: the polynomial through them is the integrator's own. */
+static const double MOST_NUMBERS = 2.5e8; /* limit for a recorded run: 2 GB */
+/* A step is kept by its states at Lobatto's points; the polynomial through them is the integrator's own. */
 enum { PLACES = 6 };
 static const double place[PLACES] = {
     0, 0.11747233803526765, 0.35738424175967745, 0.64261575824032255, 0.88252766196473235, 1
 };
 
-/* A step, or (event not NO_INDEX) what happened between two. */
+/* A step, or (event not NO_INDEX) what happened between two steps. */
 struct record {
     double t0, t1;
-    size_t states, modes, event; /* numbers in the tape's lists */
+    size_t states, modes, event; /* positions in the tape's lists */
 };
 
 struct tape {
@@ -30,17 +30,17 @@ struct tape {
     tangent *tangent;
     outset *outset;
     crossings *crossings;
-    paced paced;              /* lambda and gradient of all outputs, on the way back */
-    const struct record *at;  /* the step at hand */
+    paced paced;              /* lambda and gradient of all outputs, integrated backwards */
+    const struct record *at;  /* the current step */
     double *gathered, *scale; /* scale: [nx] of the states */
-    double *size;             /* [outputs] of them, though they be zero at the end */
-    size_t nx, nmodes, each;  /* each: numbers a step */
+    double *size;             /* [outputs] sizes of the outputs over the run, since they may be zero at its end */
+    size_t nx, nmodes, each;  /* each: numbers kept for a step */
     VEC(struct record) record;
     VEC(double) states;
     VEC(double *) modes;
     VEC(crossing) event;
     double start;
-    double *resting; /* [nx] where the run set out, before its first events */
+    double *resting; /* [nx] the initial state, before the first events */
     size_t rest_modes;
     bool failed;
 };
@@ -52,7 +52,7 @@ no_value(struct tape *w, double t, const char *what)
     return forward_no_value(w->a->model, t, what);
 }
 
-/* The number of the present modes. */
+/* Number under which the present modes are kept. */
 static size_t
 keep_modes(struct tape *w, const double *modes)
 {
@@ -109,7 +109,7 @@ keep_states(struct tape *w, double t0, double t1, sim_dense *dense, void *of, do
     return true;
 }
 
-/* The states of the step at hand at t: Lagrange's polynomial. */
+/* The states within the current step at t, by Lagrange's polynomial. */
 static bool
 kept_dense(void *of, double t, double *x)
 {
@@ -184,7 +184,7 @@ on_jump(void *ctx, double t, const double *before, const double *modes_before, c
 
 /* ---------------------------------------------------------------- back */
 
-/* From t0 back to t1 within the step at hand; v: lambda [outputs][states], gradient [outputs][parameters]. */
+/* From t0 back to t1 within the current step; v: lambda [outputs][states], gradient [outputs][parameters]. */
 static bool
 map_back(void *ctx, double t0, double t1, double *v, double *rounding)
 {
@@ -209,7 +209,8 @@ map_back(void *ctx, double t0, double t1, double *v, double *rounding)
     return true;
 }
 
-/* By a parameter: what its own size moves the output by. One of size zero has none: there lambda alone counts. */
+/* For a parameter: the change of the output that its own size causes. A parameter of zero has no size: then lambda
+ * alone counts. */
 static void
 least_of(void *ctx, const double *seen, double *floor)
 {
@@ -240,7 +241,7 @@ back_over_event(struct tape *w, const crossing *c, double *v)
     return true;
 }
 
-/* From the end to the start. */
+/* From the end of the run to its start. */
 static bool
 go_back(struct tape *w, double *lambda)
 {
@@ -274,7 +275,7 @@ go_back(struct tape *w, double *lambda)
     return fine;
 }
 
-/* What lambda at the start says of parameters that initial values or the equilibrium follow. */
+/* Adds to the gradient what lambda at the start says of parameters that determine initial values or the equilibrium. */
 static bool
 through_start(struct tape *w, const double *lambda)
 {

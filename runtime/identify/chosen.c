@@ -5,7 +5,7 @@
 
 #include "model_graph.h"
 
-/* Up to the next comma that is not in brackets. */
+/* Length up to the next comma outside brackets. */
 static size_t
 item_length(const char *list)
 {
@@ -77,7 +77,7 @@ jumps(const bg_model *m, size_t state)
     return false;
 }
 
-/* "spring.q(0)" or "mass.p(+)", of n letters. */
+/* Parses "spring.q(0)" or "mass.p(+)", of n letters. */
 static bool
 choose_state(const bg_model *m, const char *text, size_t n, chosen *c, char **why)
 {
@@ -138,7 +138,7 @@ chosen_everything(const bg_model *m, const char *list, bool initial, chosen *c, 
         chosen more;
 
         fine = chosen_parameters(m, rest.n ? rest.at : NULL, &more, why);
-        if (!fine && !list && c->initial.n + c->jump.n) { /* none that are numbers */
+        if (!fine && !list && c->initial.n + c->jump.n) { /* none of them is a number */
             free(*why);
             *why = NULL;
             fine = true;
@@ -159,8 +159,8 @@ chosen_free(chosen *c)
     vec_free(&c->name);
 }
 
-/* Does one of reads->read[from .. to) read v, through parameters and signals too? seen: [variables] with what was found
- * out, 1 no, 2 yes. */
+/* Does one of reads->read[from .. to) read v, through parameters and signals too? seen: [variables] results so far, 1:
+ * no, 2: yes. */
 static bool
 reads_it(const model_reads *reads, uint32_t from, uint32_t to, var_id v, uint8_t *seen, int depth)
 {

@@ -5,21 +5,22 @@
 #include <math.h>
 #include <string.h>
 
-/* How far parameters and states are moved where a derivative is taken by differences, in parts of their size. */
+/* Steps of central differences by parameters and states, relative to their size. */
 static const double MOVE = 1e-5;
-/* Of it, the time by which a crossing is moved to see how fast conditions move; of the run, how near to its border in
- * time a condition is that switched, and one that switched back at once. */
+/* TIME_MOVE, relative to that step: the shift in time that measures how fast conditions change. Relative to the length
+ * of the run: NEAR, how near in time a condition that switched is to its border, and AT_BORDER, one that switched back
+ * at once. */
 static const double TIME_MOVE = 1e-2, NEAR = 1e-4, AT_BORDER = 1e-9;
-/* Of what a state moves by in the whole run at its rate: a state that is zero there is moved by a part of this. */
+/* A state that is zero is moved by this share of its rate times the length of the run. */
 static const double RUN_SHARE = 1e-3;
-/* Rates that differ by less than this part are the same. */
+/* Rates that differ by less than this, relatively, are the same. */
 static const double SAME = 1e-12;
-/* A state that is less than this part of its usual size is at zero, and what is left of it no measure. */
+/* A state below this share of its usual size is at zero; its value is no measure of size. */
 static const double AT_ZERO = 1e-9;
-/* A condition that would take a run this many times as long to change by its own size only touches its border: where it
- * turns is anywhere nearby, and no slope tells. */
+/* A condition that would need this many times the length of the run to change by its own size only touches its border:
+ * the time of the event is then undetermined. */
 static const double TOUCHES = 1e6;
-/* Memories that read other memories, at most so deep. */
+/* Greatest depth of memories that read other memories. */
 enum { MOST_DEPTH = 8 };
 
 struct crossings {
@@ -138,9 +139,9 @@ crossings_fire(crossings *w, size_t when, bool first, const double *x)
     vec_push(&w->fired, ((firing){ when, first, copy_of(x, w->nx), copy_of(model_modes(w->m), w->nmodes) }));
 }
 
-/* ---------------------------------------------------------------- what made it happen */
+/* ---------------------------------------------------------------- cause of an event */
 
-/* How far from its border the condition k with value g is. */
+/* Distance of condition k with value g from its border. */
 static double
 from_border(const struct model_mode *mode, double g)
 {
@@ -155,7 +156,8 @@ from_border(const struct model_mode *mode, double g)
     return away;
 }
 
-/* The conditions a little before and behind c, into w->g, with modes and rates as before it. False: they have none. */
+/* Evaluates the conditions a little before and after c into w->g, with modes and rates as before the event. False: they
+ * are not defined. */
 static bool
 look_around(crossings *w, const crossing *c, double *d)
 {
@@ -171,8 +173,8 @@ look_around(crossings *w, const crossing *c, double *d)
     return true;
 }
 
-/* After a look around: how far in time the condition k is from its border there, and its slope. False: it only touches,
- * or nothing is known. */
+/* After look_around: the distance in time of condition k from its border, and its slope. False: it only touches the
+ * border, or nothing is known. */
 static bool
 crosses(const crossings *w, size_t k, double d, double *away, double *slope)
 {
@@ -186,7 +188,7 @@ crosses(const crossings *w, size_t k, double d, double *away, double *slope)
     return mode.kind != MODE_GIVEN && isfinite(dg) && fabs(dg) * w->length * TOUCHES > w->size[k];
 }
 
-/* Did k change? Where x comes to rest at zero, sign(x) keeps its side and its MODE_STICK is on. */
+/* Did condition k change? Where x comes to rest at zero, sign(x) keeps its side and its MODE_STICK turns on. */
 static bool
 changed(const crossings *w, const crossing *c, size_t k)
 {
@@ -196,8 +198,8 @@ changed(const crossings *w, const crossing *c, size_t k)
            (mode.kind == MODE_SIGN && c->modes[mode.partner] == 0 && c->modes_after[mode.partner] != 0);
 }
 
-/* Which condition made the switching: of those that changed the one that is nearest to its border in time. One that
- * made the states jump may have changed back at once; it is at its border. */
+/* Finds the condition that caused the event: among those that changed, the one nearest to its border in time. A
+ * condition that made the states jump may have changed back at once; it is at its border. */
 static void
 find_trigger(crossings *w, crossing *c, bool jumped)
 {
@@ -226,7 +228,7 @@ switched(const crossings *w, const crossing *c)
     return false;
 }
 
-/* Rates on both sides of c, and whether when it happens matters at all. Leaves the modes as before it. */
+/* Rates on both sides of c, and whether its time matters. Leaves the modes as before the event. */
 static bool
 take_rates(crossings *w, crossing *c, const double *after, bool *jumped)
 {
@@ -257,15 +259,15 @@ crossing_at(const crossings *w, double t, const double *x, const double *modes, 
                        .sample = NO_INDEX };
 }
 
-/* ---------------------------------------------------------------- several at one instant */
+/* ---------------------------------------------------------------- several events at one instant */
 
-/* Conditions that reach their borders at one instant by chance each have a time of their own. */
+/* Conditions that reach their borders at one instant by coincidence; each has a time of its own. */
 struct apart {
-    VEC(size_t) trigger; /* in the order of what they do: what fires last */
-    VEC(size_t) owner;   /* of each firing: its place in trigger */
+    VEC(size_t) trigger; /* in the order of their effects: of what fires last */
+    VEC(size_t) owner;   /* for each firing: its place in `trigger` */
 };
 
-/* Does the condition k by itself make the firing? */
+/* Does condition k alone cause the firing? */
 static bool
 starts(crossings *w, const crossing *c, const firing *f, size_t k)
 {
@@ -280,7 +282,7 @@ starts(crossings *w, const crossing *c, const firing *f, size_t k)
     return yes;
 }
 
-/* Into what does c come apart? False: it is one, or what acts together cannot be told apart. */
+/* Splits c into crossings with one condition each. False: it is one, or its effects cannot be separated. */
 static bool
 find_apart(crossings *w, const crossing *c, struct apart *a)
 {
@@ -293,7 +295,7 @@ find_apart(crossings *w, const crossing *c, struct apart *a)
         bool turned = c->modes[k] != c->modes_after[k];
         enum mode_kind kind = mode.kind;
 
-        if (mode.relay && c->modes_after[mode.partner] == 0) /* it does not slide: its condition says all */
+        if (mode.relay && c->modes_after[mode.partner] == 0) /* not sliding: its condition alone counts */
             continue;
 
         for (size_t j = 0; j < c->fired.n && !turned; j++)
@@ -320,7 +322,7 @@ find_apart(crossings *w, const crossing *c, struct apart *a)
             for (size_t i = 0; i < at_border.n && k == NO_INDEX; i++)
                 if (starts(w, c, &c->fired.at[j], at_border.at[i]))
                     k = at_border.at[i];
-            /* one that an earlier one makes happens with it */
+            /* caused by an earlier one: happens with it */
             if (k == NO_INDEX ? last == NO_INDEX : last != NO_INDEX && a->trigger.at[last] == k) {
                 apart = k != NO_INDEX;
                 vec_push(&a->owner, last);
@@ -339,7 +341,7 @@ find_apart(crossings *w, const crossing *c, struct apart *a)
     return apart && a->trigger.n > 1;
 }
 
-/* c as one crossing for each of its conditions, one after the other. */
+/* Evaluates c as one crossing for each of its conditions, one after the other. */
 static bool
 take_apart(crossings *w, crossing *c, const struct apart *a, const double *after, crossing *part)
 {
@@ -427,7 +429,8 @@ crossings_begin(crossings *w, double t, const double *x, crossing *c)
 
 /* ---------------------------------------------------------------- differences */
 
-/* x and parameter q moved by e, time by e times dt: conditions, or reinits with the modes as they are. */
+/* Conditions (or, with `reinits`, values that are set, with the present modes) where x and parameter q are moved by e
+ * along the direction and time by e times dt. */
 static bool
 moved_values(crossings *w, double t, const double *x, const double *direction, size_t q, double e, double dt,
              bool reinits, double *to)
@@ -447,8 +450,8 @@ moved_values(crossings *w, double t, const double *x, const double *direction, s
     return status == 0;
 }
 
-/* How large state i is where it is x, changing by `change` nearby. What ideal switches do to it is linear: there it is
- * of its usual size, though it be at zero. */
+/* Size of state i at value x, which changes by `change` nearby. What ideal switches do is linear: for them it has its
+ * usual size even at zero. */
 static double
 state_size(const crossings *w, size_t i, double x, double change, bool linear)
 {
@@ -459,7 +462,7 @@ state_size(const crossings *w, size_t i, double x, double change, bool linear)
     return size > DBL_MIN ? size : 1;
 }
 
-/* By how much the states are moved along a direction, in parts of it. */
+/* Step along a direction, relative to the direction. */
 static double
 direction_step(const crossings *w, const double *x, const double *direction, bool linear)
 {
@@ -471,7 +474,7 @@ direction_step(const crossings *w, const double *x, const double *direction, boo
     return part > 0 ? MOVE / part : MOVE;
 }
 
-/* Both sides; *e: by how much, in parts of the direction. */
+/* Values on both sides; *e: the step, relative to the direction. */
 static bool
 both_sides(crossings *w, double t, const double *x, const double *direction, size_t q, double *e, double dt,
            bool reinits)
@@ -483,7 +486,7 @@ both_sides(crossings *w, double t, const double *x, const double *direction, siz
            moved_values(w, t, x, direction, q, -*e, dt, reinits, reinits ? w->reinit[1] : w->g[1]);
 }
 
-/* How the time of a sample moves with parameter q. */
+/* Derivative of the time of a sample by parameter q. */
 static double
 sample_moves(crossings *w, const crossing *c, size_t q)
 {
@@ -503,7 +506,7 @@ sample_moves(crossings *w, const crossing *c, size_t q)
 
 /* ---------------------------------------------------------------- forward */
 
-/* What is set at a firing by its direction of change `ahead`: into it. memories: those alone, else all. */
+/* Replaces `ahead` by what the firing makes of it. memories: only memories of `previous`, else all that is set. */
 static bool
 set_ahead(crossings *w, const crossing *c, const firing *f, size_t q, double dt, bool memories)
 {
@@ -520,7 +523,7 @@ set_ahead(crossings *w, const crossing *c, const firing *f, size_t q, double dt,
     return true;
 }
 
-/* How deep memories of a `when` may read one another. */
+/* Depth to which memories of a `when` read one another. */
 static size_t
 memory_depth(const crossings *w, size_t when)
 {
@@ -532,14 +535,14 @@ memory_depth(const crossings *w, size_t when)
     return depth < MOST_DEPTH ? depth : MOST_DEPTH;
 }
 
-/* 1 where reinit r makes state `jump` jump, and no memory follow; else 0. */
+/* 1 where reinit r makes state `jump` jump and is no memory; else 0. */
 static double
 of_size(const crossings *w, size_t r, size_t jump)
 {
     return model_reinit_state(w->m, r) == jump && !model_reinit_remembers(w->m, r);
 }
 
-/* What ideal switches leave of the states, these, parameter q and time moved by e times direction, 1 and dt. */
+/* The states after ideal switches acted, with states, parameter q and time moved by e times direction, 1 and dt. */
 static bool
 kicked(crossings *w, const crossing *c, const double *direction, size_t q, double e, double dt, double *to)
 {
@@ -557,7 +560,7 @@ kicked(crossings *w, const crossing *c, const double *direction, size_t q, doubl
     return fine;
 }
 
-/* `ahead` through what ideal switches do to the states as they close: charges are shared, currents stop. */
+/* Replaces `ahead` by what closing ideal switches make of it: charges are shared, currents stop. */
 static bool
 kick_ahead(crossings *w, const crossing *c, size_t q, double dt)
 {
@@ -609,14 +612,14 @@ crossing_forward(crossings *w, const crossing *c, size_t q, size_t jump, double 
 
 /* ---------------------------------------------------------------- back */
 
-/* By how much state i is moved, at a crossing. */
+/* Step of a difference by state i at an event. */
 static double
 state_step(const crossings *w, const crossing *c, const double *x, size_t i, bool linear)
 {
     return MOVE * state_size(w, i, x[i], RUN_SHARE * w->length * c->rate[0][i], linear);
 }
 
-/* lambda through what a firing set: w->given holds lambda of what each reinit gives. */
+/* Carries lambda back through a firing; w->given holds lambda of the values that each reinit sets. */
 static bool
 back_through(crossings *w, const crossing *c, const firing *f, bool memories, double *lambda, double *by_time,
              double *gradient)
@@ -654,7 +657,7 @@ back_through(crossings *w, const crossing *c, const firing *f, bool memories, do
     return true;
 }
 
-/* lambda through what ideal switches do to the states. */
+/* Carries lambda back through the action of ideal switches. */
 static bool
 kick_back(crossings *w, const crossing *c, double *lambda, double *by_time, double *gradient)
 {
@@ -685,7 +688,7 @@ kick_back(crossings *w, const crossing *c, double *lambda, double *by_time, doub
     return fine;
 }
 
-/* lambda of the time of the crossing, to states and parameters. */
+/* Distributes lambda of the time of the event to states and parameters. */
 static bool
 back_through_time(crossings *w, const crossing *c, double by_time, double *lambda, double *gradient)
 {

@@ -1,11 +1,11 @@
-/* crossing.h - what happens to small changes of states and parameters where something switches, jumps or is sampled
+/* crossing.h - how small changes of states and parameters pass an event: a switching, a jump or a sample
  *
- * The time of a switching moves: with g the condition that changed sign, f- and f+ the rates before and after,
+ * The time of a switching moves. With g the condition that changes sign, and f-, f+ the rates before and after:
  *     dt = -(g_x s + g_q)/(g_x f- + g_t),   s+ = R(s + f- dt, q, dt) - f+ dt
- * R being what the events did, one after the other in the order in which they acted (states themselves without any),
- * then what ideal switches that close do (charges are shared, a current stops).
- * The time of a sample is a formula of parameters. Slopes of conditions and of what is set are central differences.
- * Transposed, the same carries derivatives back.
+ * R is what the events did to the states, one after the other in the order in which they acted (the identity where they
+ * set none), followed by what closing ideal switches do (charges are shared, a current stops). The time of a sample is
+ * a formula of parameters. Slopes of conditions and of the values set are central differences. The transposed map
+ * carries derivatives backwards.
  *
  * source   Galan, Feehery, Barton (1999), Appl. Numer. Math. 31:17
  */
@@ -14,8 +14,8 @@
 
 #include "simulate.h"
 
-/* What one `when` or `every` did: the state and the modes that it found. first: the first sample, which sets memories
- * of `previous` before it. */
+/* What one `when` or `every` did: the state and modes before it. first: the first sample, which first sets the memories
+ * of `previous`. */
 typedef struct firing {
     size_t when;
     bool first;
@@ -25,39 +25,40 @@ typedef struct firing {
 typedef struct crossing {
     double t;
     double *x, *modes, *modes_after, *rate[2]; /* before; rates before and after */
-    double *kicked;                            /* the states that ideal switches act on then; NULL: there are none */
-    size_t trigger;                            /* the condition whose time it is, NO_INDEX: none */
-    double slope;                              /* of it in time */
-    size_t sample;                             /* the `every` whose time it is, NO_INDEX */
+    double *kicked;                            /* states before ideal switches act on them; NULL: none act */
+    size_t trigger;                            /* the condition that determines the time; NO_INDEX: none */
+    double slope;                              /* its slope in time */
+    size_t sample;                             /* the `every` that determines the time; NO_INDEX: none */
     VEC(firing) fired;
-    bool smooth; /* nothing fired, and the rates do not jump: when it happens does not matter */
+    bool smooth; /* nothing fired and the rates do not jump: the exact time does not matter */
 } crossing;
 void crossing_free(crossing *c);
 
 typedef struct crossings crossings;
 
-/* by: n parameters; length: of the run, s. All must outlive it. */
+/* by: n parameters; length: of the run, s. All of them must outlive the result. */
 crossings *crossings_new(bg_model *m, const var_id *by, size_t n, double length);
 void crossings_free(crossings *w);
-/* How large the states are, as far as is known by now (sim_scales): what differences of states at zero are taken by. */
+/* Sizes of the states as far as they are known (sim_scales): steps of differences for states that are zero. */
 void crossings_scales(crossings *w, const double *scale);
-/* As a follower (simulate.h) is told them. False: something has no value there. Takes what fired since the last.
- * part: n crossings, one after the other, for conditions that reach their borders at one instant have times of their
- * own; each to be freed, and the array. */
+/* Called as a follower (simulate.h) is told of events. False: a value is not defined. */
 void crossings_fire(crossings *w, size_t when, bool first, const double *x);
 bool crossings_jump(crossings *w, double t, const double *x, const double *modes, const double *after, crossing **part,
                     size_t *n);
 /* The same at the start of the run, at x, where time does not move: what fired, and what ideal switches that are closed
  * make of the states. False: neither. */
 bool crossings_begin(crossings *w, double t, const double *x, crossing *c);
-size_t crossings_lost(const crossings *w); /* whose time could not be moved: a condition only touches there */
+/* number of crossings whose time could not be differentiated, because a condition only touches its border */
+size_t crossings_lost(const crossings *w);
 
-/* s behind it from s before, in place. q: the parameter, jump: the state whose jumps move in size; NO_INDEX: none. */
+/* Replaces s before the event by s after it. q: the parameter; jump: the state whose jumps are varied; NO_INDEX:
+ * none. */
 bool crossing_forward(crossings *w, const crossing *c, size_t q, size_t jump, double *s);
-/* lambda before from that behind, in place; adds to the gradient and to that by the sizes of jumps [states]. */
+/* Replaces lambda after the event by lambda before it; adds to the gradient and to the derivatives by sizes of jumps
+ * [states]. */
 bool crossing_back(crossings *w, const crossing *c, double *lambda, double *gradient, double *by_jump);
 
-/* How far a parameter is moved where a derivative is taken by differences. */
+/* Step of a central difference by a parameter. */
 double parameter_step(const bg_model *m, var_id v);
 
 #endif

@@ -17,7 +17,7 @@ swap_rows(size_t n, double *a, double *b)
     }
 }
 
-/* Row d gets a pivot, the greatest entry from there on, which the other rows are rid of. */
+/* Finds a pivot for row d, the greatest entry of the remaining rows, and eliminates it from the other rows. */
 static size_t
 pivot_row(size_t n, size_t count, double *v, size_t d)
 {

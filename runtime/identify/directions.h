@@ -1,8 +1,8 @@
-/* directions.h - what data do not tell, taken apart
+/* directions.h - directions in parameter space that data do not determine, made easy to read
  *
- * Where several directions are unknown, any turn of them among each other is as good. Here each is made of as few
- * parameters as can be: one that nothing reads stands alone, and so do groups of parameters that have nothing to do
- * with each other.
+ * Where several directions are undetermined, any basis of their span is equally valid. This one makes each direction of
+ * as few parameters as possible: a parameter that nothing reads stands alone, and so do groups of parameters that are
+ * independent of each other.
  *
  * source   reduced echelon form; Golub, Van Loan: Matrix Computations, 3.4 (complete pivoting)
  */
@@ -11,8 +11,8 @@
 
 #include <stddef.h>
 
-/* v: [count][n], independent of each other; out: as many of the same span, each of length 1, ordered by the parameter
- * that it alone has (of which there is one). */
+/* v: in [count][n], linearly independent; out: a basis of the same span, each vector of length 1 and with one parameter
+ * that no other vector has, ordered by that parameter. */
 void directions_part(size_t n, size_t count, double *v);
 
 #endif

@@ -8,8 +8,8 @@
 
 /* ---------------------------------------------------------------- designs */
 
-/* Length of the shortest product of generators that is the identity. word: factor and the base factors it is made of,
- * as bits of factors. */
+/* Length of the shortest product of generators that is the identity. word: a factor and the base factors whose product
+ * it is, as bits. */
 static size_t
 shortest_word(const design *d, size_t upto)
 {
@@ -28,7 +28,7 @@ shortest_word(const design *d, size_t upto)
     return least;
 }
 
-/* Generators for the dropped factors that reach a resolution, the shortest that do, one after the other. */
+/* Finds generators for the dropped factors that reach a resolution; for each factor the shortest one that does. */
 static bool
 reach(design *d, size_t resolution)
 {
@@ -72,7 +72,7 @@ design_levels(const design *d, size_t i)
     uint64_t levels = 0;
 
     for (size_t k = 0; k < d->factors; k++) {
-        /* the sign of a product of signs: high where the number of low ones among them is even */
+        /* the sign of a product of signs: high where an even number of them is low */
         unsigned low = (unsigned)__builtin_popcountll(d->generator[k] & ~(uint64_t)i);
 
         levels |= (uint64_t)(low % 2 == 0) << k;

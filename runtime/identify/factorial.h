@@ -1,9 +1,9 @@
 /* factorial.h - two-level factorial designs and their analysis of variance
  *
- * Run i has factor k at its high level where bit k of design_levels(i) is set. A full design has 2^k runs; a fraction
- * 2^(k-p), of which the last p factors are products of the others, chosen for the greatest resolution. An effect's sum
- * of squares is (contrast . response)^2 / runs; what main effects and two-factor interactions leave is error. Effects
- * that a fraction cannot tell apart share one sum.
+ * In run i factor k is at its high level where bit k of design_levels(i) is set. A full design has 2^k runs; a
+ * fractional one 2^(k-p), in which the last p factors are products of others, chosen for the greatest resolution. The
+ * sum of squares of an effect is (contrast . response)^2 / runs; what main effects and two-factor interactions do not
+ * explain is error. Effects that a fraction cannot distinguish share one sum.
  *
  * source   Box, Hunter, Hunter (1978), Statistics for Experimenters; Montgomery, Design and Analysis of Experiments
  */
@@ -18,11 +18,11 @@ enum { MOST_FACTORS = 32 };
 
 typedef struct design {
     size_t factors, base;             /* 2^base runs */
-    uint64_t generator[MOST_FACTORS]; /* of each factor: the base factors whose product it is */
+    uint64_t generator[MOST_FACTORS]; /* for each factor: the base factors whose product it is */
     size_t resolution;                /* SIZE_MAX: full */
 } design;
 
-/* False: so many runs cannot tell the main effects apart. */
+/* False: with so many runs main effects cannot be distinguished. */
 bool design_make(size_t factors, size_t dropped, design *d);
 static inline size_t
 design_runs(const design *d)
@@ -34,8 +34,8 @@ uint64_t design_levels(const design *d, size_t i);
 
 typedef struct effect {
     size_t a, b;      /* factors; b NO_INDEX: main effect */
-    size_t alias;     /* effect before it that shares its sum, NO_INDEX: none */
-    double sum, F, p; /* NAN without error to compare with */
+    size_t alias;     /* an earlier effect that shares its sum; NO_INDEX: none */
+    double sum, F, p; /* NAN where there is no error to compare with */
 } effect;
 typedef struct anova {
     effect *effect;
@@ -46,7 +46,7 @@ typedef struct anova {
 } anova;
 void anova_make(const design *d, const double *response, anova *a);
 
-/* Probability that an F of (m, n) degrees of freedom is greater than x. */
+/* Probability that an F-distributed variable with (m, n) degrees of freedom exceeds x. */
 double f_tail(double x, double m, double n);
 /* Spearman's rank correlation of a and b; ties share their rank. NAN where one of them is constant. */
 double rank_correlation(size_t n, const double *a, const double *b);

@@ -19,21 +19,21 @@ struct follower {
     tangent *tangent;
     outset *outset;
     crossings *crossings;
-    paced paced;       /* s, but of the variational integrator, whose steps are the model */
+    paced paced;       /* unused with the variational integrator, whose steps define the model */
     size_t nx, ny, nq; /* nq: columns */
     double *s;         /* [nq][nx] */
-    double *of_column; /* [nq] the size of what each is by, as far as its value tells it */
-    size_t *state_of;  /* [nq] the state whose initial value or jump it is, NO_INDEX: none */
+    double *of_column; /* [nq] size of the quantity of each column, as far as its value tells */
+    size_t *state_of;  /* [nq] the state whose initial value or jump it is; NO_INDEX: none */
     double *scale;     /* [nx] of the states */
     double *x, *y, *gathered;
-    sim_dense *dense; /* of the piece at hand */
+    sim_dense *dense; /* of the current piece */
     void *of;
-    size_t *parameter; /* [nq] of each column */
+    size_t *parameter; /* [nq] parameter of each column */
     double tiny;
     bool failed;
 };
 
-/* The parameter of a column, NO_INDEX: it is of an initial value or a jump. */
+/* The parameter of a column; NO_INDEX: the column is an initial value or a jump. */
 static size_t
 parameter_of(const struct follower *w, size_t column)
 {
@@ -95,7 +95,7 @@ close_follower(struct follower *w)
     free(w->parameter);
 }
 
-/* ---------------------------------------------------------------- a step, an observation */
+/* ---------------------------------------------------------------- steps and observations */
 
 bool
 forward_no_value(const bg_model *m, double t, const char *what)
@@ -133,14 +133,14 @@ least_of(void *ctx, const double *seen, double *floor)
         if (w->state_of[q] != NO_INDEX)
             w->of_column[q] = fmax(w->of_column[q], w->scale[w->state_of[q]]);
         paced_least(w->nx, w->scale, w->of_column[q], false, seen + q * w->nx, floor + q * w->nx);
-        /* of what has rested so far by what rests with it nothing else is known */
+        /* two quantities that have rested so far: no size of either is known */
         for (size_t i = 0; i < w->nx && w->state_of[q] != NO_INDEX && w->of_column[q] == 0; i++)
             if (w->scale[i] == 0)
                 floor[q * w->nx + i] = fmax(floor[q * w->nx + i], paced_share(1));
     }
 }
 
-/* s from t0 to t1, on which the dense output is good. */
+/* Carries s from t0 to t1, an interval on which the dense output is valid. */
 static bool
 step(struct follower *w, double t0, double t1, sim_dense *dense, void *of)
 {
@@ -200,7 +200,7 @@ on_piece(void *ctx, double t0, double t1, sim_dense *dense, void *of)
     return w->nq == 0 || step(w, t, t1, dense, of);
 }
 
-/* ---------------------------------------------------------------- events, the start */
+/* ---------------------------------------------------------------- events and the start */
 
 static void
 on_fire(void *ctx, size_t when, bool first, const double *x)

@@ -12,41 +12,42 @@
 #include "model_graph.h"
 #include "side_by_side.h"
 
-/* Singular values below this part of the greatest: the derivatives are no better. */
+/* Relative to the greatest singular value: smaller ones are below the accuracy of the derivatives. */
 static const double BLIND = 1e-7;
-/* A relative standard error along a direction above which the data do not tell. */
+/* A direction with a relative standard error above this counts as undetermined. */
 static const double VAGUE = 1;
-/* Activities are taken anew when a parameter moved by this part. */
+/* Activities are computed again when a parameter has moved by this relative amount. */
 static const double MOVED = 0.1;
-/* A parameter's share of a direction that is worth naming. */
+/* Smallest share of a parameter in a direction that is reported. */
 static const double SHARE = 1e-3;
-/* By which factor a parameter moves at most in a step: what hardly shows would else be sent anywhere, and runs there
- * take for ever. */
+/* Greatest factor by which a parameter moves in one step: a parameter with little effect would otherwise be sent to
+ * values where runs take very long. */
 static const double STRIDE = 2;
-/* Steps of a search, where nobody says: how many, and of a parameter's size the least. */
+/* Limits of a search where the user sets none: number of steps, and step size relative to the parameter. */
 enum { MOST_STEPS = 100 };
 static const double STEP_TOLERANCE = 1e-6;
-/* Costs of two ends that are one and the same: of the cost, and of each row, scaled to 1, where nothing is left. */
+/* Two costs belong to the same minimum if they differ by less than this relative to the cost, or, where nothing is
+ * left, per row (rows are scaled to 1). */
 static const double SAME_COST = 1e-6, SAME_ROW = 1e-12;
-/* A trial run takes at most so many times the steps of the longest that was accepted, or this number. */
+/* A trial run may take at most so many times the steps of the longest accepted run, or this number. */
 enum { MORE_STEPS = 20, FEW_STEPS = 20000 };
-/* A fit has lost its way where it leaves more than this part of the data's variance, or came to no end, and what it
- * leaves is no noise: the outputs swing, and it ended with some swings too many or too few. Of white noise neighbours
- * differ by sqrt(2) of its size, mean squares compared. */
+/* A fit is astray if it leaves more than this share of the data's variance (or did not converge) and its residuals are
+ * not noise: the outputs oscillate, and the fit has a wrong number of oscillations. For white noise neighbouring
+ * residuals differ by sqrt(2) of their size (mean squares are compared). */
 static const double ASTRAY = 0.01, NO_NOISE = 1;
-/* Then the search goes through a part of the data's time first, and through so many times as much after that. */
+/* The first part of the data's time that such a search uses, and the factor by which that time then grows. */
 static const double FIRST_PART = 1.0 / 32, MORE_TIME = 2;
 
 struct search {
     fit *f;
     size_t n;
-    double *size; /* what theta is in parts of */
+    double *size; /* unit of each theta */
     bool *held;
-    double *seen; /* theta at which activities were last taken */
+    double *seen; /* theta at which activities were last computed */
     size_t evaluations;
-    double part;                    /* of the data's time that is looked at */
-    size_t steps;                   /* most that a run took which was good; 0: there was none */
-    VEC(double *) output, activity; /* of each run, at the last evaluation; activity where that is looked at */
+    double part;                    /* part of the data's time in use */
+    size_t steps;                   /* steps of the longest good run; 0: there was none */
+    VEC(double *) output, activity; /* of each run, at the last evaluation; activity only where it is needed */
 };
 
 static void
@@ -58,7 +59,7 @@ set_parameters(struct search *s, const double *theta)
                 model_set_parameter(s->f->run.at[r].model, s->f->parameter.at[k].all.at[i], theta[k] * s->size[k]);
 }
 
-/* Where run r starts, with the initial values that are moved; others may be formulas of parameters. */
+/* Sets the initial values of run r; those that are not estimated may be formulas of parameters. */
 static bool
 set_start(struct search *s, size_t r, const double *theta)
 {
@@ -75,7 +76,7 @@ set_start(struct search *s, size_t r, const double *theta)
     return true;
 }
 
-/* Data of a run that are looked at. */
+/* Number of data of a run in use. */
 static size_t
 times_of(const struct search *s, const fit_run *run)
 {
@@ -87,7 +88,7 @@ times_of(const struct search *s, const fit_run *run)
     return n;
 }
 
-/* The run as far as its data are looked at, and with no more steps than make sense. */
+/* Options for a run up to the last datum in use, with a limit on its steps. */
 static sim_options
 options_of(const struct search *s, const fit_run *run)
 {
@@ -101,7 +102,7 @@ options_of(const struct search *s, const fit_run *run)
     return o;
 }
 
-/* One run's rows. */
+/* Adds the rows of one run. */
 static bool
 add_run(struct search *s, size_t index, ls_rows *rows)
 {
@@ -179,7 +180,7 @@ evaluate_fit(void *ctx, const double *theta, ls_rows *rows)
     return true;
 }
 
-/* ---------------------------------------------------------------- the active ones */
+/* ---------------------------------------------------------------- choice of active parameters */
 
 struct ranked {
     double share;
@@ -195,8 +196,8 @@ by_share(const void *a, const void *b)
                                 : (x->index > y->index) - (x->index < y->index);
 }
 
-/* Share of the activity, without sources, of the elements that read each parameter: greatest over the experiments, at
- * the last evaluation. */
+/* Share of the activity, without sources, of the elements that read each parameter: the greatest over the experiments,
+ * at the last evaluation. */
 static void
 share_activities(struct search *s, double *share)
 {
@@ -230,7 +231,7 @@ share_activities(struct search *s, double *share)
     }
 }
 
-/* The smallest leading set whose shares reach the threshold moves, the others are held. True if the set changed. */
+/* Lets the smallest leading set whose shares reach the threshold move and holds the others. True if the set changed. */
 static bool
 choose_active(struct search *s, const double *theta)
 {
@@ -268,10 +269,10 @@ accepted(void *ctx, double *theta)
     return moved && choose_active(s, theta);
 }
 
-/* ---------------------------------------------------------------- what the data tell */
+/* ---------------------------------------------------------------- what the data determine */
 
-/* What a change of parameter k is relative to: its value; of one at a bound, which may be next to nothing, at least the
- * size it started from. */
+/* The size to which a change of parameter k is relative: its value; at a bound, where the value may be tiny, at least
+ * its starting value. */
 static double
 change_of(const double *theta, const bool *bound, size_t k)
 {
@@ -288,8 +289,8 @@ add_unknown(fit_result *r, size_t n, size_t nfree, const size_t *of, const doubl
     vec_push(&r->unknown, direction);
 }
 
-/* From the triangle of the derivatives by theta at the end. One at a bound counts as if it could move on: where it
- * ended there because the data hardly tell it, the others are as uncertain as if there were no bound. */
+/* Computes errors and directions from the triangle of derivatives at the end. A parameter at a bound counts as free: if
+ * it ended there because the data hardly determine it, the others are as uncertain as without the bound. */
 static void
 judge_fit(struct search *s, const double *theta, const ls_result *found, fit_result *r)
 {
@@ -315,11 +316,11 @@ judge_fit(struct search *s, const double *theta, const ls_result *found, fit_res
         for (size_t i = 0; i < n; i++)
             a[c * n + i] = found->triangle[of[c] * n + i] * change_of(theta, r->bound, of[c]);
     noise = found->rows > nfree ? sqrt(found->cost / (double)(found->rows - nfree))
-                                : NAN; /* as many data as parameters: unknown */
+                                : NAN; /* as many data as parameters: the noise is unknown */
     if (nfree && LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'S', 'A', (lapack_int)n, (lapack_int)nfree, a, (lapack_int)n, sigma,
                                 u, (lapack_int)n, vt, (lapack_int)nfree, cover) == 0) {
         memset(cover, 0, n * n * sizeof *cover);
-        /* singular values fall: those of blind directions are the last */
+        /* singular values descend: those of undetermined directions are the last */
         while (nseen < nfree && sigma[nseen] > BLIND * sigma[0])
             nseen++;
         for (size_t d = nseen; d < nfree; d++)
@@ -334,7 +335,7 @@ judge_fit(struct search *s, const double *theta, const ls_result *found, fit_res
                 blind[of[c]] |= part[c] * part[c] > SHARE;
         }
         for (size_t d = 0; d < nseen; d++) {
-            /* what is merely vague adds to the errors of the others */
+            /* a direction that is only uncertain adds to the errors of the others */
             if (noise > VAGUE * sigma[d])
                 add_unknown(r, n, nfree, of, vt + d, nfree);
             for (size_t c = 0; c < nfree; c++)
@@ -368,7 +369,7 @@ judge_fit(struct search *s, const double *theta, const ls_result *found, fit_res
     free(lost);
 }
 
-/* Mean over the columns of 1 - (mean deviation over mean size)/1 %. */
+/* Mean over the columns of 1 - (mean deviation / mean size)/1 %. */
 static double
 performance(struct search *s)
 {
@@ -402,7 +403,7 @@ uniform(uint64_t *seed)
     return ((double)(*seed >> 11) + 0.5) / 9007199254740992.0;
 }
 
-/* The best of several searches. */
+/* The best result of several searches. */
 struct best {
     bool any;
     double *theta;
@@ -410,7 +411,7 @@ struct best {
     ls_result found;
 };
 
-/* Searches from theta (out: where it ended). False: there is no start. */
+/* Searches from theta (out: the end point). False: the model does not run there. */
 static bool
 run_search(struct search *s, const ls_problem *p, double *theta, ls_result *found)
 {
@@ -424,7 +425,7 @@ run_search(struct search *s, const ls_problem *p, double *theta, ls_result *foun
     return found->end != LS_NO_START;
 }
 
-/* Keeps an end that is better than what there was; takes found's triangle. */
+/* Keeps a result that is better than the best so far; takes over found's triangle. */
 static void
 keep_better(size_t n, const double *theta, const bool *held, const ls_result *found, struct best *best, fit_result *r)
 {
@@ -455,17 +456,16 @@ search_from(struct search *s, const ls_problem *p, double *theta, struct best *b
     return true;
 }
 
-/* ---------------------------------------------------------------- further starts, side by side */
+/* ---------------------------------------------------------------- further starting points, in parallel */
 
 struct further {
     struct search *s;
     const ls_problem *p;
     const double *theta; /* [start][n] */
-    size_t first, count; /* of those that run now */
+    size_t first, count; /* of those that run at present */
 };
 
-/* What a search ends with, in bytes that another process can read; behind it theta and the triangle, then what is held.
- */
+/* The result of a search as bytes for another process, followed by theta, the triangle and the held flags. */
 struct ended {
     bool started;
     size_t evaluations;
@@ -480,8 +480,8 @@ ended_size(size_t n)
     return (bytes + sizeof(double) - 1) / sizeof(double) * sizeof(double);
 }
 
-/* Each search in a process of its own, so that all of them set out from the same memory: the last, which is this
- * process, has nothing to do. */
+/* Each search runs in a process of its own, so that all start from the same memory. The last one is this process, which
+ * has nothing to do. */
 static bool
 search_further(void *ctx, size_t i, void *to)
 {
@@ -511,7 +511,7 @@ take_further(struct search *s, const char *at, struct best *best, fit_result *r)
     const double *theta = (const double *)(at + sizeof e), *triangle = theta + n;
 
     memcpy(&e, at, sizeof e);
-    if (e.evaluations == NO_INDEX || !e.started) { /* the first: its process ended */
+    if (e.evaluations == NO_INDEX || !e.started) { /* the first, where its process ended early */
         r->failed++;
         s->evaluations += e.evaluations == NO_INDEX ? 0 : e.evaluations;
         return;
@@ -543,7 +543,7 @@ search_further_starts(struct search *s, const ls_problem *p, struct best *best, 
     free(result);
 }
 
-/* Sum of the squares that would be left by the mean of each column. */
+/* Sum of squares that would remain if each column were fitted by its mean. */
 static double
 variation(const fit *f)
 {
@@ -570,7 +570,7 @@ variation(const fit *f)
     return total;
 }
 
-/* What their tolerance leaves of relative error in runs; 0 where it is not given. */
+/* Relative error of the runs according to their tolerance; 0 where none is given. */
 static double
 error_of_runs(const fit *f)
 {
@@ -581,7 +581,7 @@ error_of_runs(const fit *f)
     return most;
 }
 
-/* The mean square of what neighbours among the deviations differ by, over theirs, at the last evaluation. */
+/* Mean square of the differences of neighbouring residuals over that of the residuals, at the last evaluation. */
 static double
 roughness(const struct search *s)
 {
@@ -615,7 +615,7 @@ lost_its_way(struct search *s, const struct best *best)
            evaluate_fit(s, best->theta, NULL) && roughness(s) < NO_NOISE;
 }
 
-/* From the start through more and more of the data: what swings is followed swing by swing. */
+/* Searches from the start over a growing part of the data, so that an oscillation is followed period by period. */
 static void
 search_growing(struct search *s, const ls_problem *p, double *theta, struct best *best, fit_result *r)
 {
@@ -633,7 +633,7 @@ search_growing(struct search *s, const ls_problem *p, double *theta, struct best
     s->part = 1;
     if (fine && search_from(s, p, theta, best, r))
         r->grown = best->found.cost < before;
-    r->same = same, r->other = other; /* it is no further start */
+    r->same = same, r->other = other; /* it does not count as a further start */
 }
 
 bool

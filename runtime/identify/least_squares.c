@@ -78,25 +78,25 @@ ls_rows_triangle(ls_rows *s, double *triangle, double *z)
 
 /* ---------------------------------------------------------------- search */
 
-/* Derivatives by a parameter, and singular values of the scaled derivatives, that are so small a part of the greatest
- * are rounding: what they would say leads anywhere, so that it is not followed. */
+/* Derivatives by a parameter, and singular values of the scaled derivatives, smaller than this relative to the greatest
+ * are rounding errors; a step along them would be meaningless and is not taken. */
 static const double ROUNDING = 1e-10;
-/* Where the problem does not say: of a parameter's size, and of the cost. */
+/* Defaults: relative to a parameter's size, and to the cost. */
 static const double STEP_TOLERANCE = 1e-10, COST_TOLERANCE = 1e-14;
 enum { MOST_STEPS = 200 };
-/* Of the squared scales: little at first, so that a nearly linear problem takes Gauss-Newton steps from the start. */
+/* Relative to the squared scales: small at first, so that a nearly linear problem starts with Gauss-Newton steps. */
 static const double FIRST_DAMPING = 1e-3;
 static const double LEAST_DAMPING = 1e-16, MOST_DAMPING = 1e30;
-/* A step is taken where the cost falls by more than this part of what the linear problem promised. */
+/* A step is accepted if the cost falls by more than this share of the decrease that the linear model predicts. */
 static const double WORTH = 1e-4;
-/* Of the cost: smaller changes are noise of the evaluation. */
+/* Relative to the cost: smaller changes are errors of the evaluation. */
 static const double NOISE = 1e-9;
-/* Of a step that strides too far. */
+/* Factor for the damping where a step exceeds the stride. */
 static const double MORE_DAMPING = 3;
-/* Below the floor of the cost a step that leaves more than this part of it is the last. */
+/* With a cost below the floor, a step that leaves more than this share of it is the last. */
 static const double SLOW = 0.5;
-/* Of what all parameters are damped in, relative to the most sensitive one: one that hardly shows is not sent far by
- * the little that shows. */
+/* Smallest damping unit relative to the most sensitive parameter, so that a parameter with little effect is not moved
+ * far for a small gain. */
 static const double LEAST_UNIT = 0.1;
 
 struct search {
@@ -106,7 +106,7 @@ struct search {
     double *triangle, *z;   /* at theta */
     double *scale;          /* greatest norm of each column so far */
     double *gradient;       /* R'z */
-    bool *fixed;            /* for this step */
+    bool *fixed;            /* fixed for this step */
     double *system, *right; /* [2n][n], [2n] */
     double cost, damping;
     ls_rows rows;
@@ -136,7 +136,7 @@ evaluate_rows(struct search *s, const double *theta, ls_result *r)
     return s->p->evaluate(s->p->ctx, theta, &s->rows);
 }
 
-/* Takes the rows of the last evaluation as those of theta. */
+/* Takes over the rows of the last evaluation as those of theta. */
 static void
 take_rows(struct search *s, ls_result *r)
 {
@@ -154,8 +154,7 @@ take_rows(struct search *s, ls_result *r)
     }
 }
 
-/* Solves min |R d + z|^2 + damping |unit d|^2 over the parameters that are free; those that are fixed move by what
- * step says. */
+/* Minimizes |R d + z|^2 + damping |unit d|^2 over the free parameters; fixed ones move by what `step` says. */
 static void
 solve(struct search *s)
 {
@@ -201,7 +200,7 @@ solve(struct search *s)
     free(unit);
 }
 
-/* Does the step take a parameter further than it may go in one? */
+/* Does the step exceed the stride of a parameter? */
 static bool
 strides_too_far(const struct search *s)
 {
@@ -218,7 +217,7 @@ strides_too_far(const struct search *s)
     return false;
 }
 
-/* A step within the bounds. What it promises: the decrease of |R d + z|^2. */
+/* Proposes a step within the bounds. Returns the predicted decrease: that of |R d + z|^2. */
 static double
 propose(struct search *s)
 {
@@ -270,7 +269,7 @@ small_step(const struct search *s)
     return true;
 }
 
-/* From theta until nothing is gained. */
+/* Descends from theta until nothing more is gained. */
 static enum ls_end
 descend(struct search *s, ls_result *r)
 {
@@ -282,12 +281,12 @@ descend(struct search *s, ls_result *r)
         double promised = propose(s), fresh, gain;
         bool fine;
 
-        if (small_step(s)) { /* its own error is of second order: taken without a look */
+        if (small_step(s)) { /* its own error is of second order: accepted without an evaluation */
             memcpy(s->theta, s->trial, s->n * sizeof *s->theta);
             s->cost = fmax(s->cost - fmax(promised, 0), 0);
             return LS_CONVERGED;
         }
-        /* further than the derivatives tell, or several parameters cut off at bounds at once */
+        /* beyond the range of the linear model, or several parameters cut off at bounds at once */
         if ((strides_too_far(s) || promised < 0) && s->damping < MOST_DAMPING) {
             s->damping = fmax(MORE_DAMPING * s->damping, LEAST_DAMPING);
             continue;
@@ -316,7 +315,7 @@ descend(struct search *s, ls_result *r)
             }
             continue;
         }
-        /* what is promised is in the noise of the evaluation */
+        /* the predicted decrease is within the errors of the evaluation */
         if (isfinite(fresh) && promised <= NOISE * s->cost && fabs(fresh - s->cost) <= NOISE * s->cost)
             return LS_CONVERGED;
         s->damping *= growth;

@@ -1,14 +1,15 @@
 /* least_squares.h - bounded, scaled nonlinear least squares with exact derivatives
  *
- * Levenberg-Marquardt on the triangle of the derivatives: the caller hands over rows [dr/dtheta, r] one after the
- * other, they are rotated into a triangle of the parameters' size (orthogonally, in blocks), so that memory does not
- * grow with the data and the condition is not squared. Parameters at a bound that would leave it stay there for the
- * step; steps are damped in units of the columns' norms, which makes them independent of the parameters' units.
+ * Levenberg-Marquardt on the triangular factor of the derivatives. The caller passes rows [dr/dtheta, r] one after the
+ * other; they are reduced by orthogonal transformations, in blocks, to a triangle of the parameters' size, so that
+ * memory does not grow with the data and the condition number is not squared. A parameter at a bound that would leave
+ * it is fixed for the step; damping is in units of the columns' norms, which makes steps independent of the parameters'
+ * units.
  *
- * Our own rather than a library's. cminpack's lmstr takes rows one after the other and scales, but knows no bounds, and
- * cannot be told between two steps that other parameters are held or that the residuals changed, which the search over
- * the active ones needs; NLopt knows bounds, but no sums of squares: its methods see the objective and its gradient,
- * not the rows, and leave no triangle for standard errors and for what the data do not tell.
+ * Why no library: cminpack's lmstr takes rows one after the other and scales, but has no bounds, and cannot be told
+ * between two steps that other parameters are held or that the residuals changed, which the search over active
+ * parameters needs. NLopt has bounds, but its methods see the objective and its gradient only, and give no triangle for
+ * standard errors and undetermined directions.
  *
  * source   Marquardt (1963), J. SIAM 11(2):431; More (1978), LNM 630:105 (scaling); Nielsen (1999), IMM-REP-1999-05
  *          (damping); Conn, Gould, Toint (1988), SIAM J. Numer. Anal. 25:433 (bounds by projection)
@@ -20,45 +21,45 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* ---- rows to a triangle: |J d + r|^2 = |R d + z|^2 + rest^2 for every d ---- */
+/* ---- reduction of rows to a triangle: |J d + r|^2 = |R d + z|^2 + rest^2 for every d ---- */
 typedef struct ls_rows {
-    size_t n, count;   /* parameters; rows so far */
-    size_t used, most; /* rows of `block` */
-    double *block;     /* [most][n + 1], by columns: the triangle of what went before, then new rows */
+    size_t n, count;   /* number of parameters; number of rows so far */
+    size_t used, most; /* rows in `block` */
+    double *block;     /* [most][n + 1], by columns: the triangle so far, then new rows */
     double *tau;
 } ls_rows;
 void ls_rows_open(ls_rows *s, size_t n);
 void ls_rows_clear(ls_rows *s);
 void ls_rows_free(ls_rows *s);
 void ls_rows_add(ls_rows *s, const double *derivative, double residual);
-/* Closes the triangle: R[n][n] (upper, by columns), z[n]; either may be NULL. The return value is |r|^2. */
+/* Completes the triangle: R[n][n] (upper, by columns), z[n]; either may be NULL. Returns |r|^2. */
 double ls_rows_triangle(ls_rows *s, double *triangle, double *z);
 
 /* ---- the search ---- */
 typedef struct ls_problem {
     size_t n;
     const double *low, *high; /* NULL: no bounds; entries may be infinite */
-    /* Adds all rows at theta. False: theta gives no residuals (a run failed, a matrix is not definite); the step is
-     * shortened. */
+    /* Adds all rows at theta. False: there are no residuals at theta (a run failed, a matrix is not definite); the step
+     * is then shortened. */
     bool (*evaluate)(void *ctx, const double *theta, ls_rows *rows);
-    /* Called after each accepted step; true: the problem changed (other residuals, other parameters free), evaluate
-     * again. May be NULL. */
+    /* Called after each accepted step; true: the problem changed (other residuals, other parameters free) and has to be
+     * evaluated again. May be NULL. */
     bool (*accepted)(void *ctx, double *theta);
-    const bool *held; /* NULL: none; parameters that stay as they are, looked at before each step */
+    const bool *held; /* parameters that are held fixed, read before each step; NULL: none */
     void *ctx;
     double step_tolerance; /* relative; 0: 1e-10 */
-    double cost_tolerance; /* relative decrease that a step must promise; 0: 1e-14 */
-    double cost_floor;     /* a cost that is no more than errors of the evaluation: steps that gain little end there */
+    double cost_tolerance; /* smallest relative decrease that a step must predict; 0: 1e-14 */
+    double cost_floor;     /* accuracy of the cost: below it, steps that gain little end the search */
     size_t most_steps;     /* 0: 200 */
-    /* 0, or: parameters are in parts of what they are likely to be, and one that keeps its sign moves by this factor at
-     * most in a step, others by as much of their size, or of 1 where they are smaller. */
+    /* 0, or the greatest factor by which a parameter that keeps its sign changes in one step; others change by at most
+     * as much of their size, or of 1 where they are smaller (parameters are scaled to their likely size). */
     double stride;
 } ls_problem;
 
 enum ls_end {
     LS_CONVERGED,
-    LS_STEPS,   /* most_steps accepted steps were not enough */
-    LS_STUCK,   /* no step however short leads to residuals; theta is the best so far */
+    LS_STEPS,   /* most_steps was not enough */
+    LS_STUCK,   /* no step, however short, leads to residuals; theta is the best so far */
     LS_NO_START /* no residuals at the start */
 };
 typedef struct ls_result {

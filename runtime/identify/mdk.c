@@ -1,4 +1,4 @@
-/* mdk.c - see mdk.h: the starts, and which of them is the answer */
+/* mdk.c - see mdk.h: the starts, and the choice among their results */
 #include <cblas.h>
 #include <complex.h>
 #include <lapacke.h>
@@ -8,23 +8,23 @@
 #include "base.h"
 #include "mdk_parts.h"
 
-/* Lengths of the subspace step's horizon that are tried, in block rows; the first that fits and leads to an answer ends
+/* Horizons of the subspace step that are tried, in block rows; the first one that fits and gives a valid result ends
  * the search. */
 static const size_t horizons[] = { 40, 100, 20, 10, 5 };
-/* An end point whose cost is so many times what the noise explains is looked at again from another start. */
+/* A result whose cost exceeds the noise estimate by this factor is checked from another start. */
 static const double SUSPICIOUS = 1.25;
-/* A cost that is as good as none. */
+/* A cost below this counts as zero. */
 static const double EXACT = 1e-12;
-/* Least eigenvalue over the greatest below which a matrix counts as indefinite. */
+/* A matrix whose smallest eigenvalue is below this share of the greatest counts as indefinite. */
 static const double DEFINITE = 1e-9;
-/* Eigenvalues of a start below this part of the mean size are lifted, to that of LIFTED: share of the mean eigenvalue's
- * size. */
+/* Eigenvalues of a start below LOW times the mean size are raised to LIFTED times the mean size. */
 static const double LOW = 1e-6, LIFTED = 1e-2;
-/* Of the greatest diagonal entry: below it equations follow from others. */
+/* Relative to the greatest diagonal entry: below it an equation depends on others. */
 static const double DEPENDENT = 1e-12;
-/* Of an eigenvalue: an imaginary part of rounding; and a distance from 1 at which log(mu)/(mu - 1) is its limit. */
+/* Relative to an eigenvalue: an imaginary part that is rounding; and a distance from 1 at which log(mu)/(mu - 1) is
+ * taken as its limit. */
 static const double REAL = 1e-12, AT_ONE = 1e-14;
-/* Of the cost: two horizons lead to the same end. */
+/* Relative to the cost: two horizons lead to the same minimum. */
 static const double SAME_COST = 1e-6;
 
 void
@@ -68,7 +68,7 @@ multiply_matrices(size_t rows, size_t inner, size_t columns, const double *A, co
                 (int)inner, 0, C, (int)rows);
 }
 
-/* B becomes A^-1 B; A is lost. */
+/* Replaces B by A^-1 B; A is overwritten. */
 static bool
 solve(size_t n, double *A, double *B, size_t columns)
 {
@@ -96,7 +96,7 @@ symmetrise(size_t n, double *A)
             A[c * n + i] = A[i * n + c] = (A[c * n + i] + A[i * n + c]) / 2;
 }
 
-/* Eigenvalues, rising; vectors too where V is not NULL. */
+/* Eigenvalues in ascending order; eigenvectors too where V is not NULL. */
 static bool
 symmetric_eigenvalues(size_t n, const double *A, double *value, double *V)
 {
@@ -119,7 +119,7 @@ all_finite(const double *v, size_t n)
     return true;
 }
 
-/* Lifts the eigenvalues that are not positive. True if there were any. */
+/* Raises eigenvalues that are not positive. True if there were any. */
 static bool
 clip(size_t n, double *A)
 {
@@ -146,7 +146,7 @@ clip(size_t n, double *A)
     return lifted;
 }
 
-/* Least eigenvalue over the greatest size of one. */
+/* Smallest eigenvalue over the greatest magnitude. */
 static double
 lowest(size_t n, const double *A)
 {
@@ -161,12 +161,11 @@ lowest(size_t n, const double *A)
     return result;
 }
 
-/* ---------------------------------------------------------------- second-order form from a gain and two matrices of
- * the dynamics */
+/* ---------------------------------------------------------------- second-order form from a gain and two matrices */
 
-/* M0 = W^-1 where all coordinates are forced. Else the symmetric M0 that makes M0 W = L and M0 P, M0 Q symmetric, in
- * the sense of least squares (each relation in units of its own size): the forces that there are set the scale,
- * symmetry the rest. */
+/* M0 = W^-1 where all coordinates are forced. Otherwise the symmetric M0 that makes M0 W = L and M0 P, M0 Q symmetric,
+ * in the least-squares sense (each relation in units of its own size): the given forces determine the scale, symmetry
+ * determines the rest. */
 static bool
 mass_from(const mdk_data *d, const double *W, const double *P, const double *Q, double *M0)
 {
@@ -313,7 +312,7 @@ variational_start(const mdk_data *d, const subspace_model *s, double *M, double 
     return fine;
 }
 
-/* ---------------------------------------------------------------- by the logarithm */
+/* ---------------------------------------------------------------- estimates through the matrix logarithm */
 
 /* Eigenvalues and right vectors of F: lambda [k], V [k][k]. */
 static bool
@@ -330,7 +329,8 @@ eigen(size_t k, const double *F, double complex *lambda, double complex *V)
     return fine;
 }
 
-/* Zero-order hold undone: eigenvalues mu of A = log(F)/h, right vectors V, and V^-1 B [m][k] (B = A (F - I)^-1 G). */
+/* Inverts the zero-order hold: eigenvalues mu of A = log(F)/h, right vectors V, and V^-1 B [m][k] (B = A (F - I)^-1
+ * G). */
 static bool
 undo_hold(const subspace_model *s, double h, double complex *mu, double complex *V, double complex *VB, char **why)
 {
@@ -437,9 +437,9 @@ companion_route(const mdk_data *d, const subspace_model *s, double *M, double *D
     return fine;
 }
 
-/* Sum over the modes of their residues, symmetric parts, times a power of the eigenvalue. Residue: shape [2n][n] seen
- * at the forced coordinates times what the forces do to the mode, VB [m][2n]; where a coordinate is not forced,
- * symmetry gives what is seen there. */
+/* Adds up the symmetric parts of the residues of the modes times a power of the eigenvalue. Residue: the shape [2n][n]
+ * at the forced coordinates times the effect of the forces on the mode, VB [m][2n]; where a coordinate is not forced,
+ * symmetry gives the entry. */
 static void
 add_residues(const mdk_data *d, const double complex *shape, const double complex *VB, const double complex *mu,
              int power, double *sum)
@@ -515,7 +515,7 @@ modal_route(const mdk_data *d, const subspace_model *s, double *M, double *D, do
     return fine;
 }
 
-/* ---------------------------------------------------------------- the whole */
+/* ---------------------------------------------------------------- the complete method */
 
 static void
 allocate(size_t n, mdk_result *r)
@@ -526,7 +526,7 @@ allocate(size_t n, mdk_result *r)
                        .K = bg_calloc(n * n, sizeof(double)) };
 }
 
-/* fd at k = 2.., by channels. */
+/* fd at k = 2, 3, ..., by channels. */
 static double *
 filtered_input(const mdk_data *d)
 {
@@ -541,7 +541,7 @@ filtered_input(const mdk_data *d)
     return f;
 }
 
-/* Estimates by a subspace step and what follows it. False with *why. */
+/* Estimates by a subspace step and the chosen method. False: *why. */
 static bool
 estimate(const mdk_data *d, enum mdk_method method, size_t block_rows, const double *fd, mdk_result *r, char **why)
 {
@@ -589,7 +589,7 @@ look_at_modes(mdk_result *r)
     }
 }
 
-/* One start, refined where that is the method. */
+/* One start, refined if the method refines. */
 static bool
 from_start(const mdk_data *d, enum mdk_method method, size_t block_rows, const double *fd, mdk_result *r, char **why)
 {
@@ -608,8 +608,8 @@ from_start(const mdk_data *d, enum mdk_method method, size_t block_rows, const d
     return true;
 }
 
-/* Where the first horizon's estimates are not definite (the samples are close together), the longer one's come first if
- * they simulate better. */
+/* Where the first horizon's estimate is not definite (samples are close together), tries the longer horizon first if it
+ * simulates better. */
 static void
 choose_first(const mdk_data *d, const double *fd, size_t most, size_t order[])
 {
@@ -674,7 +674,7 @@ mdk_identify(const mdk_data *d, enum mdk_method method, size_t block_rows, mdk_r
         }
         allocate(d->n, &one);
         if (from_start(d, method, rows < most ? rows : most, fd, &one, &trouble)) {
-            /* the methods without refinement have nothing to search: the first horizon is theirs */
+            /* a method without refinement has nothing to search for: it takes the first horizon */
             settled = block_rows || method != MDK_PEM || one.cost <= fmax(SUSPICIOUS * one.noise, EXACT) ||
                       (found && fabs(one.cost - r->cost) <= SAME_COST * r->cost);
             evaluations += one.evaluations;

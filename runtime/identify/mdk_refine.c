@@ -1,8 +1,8 @@
-/* mdk_refine.c - the error of the midpoint rule's simulation against the data, and its least sum of squares (see mdk.h)
+/* mdk_refine.c - minimizes the squared error of the midpoint rule's simulation against the data (see mdk.h)
  *
  * Parameters: the lower triangles of factors of M, D and K (M = L L', so that every step keeps them semidefinite and
  * the rule stable), by columns, then the first two positions. The derivative of M by L's entry (a, b) is e_a l_b' + l_b
- * e_a', l_b being column b of L.
+ * e_a', where l_b is column b of L.
  */
 #include <cblas.h>
 #include <lapacke.h>
@@ -13,7 +13,7 @@
 #include "least_squares.h"
 #include "mdk_parts.h"
 
-/* A deviation, over its noise, at which a simulation has run away: its square is still a number. */
+/* A residual, relative to its noise, at which a simulation counts as diverged; its square is still finite. */
 static const double FARTHEST = 1e100;
 
 double
@@ -33,13 +33,13 @@ mdk_spread(const mdk_data *d, size_t i)
 struct simulation {
     const mdk_data *d;
     const double *fd;
-    size_t n, triangle; /* of one factor's entries */
-    size_t parameters;  /* all; or 2n: of the first two positions alone */
+    size_t n, triangle; /* number of entries of one factor */
+    size_t parameters;  /* of all, or 2n where only the first two positions are free */
     double *weight;     /* [n] 1/std */
     double *L[3]; /* factors of M, D, K, [n][n] with zeros above the diagonal; NULL where only positions are free */
     double *matrix[3];
     double *inverse, *Dd, *Kd; /* of Md */
-    double *q[3];              /* now, before, before that */
+    double *q[3];              /* positions at the present step, one and two steps before */
     double *S[3];              /* [parameters][n] their derivatives */
     double *right;             /* [parameters][n] */
     double *row;
@@ -89,7 +89,7 @@ close_simulation(struct simulation *s)
     free(s->row);
 }
 
-/* Md^-1, Dd, Kd of the matrices. */
+/* Md^-1, Dd and Kd of the matrices. */
 static bool
 discretise(struct simulation *s)
 {
@@ -104,7 +104,7 @@ discretise(struct simulation *s)
     return fine;
 }
 
-/* What the factors' derivatives add to the right side: minus dM w_M + dD w_D + dK w_K. */
+/* Adds the factors' derivatives to the right side: minus dM w_M + dD w_D + dK w_K. */
 static void
 add_factors(struct simulation *s)
 {
@@ -134,7 +134,7 @@ add_factors(struct simulation *s)
     }
 }
 
-/* One step: the oldest position makes room for the new one. */
+/* One step; the oldest position is overwritten by the new one. */
 static void
 advance(struct simulation *s, size_t k)
 {
@@ -175,7 +175,7 @@ add_rows(struct simulation *s, size_t k, ls_rows *rows)
     return true;
 }
 
-/* Runs from the two positions; rows of the error and its derivatives. False where it diverges. */
+/* Simulates from the two positions; adds rows of the error and its derivatives. False where it diverges. */
 static bool
 run(struct simulation *s, const double *position, ls_rows *rows)
 {
@@ -244,7 +244,7 @@ mdk_cost(const mdk_data *d, const double *fd, mdk_result *r)
     r->evaluations++;
     fine = run(&s, position, &rows);
     if (fine) {
-        /* linear in the positions: what is left at their best is the part outside the triangle */
+        /* linear in the positions: the residual at their optimum is the part outside the triangle */
         total = ls_rows_triangle(&rows, NULL, z);
         for (size_t i = 0; i < s.parameters; i++)
             total -= z[i] * z[i];

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* One cell, blanks and quotes around it left out; doubled quotes stay. Moves *p behind the separator. */
+/* Reads one cell without blanks and quotes around it; doubled quotes are kept. Moves *p behind the separator. */
 static void
 next_cell(const char **p, const char *end, char separator, const char **from, const char **to, bool *more)
 {
@@ -32,7 +32,7 @@ next_cell(const char **p, const char *end, char separator, const char **from, co
     *p = s + (s < end);
 }
 
-/* Where the unit of a head begins, NULL: it has none. Of y[2] [mm] that of mm: y[2] is an item of an array. */
+/* Start of the unit in a header; NULL: it has none. In `y[2] [mm]` the unit is mm: y[2] is an item of an array. */
 static const char *
 unit_bracket(const char *from, const char *to)
 {

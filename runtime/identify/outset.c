@@ -19,7 +19,7 @@ struct outset {
     double *value, *right;
     factor *factor;
     bool regular;
-    /* singular: the rates by states with what is conserved, to be solved; what is conserved, by rows; their number */
+    /* where the system is singular: the rates by states with the conserved quantities; these by rows; how many */
     double *whole, *conserved, *scale, *from;
     size_t nconserved;
 };
@@ -64,7 +64,7 @@ outset_initial(outset *o, size_t q, double *s)
     double at = model_parameter_value(o->m, o->by[q]), e = FAR * parameter_step(o->m, o->by[q]);
     bool fine = true;
 
-    /* of fourth order and far apart: initial values that follow are found by iteration, to ten digits */
+    /* fourth order with wide steps: initial values that are solved for come from iterations, accurate to ten digits */
     memset(s, 0, o->nx * sizeof *s);
     for (int k = -2; k <= 2 && fine; k++) {
         if (k == 0)
@@ -78,7 +78,7 @@ outset_initial(outset *o, size_t q, double *s)
     return fine;
 }
 
-/* Does an equilibrium leave the state alone? */
+/* Does an equilibrium leave the state as it is? */
 static bool
 stays(const outset *o, size_t i)
 {
@@ -87,7 +87,7 @@ stays(const outset *o, size_t i)
     return s.only_outputs || s.holds;
 }
 
-/* Rows and columns by powers of two, so that units do not decide: row[i]*A*column[j]. */
+/* Scales rows and columns by powers of two, so that units do not matter: row[i]*A*column[j]. */
 static void
 scale_rows(size_t n, double *A, double *row)
 {
@@ -102,7 +102,7 @@ scale_rows(size_t n, double *A, double *row)
     }
 }
 
-/* A s = -b and w s = w s0 as one regular system: A + u w, u what A does not reach. */
+/* Makes A s = -b and w s = w s0 one regular system: A + u w, where u spans what A does not reach. */
 static bool
 keep_conserved(outset *o, tangent *g)
 {
@@ -172,7 +172,7 @@ outset_rests(outset *o, tangent *g, double t, const double *x)
     return o->regular || (o->nx <= DENSE_STATES && keep_conserved(o, g));
 }
 
-/* Where nothing is regular but with what is conserved. */
+/* Solves a system that is regular only with the conserved quantities. */
 static bool
 conserved_equilibrium(outset *o, tangent *g, size_t q, double *s)
 {

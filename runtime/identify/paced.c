@@ -12,18 +12,18 @@
 enum { ORDER = 5, UNSEEN_MOST = 10, TRIES = 6, CLOCK_EVERY = 64 };
 #define SAFE 0.9
 #define ROUGHLY 10
-/* Differences below this part of the greatest number that a shorter step makes smaller by less than this power of its
- * length are rounding: truncation falls with the sixth, with the third at least where a mode is fast. */
+/* Differences below this share of the greatest value that a shorter step reduces by less than this power of its length
+ * are rounding errors: truncation errors decrease with the sixth power, or at least the third where a mode is fast. */
 #define SMALL 1e-12
 enum { FALLS = 2 };
-/* Differences above this part of the greatest number are no rounding, however many shorter steps were tried: where a
- * law's slope is infinite at a switching, derivatives grow like a root's, and steps shorten towards it. */
+/* Differences above this share of the greatest value are not rounding, however many shorter steps were tried: where the
+ * slope of a law is infinite at an event, derivatives grow like a square root, and steps shorten towards it. */
 #define LARGE 1e-7
-#define SHARE 1e-3 /* as of states, scales.h */
+#define SHARE 1e-3 /* as for states, scales.h */
 #define LEAST_SCALE 1e-18
-#define UNKNOWN_SCALE 1e-9 /* of what has rested so far: less would ask of rounding to be followed */
-/* Relative differences that may be rounding: what is left where large terms cancel. Tolerances are no smaller than a
- * tenth of it: where the run's steps are as short as a tight one asks for, derivatives are the better anyway. */
+#define UNKNOWN_SCALE 1e-9 /* size of what has rested so far; with less, rounding errors would be resolved */
+/* Relative differences that may be rounding errors of cancelling terms. Tolerances are at least a tenth of it: with a
+ * tighter tolerance the run's steps are so short that derivatives are accurate anyway. */
 #define ROUNDING 1e-8
 
 static double
@@ -78,7 +78,7 @@ paced_forget(paced *p)
     p->pace = INFINITY;
 }
 
-/* ---------------------------------------------------------------- what a step is off by */
+/* ---------------------------------------------------------------- error of a step */
 
 static double
 greatest(const paced *p)
@@ -102,7 +102,7 @@ may_be_off(const paced *p, size_t i)
     return p->rtol * fmax(p->seen[i], p->floor[i]) + p->rounding[i];
 }
 
-/* What the halves v are off by, in units of the tolerance. */
+/* Error of the halves v, in units of the tolerance. */
 static double
 estimate(paced *p, const double *v)
 {
@@ -123,7 +123,7 @@ estimate(paced *p, const double *v)
     return worst;
 }
 
-/* From here on differences as these are rounding: what cancels grows with the rest. */
+/* Accepts differences of this size as rounding errors from here on: cancelling terms grow with the rest. */
 static void
 let_be(paced *p, const double *v)
 {
@@ -134,7 +134,7 @@ let_be(paced *p, const double *v)
             p->noise[i] = ROUGHLY * off_by(p, v, i) / all;
 }
 
-/* What was worst of a step so long that failed: is it rounding, by what a shorter one, h, makes of it? */
+/* Is the greatest error of a failed long step rounding, judging by its change in a shorter step h? */
 static bool
 is_rounding(paced *p, const double *v, size_t worst, double off, double longer, double h)
 {
@@ -146,7 +146,7 @@ is_rounding(paced *p, const double *v, size_t worst, double off, double longer, 
     return true;
 }
 
-/* How long a step may be of whose halves, each h long, two are off by so much. */
+/* Length of the next step after two halves of length h with this error. */
 static double
 length_of(double error, double h, double least, double most)
 {
@@ -165,7 +165,7 @@ advance(paced *p, double t0, double t1, double *v, double *rounding)
     return !p->why && p->map(p->ctx, t0, t1, v, rounding);
 }
 
-/* One step, whole and halved; v: by halves. */
+/* One step, whole and in halves; v: by halves. */
 static bool
 halves(paced *p, double t0, double t1, double *v, double *error)
 {
@@ -185,7 +185,7 @@ bool
 paced_step(paced *p, double t0, double t1, double *v)
 {
     double t = t0, shortest = 16 * DBL_EPSILON * fmax(fabs(t0), fabs(t1)), error;
-    double longer = 0, off = 0; /* the last step that failed: its length, what was worst off by */
+    double longer = 0, off = 0; /* the last failed step: its length and its greatest error */
     size_t tries = 0, worst = 0;
 
     if (p->n == 0)

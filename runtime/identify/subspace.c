@@ -10,9 +10,9 @@
 #include "base.h"
 #include "least_squares.h"
 
-/* Relative size below which a direction of the observability matrix is taken for rounding. */
+/* Relative size below which a direction of the observability matrix counts as rounding. */
 static const double RANK = 1e-12;
-/* Of the greatest singular value: below it unknowns of the input matrix are not told apart. */
+/* Relative to the greatest singular value: below it entries of the input matrix are not determined. */
 static const double DEPENDENT = 1e-13;
 
 size_t
@@ -37,7 +37,7 @@ struct hankel {
     const double *u, *y;
 }; /* rows: block rows; columns: times */
 
-/* Channel c of the past (rows 0..i-1: inputs, then outputs), or of the future, at its first time. */
+/* Channel c of the past (block rows 0..i-1: inputs, then outputs) or of the future, at its first time. */
 static const double *
 past_channel(const struct hankel *h, size_t c)
 {
@@ -58,7 +58,7 @@ future_output(const struct hankel *h, size_t c)
     return h->y + c % h->n * h->samples + h->rows + c / h->n;
 }
 
-/* The part of R of [U_f W_p | Y_f], by rows of times, that the outputs have along the past: R23 [ny][np]. */
+/* R23 [ny][np]: the block of R of [U_f W_p | Y_f] (rows are times) that relates the outputs to the past. */
 static bool
 project(const struct hankel *h, double *R23)
 {
@@ -84,7 +84,7 @@ project(const struct hankel *h, double *R23)
     return fine;
 }
 
-/* Left singular vectors of the column space that R23' spans: gamma [order][ny]. */
+/* gamma [order][ny]: left singular vectors of the column space of R23'. */
 static bool
 observability(const double *R23, size_t np, size_t ny, size_t order, double *gamma, const char **why)
 {
@@ -113,7 +113,7 @@ observability(const double *R23, size_t np, size_t ny, size_t order, double *gam
     return fine;
 }
 
-/* H is the first block row of gamma; F moves it down by one: [gamma without its last block row] F = [gamma without its
+/* H is the first block row of gamma; F shifts it by one: [gamma without its last block row] F = [gamma without its
  * first]. */
 static bool
 shift(const double *gamma, size_t ny, subspace_model *s)
@@ -136,7 +136,7 @@ shift(const double *gamma, size_t ny, subspace_model *s)
     return fine;
 }
 
-/* Eigenvalues outside the unit circle go to their mirror images: F = V lambda V^-1. */
+/* Moves eigenvalues outside the unit circle to their mirror images: F = V lambda V^-1. */
 static bool
 mirror_growth(subspace_model *s)
 {
@@ -194,8 +194,8 @@ weights(size_t n, size_t samples, const double *y)
     return weight;
 }
 
-/* G, J and the first state by the simulation's error, in which they are linear. X: derivatives of the state by the
- * entries of G and by the first state. */
+/* G, J and the first state, in which the simulation's error is linear. X: derivatives of the state by the entries of G
+ * and by the first state. */
 static bool
 fit_gains(const struct hankel *h, subspace_model *s)
 {

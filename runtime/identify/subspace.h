@@ -2,10 +2,10 @@
  *
  *     x(k+1) = F x(k) + G u(k),   y(k) = H x(k) + J u(k) + noise
  *
- * The future outputs are projected onto the past, orthogonally to the future inputs (QR of the block Hankel matrices):
- * what remains spans the observability matrix, of which F and H follow by its shift. G, J and the first state are those
- * whose simulation is nearest to the outputs, each in units of its standard deviation (linear least squares). Modes
- * that grow are mirrored into the unit circle for that.
+ * The future outputs are projected onto the past, orthogonally to the future inputs (QR of the block Hankel matrices).
+ * The result spans the observability matrix, whose shift gives F and H. G, J and the first state minimize the error of
+ * the simulation, each output in units of its standard deviation (linear least squares); growing modes are first
+ * mirrored into the unit circle.
  *
  * source   Verhaegen (1994), Automatica 30:61 (PO-MOESP)
  * shapes   signals by channels: u[m][samples], y[n][samples]; matrices by columns
@@ -23,9 +23,9 @@ typedef struct subspace_model {
     double noise;          /* mean over outputs and times of ((y - simulation)/std y)^2 */
 } subspace_model;
 
-/* The most block rows that so many samples allow: the regression keeps more columns than rows. */
+/* Greatest number of block rows for so many samples: the regression needs more columns than rows. */
 size_t subspace_most_rows(size_t m, size_t n, size_t samples);
-/* False: *why (static) says what the data lack. subspace_free it in any case. */
+/* False: *why (static) says what the data lack. Call subspace_free in any case. */
 bool subspace_identify(size_t m, size_t n, size_t samples, const double *u, const double *y, size_t order,
                        size_t block_rows, subspace_model *s, const char **why);
 void subspace_free(subspace_model *s);

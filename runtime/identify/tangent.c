@@ -7,46 +7,47 @@
 
 #include "factor.h"
 
-enum { ORDERS = 3 };       /* rows of partial derivatives for what an ideal switch determines (model_partials_held) */
-enum { SIDE_BY_SIDE = 4 }; /* columns that are solved for together: as many as KLU does at once */
+/* rows of partial derivatives for a variable that ideal switches determine (model_partials_held) */
+enum { ORDERS = 3 };
+enum { SIDE_BY_SIDE = 4 }; /* columns solved for together: as many as KLU handles at once */
 #define ROOT6 2.4494897427831780982
 static const double stage[3] = { (4 - ROOT6) / 10, (4 + ROOT6) / 10, 1 };
 static const double radau[3][3] = { { (88 - 7 * ROOT6) / 360, (296 - 169 * ROOT6) / 1800, (-2 + 3 * ROOT6) / 225 },
                                     { (296 + 169 * ROOT6) / 1800, (88 + 7 * ROOT6) / 360, (-2 - 3 * ROOT6) / 225 },
                                     { (16 - ROOT6) / 36, (16 + ROOT6) / 36, 1.0 / 9 } };
 
-/* One entry of the step's matrix: 1 where it is the diagonal of a state, minus h times `part` times entry `from` of the
- * partial derivatives at `place`; of a variable's equation that entry itself. */
+/* One entry of the step's matrix. In a state's row: 1 on the diagonal, minus h times `part` times entry `from` of the
+ * partial derivatives at `place`; in a variable's row that entry itself. */
 struct entry {
     uint32_t from;
     uint8_t place;
-    bool variable, diagonal, both; /* both: half of it is of place 1 */
+    bool variable, diagonal, both; /* both: half of it is taken at place 1 */
     double part;
 };
 
-/* What ideal switches determine as further variables, their conditions as the equations of these: the columns of the
- * partial derivatives in the order x, z, w, q, the rows of conditions combined. */
+/* Quantities that ideal switches determine, as further variables, with their conditions as equations: the columns of
+ * the partial derivatives in the order x, z, w, q, the rows of conditions combined. */
 struct held {
-    size_t n, first; /* of the rows of conditions, as they come */
+    size_t n, first; /* of the rows of conditions, in their original order */
     struct model_pattern given;
-    int64_t *column, *row; /* joined */
-    uint32_t *to;          /* [given] where an entry goes; of a row of conditions: the first of the n it goes to */
+    int64_t *column, *row;           /* joined */
+    uint32_t *to;                    /* [given] where an entry goes; for a row of conditions the first of n entries */
     double *value, *combined, *unit; /* given; n by ORDERS*n */
-    size_t *own;                     /* [n] where the n rows of conditions begin in the column of each unknown */
+    size_t *own;                     /* [n] for each unknown, where its n rows of conditions begin in its column */
     double *share;                   /* n by n: model_held_share */
 };
 
 struct tangent {
     bg_model *m;
     partials *partials;
-    struct held held; /* n 0: there are no ideal switches */
+    struct held held; /* n 0: the model has no ideal switches */
     struct model_pattern pattern;
     size_t nx, nz, n, ny, nq, first_output;
     bool equal;
-    size_t places, size; /* at which partial derivatives are taken; of the step's matrix */
+    size_t places, size; /* places at which partial derivatives are taken; size of the step's matrix */
     double h;
     double *value[3];
-    double *terms_of[3];   /* likewise: sizes of what each is a sum of; NULL: it is none */
+    double *terms_of[3];   /* likewise: magnitudes of the sums of terms; NULL: it is no sum */
     int64_t *column, *row; /* of the step's matrix */
     VEC(struct entry) entry;
     VEC(int64_t) rows;
@@ -91,14 +92,14 @@ open_radau(tangent *g)
         }
 }
 
-/* The states in the middle, and the variables at either end's time. */
+/* The states at the midpoint, and the variables at the times of both ends. */
 static void
 open_equal(tangent *g)
 {
     size_t nx = g->nx, nz = g->nz, at = 0;
 
     for (size_t c = 0; c < nx; c++) {
-        for (uint8_t i = 0; i < 3; i++) /* rates, variables at one end, at the other */
+        for (uint8_t i = 0; i < 3; i++) /* rates, variables at the start, at the end */
             for (int64_t k = g->pattern.column[c]; k < g->pattern.column[c + 1]; k++) {
                 size_t r = (size_t)g->pattern.row[k];
 
@@ -149,7 +150,7 @@ open_inner(tangent *g)
     g->inner = factor_new(g->nz, g->inner_column, g->inner_row, 0);
 }
 
-/* The pattern with what ideal switches determine among the variables. */
+/* The pattern, with the quantities that ideal switches determine among the variables. */
 static void
 join_held(tangent *g, size_t nq, size_t ny)
 {
@@ -201,7 +202,7 @@ join_held(tangent *g, size_t nq, size_t ny)
     g->pattern.nonzeros = at;
 }
 
-/* Partial derivatives at a point, in the order of the pattern, as those of `place`. */
+/* Partial derivatives at a point, in the order of the pattern, stored as those of `place`. */
 static bool
 take_partials(tangent *g, double t, const double *x, size_t place)
 {
@@ -374,8 +375,8 @@ tangent_step(tangent *g, double t0, double t1, const double *x)
     return factor_numeric(g->step, g->matrix, &singular);
 }
 
-/* What entry k of a parameter's column, at place j, adds to row r of a step's right side: each is given to `take`. of:
- * the partial derivatives, or the sizes of their terms. */
+/* Calls `take` with what entry k of a parameter's column, at place j, adds to row r of a step's right side. of: the
+ * partial derivatives, or the magnitudes of their terms. */
 static void
 column_of(const tangent *g, double *const *of, size_t q, double *right,
           void (*take)(double *to, double by, double *sum), double *sum)
@@ -431,9 +432,9 @@ sizes(const tangent *g)
     return g->held.n ? g->terms_of : g->value;
 }
 
-/* A solution x of the step's equations, with parameter q (NO_INDEX: none) in their right sides, becomes right sides
- * that are off by the rounding of all terms of each equation, to either side by chance: solved for, they tell what
- * rounding may have left in x. */
+/* Turns a solution x of the step's equations, with parameter q in their right sides (NO_INDEX: none), into right sides
+ * of the size of the rounding errors of all terms of each equation, with random signs: their solution estimates the
+ * rounding errors of x. */
 static void
 off_by_rounding(tangent *g, bool transposed, size_t q, double *x)
 {
@@ -502,7 +503,7 @@ tangent_forward(tangent *g, const size_t *q, size_t count, double *s, double *ro
     return fine;
 }
 
-/* What rounding may have left of a step back, whose solution is in g->right. */
+/* Estimates the rounding errors of a backward step whose solution is in g->right. */
 static bool
 back_rounding(tangent *g, double *lambda, double *gradient)
 {
@@ -541,7 +542,7 @@ tangent_back(tangent *g, double *lambda, double *gradient, double *lambda_roundi
     return !lambda_rounding || back_rounding(g, lambda_rounding, gradient_rounding);
 }
 
-/* ---------------------------------------------------------------- outputs at a point */
+/* ---------------------------------------------------------------- derivatives of outputs at a point */
 
 bool
 tangent_point(tangent *g, double t, const double *x)
@@ -556,7 +557,8 @@ tangent_point(tangent *g, double t, const double *x)
     return g->nz == 0 || factor_numeric(g->inner, g->inner_value, &singular);
 }
 
-/* Adds column c times by: to z's right side where it is wanted, to rows first .. first+n of rates or outputs. */
+/* Adds `by` times column c: to the right side of z where that is wanted, and to rows first .. first+n of rates or
+ * outputs. */
 static void
 add_column(const tangent *g, size_t c, double by, double *z, size_t first, size_t n, double *to)
 {
@@ -570,7 +572,7 @@ add_column(const tangent *g, size_t c, double by, double *z, size_t first, size_
     }
 }
 
-/* Rows first .. first+n for changes s of the states and of parameter q. */
+/* Rows first .. first+n for changes s of the states, and a change of parameter q. */
 static bool
 rows_by(tangent *g, size_t q, const double *s, size_t first, size_t n, double *to)
 {
@@ -599,7 +601,8 @@ tangent_rates(tangent *g, size_t q, const double *s, double *ds)
     return rows_by(g, q, s, 0, g->nx, ds);
 }
 
-/* Column c of outputs and of variables' equations, by their weights; the sizes of its terms added to *terms. */
+/* Column c of outputs and of the variables' equations times their weights; magnitudes of its terms are added to
+ * *terms. */
 static double
 weighed_column(const tangent *g, size_t c, const double *weight, const double *z, double *terms)
 {

@@ -9,7 +9,7 @@ struct finder {
     const compilation *c;
     const bond_measure *m;
     arena *a;
-    map arrow; /* where the arrows of the model's own chains begin -> 1 */
+    map arrow; /* start of each arrow in the model's own chains -> 1 */
     map taken; /* interned names of parts -> 1 */
     bond_candidates *out;
 };
@@ -22,7 +22,7 @@ take_name(struct finder *d, const char *name)
     map_set(&d->taken, map_ptr_key(name), 1);
 }
 
-/* Names of parts, wherever they are declared. Nesting is bounded by the parser. */
+/* Collects the names of parts, wherever they are declared. The parser limits nesting. */
 static void
 gather_names(struct finder *d, const ast_stmt *s)
 {
@@ -76,8 +76,8 @@ in_model(const struct finder *d, span arrow)
     return arrow.file == d->c->flat->ast->at.file && map_get(&d->arrow, arrow.begin) != MAP_NONE;
 }
 
-/* The part of the model's text that has a junction: itself, or the component whose port it is. NULL: the text does not
- * say it once, by a name that an expression can read. Interned. */
+/* The part of the model's text that contains a junction: the junction itself, or the component whose port it is
+ * (interned). NULL: the text does not write it once, under a name that an expression can read. */
 static const char *
 part_of(const struct finder *d, uint32_t j)
 {
@@ -90,7 +90,7 @@ part_of(const struct finder *d, uint32_t j)
     return !o ? x->name : o->name && o->parent == NONE && x->port ? names_intern_z(d->c->names, o->name) : NULL;
 }
 
-/* "a_on_b", or with a number behind it where that is taken. */
+/* A free name: "a_on_b", with a number appended where that is taken. */
 static const char *
 free_name(struct finder *d, const char *by, const char *on)
 {
@@ -115,7 +115,7 @@ candidate(void)
     return (bond_candidate){ .bond = NONE, .element = NONE, .ratio = { NAN, NAN } };
 }
 
-/* Where nothing flows at one end, the other says it alone. */
+/* Sets the ratios; where nothing flows at one end, the other end alone decides. */
 static void
 put_ratios(const struct finder *d, bond_candidate *x, double tail, double head)
 {
@@ -133,7 +133,7 @@ is_strong(int8_t s)
     return s == ST_STRONG;
 }
 
-/* A source of junction `by`'s common variable in the place of a bond to junction `on`. */
+/* A source of the common variable of junction `by`, which replaces a bond to junction `on`. */
 static rewrite_bond
 one_way(struct finder *d, const flat_bond *b, const char *label, uint32_t by, uint32_t on, bool forward)
 {
@@ -177,7 +177,7 @@ find_bond(struct finder *d, uint32_t i)
     vec_push(d->out, x);
 }
 
-/* The source that a two-port becomes when it goes one way, on the side of its out-port (forward) or its in-port. */
+/* The source that replaces a two-port that becomes one-way, on the side of its out-port (forward) or its in-port. */
 static bool
 turn_one_way(struct finder *d, const flat_element *e, bool forward, rewrite_bond *out)
 {
@@ -205,7 +205,7 @@ turn_one_way(struct finder *d, const flat_element *e, bool forward, rewrite_bond
     return true;
 }
 
-/* Elements that the model's own text says once. */
+/* Is it an element that the model's own text writes once? */
 static bool
 is_own(const struct finder *d, const flat_element *e)
 {
@@ -236,7 +236,7 @@ find_two_port(struct finder *d, uint32_t i)
     vec_push(d->out, x);
 }
 
-/* An element of one port at a junction, or a field, whose ports all count: its greatest ratio. */
+/* An element with one port, or a field, whose greatest ratio over all ports counts. */
 static void
 find_element(struct finder *d, uint32_t i)
 {
@@ -292,7 +292,7 @@ bond_measure_free(bond_measure *m)
     *m = (bond_measure){ 0 };
 }
 
-/* The greater; what is not there is less than any. */
+/* The greater one; NAN counts as smaller than any number. */
 static double
 greater(double a, double b)
 {
@@ -330,7 +330,7 @@ take_relative(const relative *r, bond_measure *out)
         }
 }
 
-/* Ports that are one bond of the text have the activity of that bond. */
+/* Ports that are one bond of the text get the activity of that bond. */
 static void
 take_activity(const model_graph *g, const junction_table *t, bond_measure *out)
 {
@@ -349,7 +349,7 @@ take_activity(const model_graph *g, const junction_table *t, bond_measure *out)
     free(leader);
 }
 
-/* Each with all that matters less. */
+/* The share of each together with everything less important. */
 static void
 take_reaper(const flat_model *f, const ranking *r, bond_measure *out)
 {
@@ -400,7 +400,7 @@ bonds_measure(const flat_model *f, const recording *r, size_t n, enum metric met
         sim_result run = { 0 };
         measure *q = NULL;
 
-        /* sizes given by an experiment may make another graph of the same text */
+        /* with sizes from an experiment the same text may make another graph */
         fine = compile_text(&c, r[i].path, r[i].text, r[i].length, STAGE_MODEL, &co) &&
                sim_options_from_experiment(c.model, &so) && c.flat->bond.n == f->bond.n && c.flat->port.n == f->port.n;
         if (fine && r[i].adjust)
@@ -483,7 +483,7 @@ add_reading(const bond_candidate *x, enum bond_way way, enum metric metric, aren
     return n + 1;
 }
 
-/* The way that does without a bond's end goes first where that end is the smaller. */
+/* The way that drops the balance at the end with the smaller ratio comes first. */
 static int
 add_ways(const bond_candidate *x, enum metric metric, arena *a, struct reading out[READINGS_MOST], int n)
 {

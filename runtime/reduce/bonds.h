@@ -1,13 +1,14 @@
-/* bonds.h - what may become of bonds between junctions and of two-ports, as changes of the text
+/* bonds.h - possible changes of bonds between junctions and of two-ports, as edits of the text
  *
- * Rideout and Stein: a bond that is negligible at one of its ends does without that end's balance, and what that end
- * imposes goes on one way, by a modulated source of the junction's common variable (effort of a 0, flow of a 1) on the
- * other end; one that is negligible at both goes. Between `0:a -> 1:b` that is `MSe:a_on_b = a.e -> b` or `a ->
- * MSf:b_on_a = b.f`. Of a two-port one bond goes and the two-port becomes the source: `a -> TF:t = n -> b` is `MSe:t =
- * a.e/n -> b`. A bond that brings the common variable into its junction (is strong there) is not negligible there: it
- * only may go as a whole.
+ * Rideout and Stein: a bond that is negligible at one of its ends does not need the balance at that end. Its action on
+ * the other end is kept as a modulated source of the junction's common variable (effort of a 0-junction, flow of a
+ * 1-junction); a bond that is negligible at both ends is dropped. Between `0:a -> 1:b` the sources are `MSe:a_on_b =
+ * a.e -> b` or `a -> MSf:b_on_a = b.f`. Of a two-port one bond is dropped and the two-port becomes the source: `a ->
+ * TF:t = n -> b` becomes `MSe:t = a.e/n -> b`. The bond that determines the common variable of a junction (the strong
+ * one) is not negligible there: it may only be dropped as a whole.
  *
- * Looked at are bonds that the model's text says once: not those of components, loops, arrays and conditional parts.
+ * Only bonds that the model's text writes once are considered: not those in components, loops, arrays and conditional
+ * parts.
  */
 #ifndef BG_BONDS_H
 #define BG_BONDS_H
@@ -22,47 +23,48 @@ enum bond_way {
     BOND_FORWARD,
     BOND_BACKWARD,
     BOND_WAYS
-}; /* forward: negligible at its tail, so that it only acts along the arrow */
+}; /* forward: negligible at its tail, so that it acts only in the direction of the arrow */
 typedef struct bond_candidate {
-    const char *name; /* of a bond its label; of a two-port or element, interned */
+    const char *name; /* label of a bond; name of a two-port or element, interned */
     span at;
-    uint32_t bond, element; /* of the flat model, the other NONE */
-    const char *from, *to;  /* the junctions; NULL: none */
-    double ratio[2]; /* at its tail and its head (of a two-port: of its bonds); NAN: there is none. Of an element: the
-                        first */
+    uint32_t bond, element; /* in the flat model; one of the two is NONE */
+    const char *from, *to;  /* its junctions; NULL: none */
+    /* ratio at its tail and its head (of a two-port: at its bonds); NAN: there is none. An element has only the
+     * first */
+    double ratio[2];
     bool negligible[2]; /* there */
     bool may[BOND_WAYS];
-    rewrite_bond change[BOND_WAYS]; /* not of a two-port or element that is dropped: those go by name */
+    rewrite_bond change[BOND_WAYS]; /* unused for a two-port or element that is dropped: those are dropped by name */
 } bond_candidate;
 typedef VEC(bond_candidate) bond_candidates;
 
-/* How much each bond and port matters, the greatest over several runs. METRIC_JUNCTION: activity over the greatest at
- * the junction. METRIC_RELATIVE: the greater of ratio9 and ratio10 to what stores beside it; from and to are the same.
- * METRIC_ACTIVITY: the activity itself, of a port that is one bond with others theirs together. METRIC_REAPER: the
- * share of it and of all that matters less, sources left out; from and to are the same. NAN: nothing
- * to compare with. */
+/* Importance of each bond and port, the greatest over several runs. METRIC_JUNCTION: activity over the greatest
+ * activity at the junction. METRIC_RELATIVE: the greater of ratio9 and ratio10 to the storage elements at the junction;
+ * from and to are equal. METRIC_ACTIVITY: the activity itself; ports that are one bond with others have the sum.
+ * METRIC_REAPER: the share of the activity of the bond and of all less important ones, without sources; from and to are
+ * equal. NAN: there is nothing to compare with. */
 typedef struct bond_measure {
     enum metric metric;
-    double limit;      /* below it is negligible */
+    double limit;      /* smaller values are negligible */
     double *from, *to; /* [nbond] */
     double *port;      /* [nport] */
 } bond_measure;
 
-/* c: compiled (STAGE_CAUSALITY at least). m: of the same model, NULL: nothing is negligible. Elements with one port are
- * there too. In the order of declaration; texts in the arena. */
+/* c: compiled (STAGE_CAUSALITY at least). m: of the same model; NULL: nothing is negligible. Elements with one port are
+ * listed too. In the order of declaration; texts are in the arena. */
 void bonds_find(const compilation *c, const bond_measure *m, arena *a, bond_candidates *out);
-/* Runs the recordings and measures. False where they do not run. bond_measure_free it in any case. */
+/* Runs the recordings and measures. False: they do not run. Call bond_measure_free in any case. */
 bool bonds_measure(const flat_model *f, const recording *r, size_t n, enum metric metric, double limit,
                    bond_measure *out);
 void bond_measure_free(bond_measure *m);
 
-/* By junction activity or reaper: negligible at both ends, it is dropped, else one-way, the rest where that fails; at
- * one end, by junction activity, one-way. By relative energy: dropped. Returns how many readings there are, 0: it
- * stays. why: in the arena. */
+/* Readings by the metric. Junction activity and reaper: a bond negligible at both ends is dropped, or made one-way
+ * where dropping fails. Junction activity: one negligible at one end is made one-way. Relative energy: dropped. Returns
+ * the number of readings; 0: the bond stays. why: in the arena. */
 int bonds_readings(const bond_candidate *x, enum metric metric, arena *a, struct reading out[READINGS_MOST]);
-/* What a search tries of a bond or two-port: all that it may. */
+/* All readings of a bond or two-port that are possible, for a search. */
 int bonds_all_readings(const bond_candidate *x, arena *a, struct reading out[READINGS_MOST]);
-/* Rising by the least ratio; of equals, the first stays first. */
+/* Sorts by the smaller ratio, ascending; stable. */
 void bonds_sort(bond_candidates *list);
 
 #endif

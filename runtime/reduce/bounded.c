@@ -1,8 +1,8 @@
-/* bounded.c - the smallest model found whose observed outputs stay within their tolerances
+/* bounded.c - search for the smallest model whose observed outputs stay within their tolerances
  *
- * A round speaks of one text: its candidates, in order of predicted error, are taken out in batches; what is accepted
- * together is the next text. Elements come before bonds, and these before terms, since a part less saves more than a
- * term less: each is looked at where nothing before it can go.
+ * A round works on one text: its candidates, in the order of their predicted errors, are taken out in batches; what was
+ * accepted together gives the next text. Elements come before bonds, and bonds before terms, because an element saves
+ * more than a term: a kind is tried only where nothing of the kinds before it can go.
  */
 #include <math.h>
 #include <string.h>
@@ -20,7 +20,7 @@ greatest(const struct version *v, const struct bound *x)
     return track_compare(&v->outputs[x->experiment], x->slot, NULL, 0).max;
 }
 
-/* Is the output of that unit's kind? Without a unit, any is. */
+/* Has the output the dimension of that unit? Without a unit any output has. */
 static bool
 is_of_unit(const compilation *c, const flat_output *y, const char *written)
 {
@@ -30,7 +30,7 @@ is_of_unit(const compilation *c, const flat_output *y, const char *written)
     return !written || (u && (y->unit ? unit_dimension(u) == unit_dimension(y->unit) : unit_is_number(u)));
 }
 
-/* By what was asked for and by what the experiment states, the smaller. */
+/* The smaller of the requested tolerance and the one that the experiment states. */
 static double
 tolerance(const struct search *d, const struct version *v, const struct bound *x)
 {
@@ -42,7 +42,7 @@ tolerance(const struct search *d, const struct version *v, const struct bound *x
     return d->o->within == WITHIN_VALUE && is_of_unit(c, y, d->o->unit) ? fmin(x->stated, d->o->tolerance) : x->stated;
 }
 
-/* A tolerance in a unit must be of some output's kind; and something must be held. */
+/* Checks that a tolerance in a unit applies to some output, and that there is any tolerance. */
 static char *
 check_tolerances(const struct search *d)
 {
@@ -93,7 +93,7 @@ shown_name(const struct search *d, const struct candidate *x)
     return arena_format(d->out->arena, "%s (%s)", x->name, rewrite_kind_name(k));
 }
 
-/* Why a candidate stays: for each of its readings. */
+/* Records why a candidate stays, for each of its readings. */
 static void
 note_refusal(struct search *d, const struct candidate *x, const struct verdict *v)
 {
@@ -130,7 +130,8 @@ bounded_note_trial(struct search *d, struct candidate *const *set, size_t n, con
 
 /* ---------------------------------------------------------------- rounds */
 
-/* To three digits: what differs by the integrator's error alone is equal, and then the order of declaration decides. */
+/* Rounds to three digits, so that errors which differ by integration errors alone are equal and the order of
+ * declaration decides. */
 static double
 to_three_digits(double x)
 {
@@ -139,8 +140,8 @@ to_three_digits(double x)
     return power > 0 ? round(x / power) * power : x;
 }
 
-/* Of a candidate tried alone: does one of its readings do? They are tried in their order; chosen is the one that does,
- * or the last. */
+/* Of a candidate tried alone: is one of its readings accepted? They are tried in order; `chosen` becomes the accepted
+ * one, or the last. */
 static bool
 judge_alone(struct search *d, struct candidate *x, const struct outcome *y, struct order *o, double *worst)
 {
@@ -167,8 +168,8 @@ judge_alone(struct search *d, struct candidate *x, const struct outcome *y, stru
     return false;
 }
 
-/* Each candidate alone: those that fail are out of this round. The first batch is what should go together if errors add
- * up. */
+/* Tries each candidate alone; those that fail are left out of this round. The first batch is what should go together if
+ * errors add up. */
 static bool
 order_by_error(struct search *d, candidates *list, struct order *o)
 {
@@ -247,8 +248,8 @@ why_taken(struct candidate *const *taken, size_t n, const rewrite_item *item)
     return NULL;
 }
 
-/* Trials may take as many steps as a version allows, at least: so reducing the result again, which then is the first,
- * refuses nothing less. */
+/* Trials may take at least as many steps as this version allows, so that reducing the result again, which starts from
+ * it, refuses nothing that was accepted. */
 static void
 allow_steps(struct search *d, const struct version *v)
 {
@@ -260,7 +261,7 @@ allow_steps(struct search *d, const struct version *v)
     }
 }
 
-/* A number that took a term's place, as the next text's term is called: "b1: -0.02". */
+/* Key of a number that replaced a term, by the name of that term in the next text: "b1: -0.02". */
 static uint64_t
 mean_key(struct candidate *const *taken, size_t n, const char *name)
 {
@@ -280,8 +281,8 @@ mean_key(struct candidate *const *taken, size_t n, const char *name)
     return key;
 }
 
-/* What a reader of the given text sees of an operation: a number that took a term's place and goes in its turn means
- * that the term went. True: that is all of it. */
+/* An operation as a reader of the given text sees it: where a number that replaced a term is taken out in turn, the
+ * term was deleted. True: that is the whole operation. */
 static bool
 ends_mean(struct search *d, struct candidate *const *taken, size_t n, const rewrite_item *x)
 {
@@ -299,8 +300,8 @@ ends_mean(struct search *d, struct candidate *const *taken, size_t n, const rewr
     return true;
 }
 
-/* Is the graph of the accepted text the one at hand after the plan's operations? Once a round: what was accepted on the
- * way is part of it. */
+/* Checks that the accepted text has the graph of the present one after the plan's operations. Once a round:
+ * intermediate texts are included. */
 static bool
 check_accepted(struct search *d, const struct verdict *best)
 {
@@ -313,7 +314,7 @@ check_accepted(struct search *d, const struct verdict *best)
     return !d->error;
 }
 
-/* The accepted text becomes the one at hand. */
+/* Makes the accepted text the present one. */
 static void
 commit(struct search *d, struct candidate *const *taken, size_t n, struct verdict *best)
 {
@@ -350,7 +351,7 @@ commit(struct search *d, struct candidate *const *taken, size_t n, struct verdic
     allow_steps(d, &d->now);
 }
 
-/* A set of elements better than those that went in the order of their errors. */
+/* Looks for a better set of elements than those found in the order of their errors. */
 static bool
 find_better(struct search *d, const struct order *o, size_t ncandidates, struct candidate **taken, size_t *n,
             struct verdict *best)
@@ -405,7 +406,8 @@ do_round(struct search *d, enum subject what)
     return !fine ? STEP_INTERNAL : n ? STEP_CHANGED : STEP_NOTHING;
 }
 
-/* Elements until none goes, then bonds, then terms; after one of these went, elements again. */
+/* Takes out elements until none can go, then bonds, then terms; after a bond or term was taken out it starts with
+ * elements again. */
 static bool
 search_all(struct search *d)
 {

@@ -1,4 +1,4 @@
-/* bounded_candidates.c - what may go of a text: elements, bonds, terms, zero sources */
+/* bounded_candidates.c - candidates of a text: elements, bonds, terms, sources of zero */
 #include <math.h>
 #include <string.h>
 
@@ -27,8 +27,8 @@ recordings(const struct search *d)
     return r;
 }
 
-/* A source that adds to a sum, a weight say: without it the sum is one less. One that imposes the variable of its
- * junction is what makes the model run. */
+/* Is it a source that adds to a sum, such as a weight? Without it the sum has one term less. A source that imposes the
+ * common variable of its junction drives the model instead. */
 static bool
 adds(const flat_model *f, const flat_element *e)
 {
@@ -37,7 +37,7 @@ adds(const flat_model *f, const flat_element *e)
     return (e->type == EL_SE && type == 1) || (e->type == EL_SF && type == 0);
 }
 
-/* A source of zero, as the text says it: by this reduction, or by a number. */
+/* Is it a source of zero in the text: made by this reduction, or given as a number? */
 static bool
 is_zero_source(const struct search *d, const flat_element *e)
 {
@@ -52,8 +52,8 @@ is_zero_source(const struct search *d, const flat_element *e)
     return law && inst_known(law->def) && model_value(d->now.c[0].model, law->def) == 0;
 }
 
-/* What a source of zero imposes is zero at all bonds of its junction, so that each adds nothing at its other end and
- * may go; with the last one the source goes too. */
+/* A source of zero makes the common variable of its junction zero, so that each bond there adds nothing at its other
+ * end and may be dropped; with the last one the source is dropped too. */
 static int
 zero_branches(const struct search *d, const flat_element *e, const bond_candidates *bonds, struct reading *out, int n)
 {
@@ -82,8 +82,8 @@ is_kept_by_name(const struct search *d, const char *name)
     return map_get(&d->kept_names, bg_hash_bytes(name, strlen(name), 0)) != MAP_NONE;
 }
 
-/* Whole components; of[element]: the one it is part of, and no candidate by itself; NULL: none. at: NULL, powers are
- * not known. */
+/* Adds whole components. of[element]: the component that contains it, so that it is no candidate by itself; NULL: none.
+ * at NULL: powers are not known. */
 static void
 add_components(struct search *d, const component_list *list, const uint32_t *of, const factor *at, candidates *out)
 {
@@ -110,14 +110,14 @@ add_components(struct search *d, const component_list *list, const uint32_t *of,
     free(moved);
 }
 
-/* What of a tolerance the text at hand leaves. */
+/* What the present text leaves of a tolerance. */
 static double
 tolerance_left(const struct search *d, const struct bound *b)
 {
     return fmax(b->tolerance - version_difference(&d->first, &d->now, b).max / WITHIN, 0);
 }
 
-/* The outputs that are held in each experiment, by what is left of their tolerances. Returns them all in one list. */
+/* The outputs with a tolerance in each experiment, with what is left of it. Returns all of them in one list. */
 static held_output *
 held_outputs(const struct search *d, const held_output **of, size_t *n)
 {
@@ -133,10 +133,10 @@ held_outputs(const struct search *d, const held_output **of, size_t *n)
     return list;
 }
 
-/* Of two readings the one that is predicted to do less comes first; dropping where it costs no more than this, whatever
- * resting does: less text for hardly more error. */
+/* The reading with the smaller predicted error comes first; but dropping comes first whenever its error is below this
+ * share of the tolerance, because it makes the text shorter. */
 static const double NEGLIGIBLE = 0.05;
-/* A second reading that is predicted to miss by more than this is not worth a run. */
+/* A second reading with a predicted error above this multiple of the tolerance is not tried. */
 static const double DOUBTFUL = 3;
 
 static double
@@ -145,7 +145,7 @@ of_reading(const struct reading *r, const part_error *at)
     return r->bond ? INFINITY : r->kind == REWRITE_CLAMP ? at->rests : at->dropped;
 }
 
-/* Is nothing predicted of any of its readings? */
+/* Is there a prediction for none of its readings? */
 static bool
 is_unforeseen(const struct candidate *x, const part_error *at)
 {
@@ -181,10 +181,10 @@ order_readings(const struct search *d, struct candidate *x, const part_error *at
     x->predicted = of_reading(&x->reading[0], at);
 }
 
-/* Errors to first order, by element. */
+/* Predicted first-order errors, by element. */
 struct foreseen {
     part_error *at;
-    part_moves *moves; /* by experiment; NULL: not wanted */
+    part_moves *moves; /* by experiment; NULL: not used */
     bool known;
 };
 
@@ -216,7 +216,7 @@ find_errors(struct search *d)
     return x;
 }
 
-/* These in place of activities, where they are known. */
+/* Replaces activities by predicted errors where these are known. */
 static void
 use_errors(struct search *d, struct foreseen *x, candidates *list)
 {
@@ -243,7 +243,7 @@ all_foreseen(const candidates *list)
     return true;
 }
 
-/* An element that may go by itself. */
+/* Is it an element that may be taken out by itself? */
 static bool
 is_part(const struct search *d, const flat_element *e, bool zero)
 {
@@ -251,7 +251,7 @@ is_part(const struct search *d, const flat_element *e, bool zero)
            !is_kept_by_name(d, e->name);
 }
 
-/* at: NULL, powers are not known. Sources of zero come behind the others, as far as each is tried alone. */
+/* at NULL: powers are not known. Sources of zero come last, as long as each candidate is tried alone. */
 static void
 add_elements(struct search *d, const uint32_t *of, const factor *at, candidates *out)
 {
@@ -279,13 +279,14 @@ add_elements(struct search *d, const uint32_t *of, const factor *at, candidates 
             x.nreadings = zero_branches(d, e, &bonds, x.reading, x.nreadings);
         vec_push(zero ? &zeros : out, x);
     }
-    for (size_t i = 0; i < zeros.n && out->n < ALONE_MOST; i++) /* of many, one by one is too dear for what it saves */
+    /* among many candidates, trying each of them alone costs more than it saves */
+    for (size_t i = 0; i < zeros.n && out->n < ALONE_MOST; i++)
         vec_push(out, zeros.at[i]);
     vec_free(&zeros);
     vec_free(&bonds);
 }
 
-/* Are there more than are each tried alone? */
+/* Are there too many candidates to try each alone? */
 static bool
 are_many(const struct search *d, const component_list *list, const uint32_t *of)
 {
@@ -409,5 +410,5 @@ bounded_by_prediction(const void *pa, const void *pb)
         return a->unforeseen ? 1 : -1;
     if (a->predicted != b->predicted)
         return a->predicted < b->predicted ? -1 : 1;
-    return a < b ? -1 : a > b; /* of equals, the first declared */
+    return a < b ? -1 : a > b; /* of equal ones the first declared comes first */
 }

@@ -1,8 +1,8 @@
-/* bounded_taking.c - candidates of a round taken out in their order, one batch after the other
+/* bounded_taking.c - takes the candidates of a round out in their order, one batch after the other
  *
- * After a refused batch its half is tried, and after one that is alone the next; after an accepted one the following.
- * So what is tried next is known as soon as it is known whether this is refused: where cores are idle, the trials that
- * come next if all goes on as before run beside this one (foretell.h).
+ * After a batch is refused, half of it is tried; after a single candidate is refused, the next one; after an
+ * acceptance, the next batch. So the next trials are known as soon as the outcome of the present one is assumed: idle
+ * cores run the trials that come next if outcomes stay as they are (foretell.h).
  */
 #include <math.h>
 #include <string.h>
@@ -12,38 +12,39 @@
 #include "in_image.h"
 #include "unwritten.h"
 
-/* So many refusals one after another, in order of predicted error, end a round: what follows is predicted to matter
+/* A round ends after so many refusals in a row, in order of predicted error: later candidates are predicted to matter
  * more. */
 enum { PATIENCE = 300 };
 
-/* Where errors are predicted: after so many refusals one after another, what is predicted to be so many times what is
- * left of the tolerance is refused without a run. */
+/* With predicted errors: after so many refusals in a row, a candidate predicted to need this multiple of what is left
+ * of the tolerance is refused without a run. */
 enum { PATIENCE_PREDICTED = 8 };
 static const double HOPELESS = 3;
 
-/* So many parts are accepted before a text is made that lacks them: factors in the image take part in every step. */
+/* So many parts are accepted before a text without them is made: factors of 0 still take part in every step of a
+ * run. */
 enum { MOST_UNWRITTEN = 24 };
 
-/* So many trials ahead at most: some for each core, so that none waits where one takes long, and twice as many each
- * time that all went as supposed; where it is predicted how they end, as many as there may be. */
+/* Limits of trials ahead: a few for each core, so that none waits for a long one, and twice as many each time that all
+ * assumptions held; where outcomes are predicted, as many as the list has room for. */
 enum { MOST_AHEAD = 32, AHEAD_OF_CORE = 4 };
 
-/* A candidate that was refused without a text, with what was accepted in the image. */
+/* A candidate that was refused without a text, together with what was accepted in the image. */
 struct refused_one {
     struct candidate *candidate;
     int chosen;
     const char *why;
 };
 
-/* What is tried next: `batch` candidates of the order, from the i-th on; one alone is read one way. refused: so many
- * in a row before. left: of the tolerances, over what was left when the round began. */
+/* What is tried next: `batch` candidates of the order from the i-th on; a single one with one reading. refused: number
+ * of refusals in a row before it. left: what is left of the tolerances, relative to the beginning of the round. */
 struct place {
     size_t i, batch, refused;
     int reading;
     double left;
 };
 
-/* Trials from a place on, of which those from `next` on are still ahead. */
+/* Trials ahead from a place on; those from `next` on have not been used yet. */
 struct ahead {
     struct ahead_trial trial[MOST_AHEAD];
     struct place at[MOST_AHEAD];
@@ -54,16 +55,16 @@ struct ahead {
 struct taking {
     struct search *d;
     const struct order *o;
-    struct candidate **taken; /* n of them are accepted */
+    struct candidate **taken; /* the first n of them are accepted */
     size_t n;
     struct place at;
-    double begun;                    /* error of the text that the round began with */
-    double *off;                     /* what was accepted (together.h) */
+    double begun;                    /* error of the text at the beginning of the round */
+    double *off;                     /* errors of what was accepted (together.h) */
     bool measured;                   /* it is known */
-    struct verdict *best;            /* the text without the first d->base_taken of them */
+    struct verdict *best;            /* the version without the first d->base_taken of them */
     overrides set;                   /* in that text */
-    double worst;                    /* of what was accepted last */
-    enum supposed last;              /* what came of the last trial */
+    double worst;                    /* greatest error of the last accepted trial */
+    enum supposed last;              /* outcome of the last trial */
     VEC(struct refused_one) refused; /* since the last acceptance that made a difference */
     struct ahead ahead;
 };
@@ -79,10 +80,10 @@ bounded_fitting(const struct order *o, size_t i, double left)
     return n;
 }
 
-/* ---------------------------------------------------------------- from place to place */
+/* ---------------------------------------------------------------- the sequence of places */
 
-/* It is predicted to need far more than is left of the tolerances, and what was predicted to do better did not do: no
- * run is spent on it. */
+/* A candidate is hopeless if it is predicted to need far more than is left of the tolerances and better ones failed: it
+ * gets no run. */
 static bool
 is_hopeless(const struct taking *t, const struct place *p)
 {
@@ -97,7 +98,7 @@ goes_on(const struct taking *t, const struct place *p)
     return p->i < t->o->at.n && p->refused < PATIENCE;
 }
 
-/* As many as there are of what is asked for, and the first of them read as it is to be read. */
+/* Limits the batch to the candidates there are, and sets the reading of a single one. */
 static struct place
 arrive(const struct taking *t, struct place p)
 {
@@ -108,7 +109,7 @@ arrive(const struct taking *t, struct place p)
     return p;
 }
 
-/* Behind what is hopeless there. */
+/* The next place after hopeless candidates. */
 static struct place
 pass_hopeless(const struct taking *t, struct place p)
 {
@@ -154,14 +155,14 @@ forget_ahead(struct ahead *a)
     a->n = a->next = a->block = 0;
 }
 
-/* What is left where the greatest error is that. */
+/* What is left of the tolerances after a greatest error `worst`. */
 static double
 left_at(const struct taking *t, double worst)
 {
     return t->begun < 1 ? (1 - worst) / (1 - t->begun) : 0;
 }
 
-/* A way from the place at hand on: what is accepted along it, and how far off that is. */
+/* A path of assumed outcomes from the present place: the candidates accepted along it, and their error. */
 struct way {
     struct candidate **with;
     int *reading;
@@ -185,7 +186,7 @@ way_begin(const struct taking *t, arena *a)
     return w;
 }
 
-/* The candidates at a place, as the last of the way. */
+/* Appends the candidates at a place to the path. */
 static void
 set_foot(const struct taking *t, const struct place *p, struct way *w)
 {
@@ -195,7 +196,7 @@ set_foot(const struct taking *t, const struct place *p, struct way *w)
     }
 }
 
-/* How the trial there will end: as it is predicted, or else as the last one did. */
+/* The assumed outcome of the trial at a place: the predicted one, or else the last outcome. */
 static enum supposed
 suppose(const struct taking *t, const struct place *p, struct way *w)
 {
@@ -225,7 +226,7 @@ go_on_accepted(const struct taking *t, struct place p, struct way *w)
     return after_acceptance(t, p);
 }
 
-/* The trials that come next, should each end as is supposed. */
+/* Lists the trials that come next if each ends as assumed. */
 static size_t
 list_ahead(struct taking *t, arena *of)
 {
@@ -238,7 +239,7 @@ list_ahead(struct taking *t, arena *of)
         struct ahead_trial *x = &a->trial[n];
 
         if (n > 0 && t->n + w.n - t->d->base_taken >= MOST_UNWRITTEN)
-            break; /* another text is the base then */
+            break; /* from there on another text is the base */
         a->at[n++] = p;
         set_foot(t, &p, &w);
         *x = (struct ahead_trial){ .n = w.n + p.batch, .supposed = suppose(t, &p, &w) };
@@ -265,7 +266,7 @@ look_ahead(struct taking *t)
     return v;
 }
 
-/* The verdict on what is at the place. */
+/* The verdict on the candidates at the place. */
 static struct verdict
 try_next(struct taking *t)
 {
@@ -273,7 +274,7 @@ try_next(struct taking *t)
     const struct place *p = &t->at, *seen = &a->at[a->next];
 
     if (a->next < a->n && (seen->i != p->i || seen->batch != p->batch || seen->reading != p->reading))
-        forget_ahead(a); /* less is left than was supposed */
+        forget_ahead(a); /* less is left than was assumed */
     if (a->next < a->n && outcome_decides(&a->outcome[a->next]))
         return outcome_use(t->d, &a->outcome[a->next++]);
     if (a->next == a->n && foretell_workers(t->d) > 1)
@@ -282,7 +283,7 @@ try_next(struct taking *t)
     return try_more(t->d, t->taken, t->n + p->batch, t->o->demand);
 }
 
-/* What was looked at ahead holds as long as all goes as supposed. */
+/* Keeps the trials ahead only as long as outcomes agree with the assumptions. */
 static void
 note_last(struct taking *t, const struct verdict *v)
 {
@@ -312,7 +313,7 @@ accept_text(struct taking *t, struct verdict *v)
     unwritten_begin(t->d, &t->best->v, bounded_set_in(t->d, t->best, &t->set), t->n);
 }
 
-/* What is accepted as a text. False: it is not, as a text. */
+/* Turns what was accepted in the image into a text. False: the text is not accepted. */
 static bool
 settle_as_text(struct taking *t)
 {
@@ -327,7 +328,7 @@ settle_as_text(struct taking *t)
         return false;
     }
     accept_text(t, &v);
-    /* refusals are known by the text that they are of, also to the next round */
+    /* records the refusals under the text that they refer to, also for the next round */
     for (size_t i = 0; i < t->refused.n; i++) {
         const struct refused_one *x = &t->refused.at[i];
         int chosen = x->candidate->chosen;
@@ -344,9 +345,9 @@ settle_as_text(struct taking *t)
     return true;
 }
 
-/* ---------------------------------------------------------------- in turn */
+/* ---------------------------------------------------------------- the trials in turn */
 
-/* Passes what is hopeless, and makes the candidates at the place the last of those taken. */
+/* Skips hopeless candidates, and appends the candidates at the place to the accepted ones. */
 static void
 set_out(struct taking *t)
 {
@@ -378,7 +379,8 @@ accept(struct taking *t, struct verdict *v)
 
     note_off(t, v->off);
     t->n += t->at.batch;
-    if (v->worst != t->worst) /* else what went was there no longer, and what was refused is refused again */
+    /* if the error is the same, what went had no effect, and what was refused would be refused again */
+    if (v->worst != t->worst)
         t->refused.n = 0;
     t->worst = v->worst;
     if (v->unwritten && !v->in_image)

@@ -8,7 +8,7 @@ components_find(const compilation *c, component_list *out)
     uint32_t *top = bg_malloc((f->origin.n + 1) * sizeof *top), *of = bg_malloc((f->element.n + 1) * sizeof *of),
              *at = bg_malloc((f->origin.n + 1) * sizeof *at);
 
-    for (uint32_t i = 0; i < f->origin.n; i++) { /* what is in another stands behind it */
+    for (uint32_t i = 0; i < f->origin.n; i++) { /* instances inside another one come after it */
         const flat_origin *o = &f->origin.at[i];
 
         top[i] = o->parent == NONE ? NONE : top[o->parent];

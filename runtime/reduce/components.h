@@ -1,6 +1,7 @@
-/* components.h - the instances that a model declares, as parts that go whole
+/* components.h - the instances of components that a model declares, as parts that are taken out whole
  *
- * An instance may go as an element does: with its bonds, by its name; one of a loop or an array by `without` of it.
+ * An instance is taken out like an element: with its bonds, by its name; an instance in a loop or an array by
+ * `without`.
  */
 #ifndef BG_COMPONENTS_H
 #define BG_COMPONENTS_H
@@ -12,11 +13,11 @@ typedef struct component {
     uint32_t origin;  /* of the flat model */
     span at;          /* its declaration */
     size_t nelements, nstorages;
-    bool keep; /* something in it is kept by the experiment */
+    bool keep; /* the experiment keeps something in it */
 } component;
 typedef VEC(component) component_list;
 
-/* In the order of their first elements. of: [element] its component, or NONE; malloc'ed. */
+/* In the order of their first elements. of: [element] its component, or NONE; free() it. */
 uint32_t *components_find(const compilation *c, component_list *out);
 
 #endif

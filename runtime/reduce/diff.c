@@ -1,4 +1,4 @@
-/* diff.c - what two models differ in
+/* diff.c - the differences of two models
  *
  * Each model becomes a list of parts with their properties as text; the lists are matched by kind and name through a
  * hash map.
@@ -41,7 +41,7 @@ key_of_item(enum diff_what what, const char *name)
     return bg_hash_bytes(name, strlen(name), (uint64_t)what + 1);
 }
 
-/* Of parallel bonds or equal names the first is listed. */
+/* Of parallel bonds or equal names only the first is listed. */
 static struct item *
 put_item(struct items *l, enum diff_what what, char *name)
 {

@@ -1,14 +1,14 @@
-/* diff_experiments.c - what the experiments of two files differ in
+/* diff_experiments.c - the differences of the experiments of two files
  *
- * What an experiment says once (a setting, a `let`, an output that is observed) is matched by what it is about, all
- * else by its whole text. Blanks and comments do not count.
+ * Items that an experiment can have only once (a setting, a `let`, an observed output) are matched by what they refer
+ * to, all others by their whole text. Blanks and comments are ignored.
  */
 #include <string.h>
 
 #include "diff.h"
 
-/* The text of a span without comments and the semicolon; with `tight` without blanks, else one where there are any.
- * Quoted text stays. */
+/* The text of a span without comments and the semicolon. tight: without blanks; otherwise a run of blanks becomes one.
+ * Quoted text is kept as it is. */
 static char *
 squeezed(const sources *s, span at, bool tight)
 {
@@ -63,7 +63,7 @@ say(strbuf *b, const char *before, const char *text)
     strbuf_printf(b, "%s%s%s", b->n ? "; " : "", before, text);
 }
 
-/* NULL where they say the same. */
+/* NULL where the two agree. */
 static char *
 compare(const sources *sa, const ast_experiment *a, const sources *sb, const ast_experiment *b)
 {

@@ -1,4 +1,4 @@
-/* edit.c - a set of changes to one text, checked for contradictions and applied once */
+/* edit.c - a set of edits of one text, checked for conflicts and applied together */
 #include <string.h>
 
 #include "edit.h"
@@ -57,11 +57,12 @@ is_insertion(const edit *x)
     return x->begin == x->end;
 }
 
-/* Merges deletions that overlap. Touching ones stay apart: an insertion between them is at the border of both. */
+/* Merges overlapping deletions. Those that only touch stay separate: an insertion between them is at the border of
+ * both. */
 static void
 merge_deletions(edits *e)
 {
-    size_t kept = 0, last = NO_INDEX; /* last: the deletion that reaches farthest, as an index among the kept */
+    size_t kept = 0, last = NO_INDEX; /* last: index among the kept ones of the deletion that reaches farthest */
 
     for (size_t i = 0; i < e->list.n; i++) {
         edit x = e->list.at[i];
@@ -79,8 +80,7 @@ merge_deletions(edits *e)
     e->list.n = kept;
 }
 
-/* A merged deletion may have grown past edits that begin later; those inside it are settled here, sweeping from left to
- * right. */
+/* A merged deletion may now include edits that begin later; a sweep from left to right resolves those inside it. */
 bool
 edits_seal(edits *e, size_t length, char **why)
 {
@@ -110,7 +110,7 @@ edits_seal(edits *e, size_t length, char **why)
         } else if (is_deletion(&x)) {
             if (r && x.begin < r->end) {
                 if (r->begin == x.begin && r->end <= x.end)
-                    e->list.at[replacement].begin = NO_INDEX; /* inside: dropped below */
+                    e->list.at[replacement].begin = NO_INDEX; /* inside a deletion: dropped below */
                 else
                     *why = bg_format("the deletion of bytes %zu to %zu cuts into a replacement", x.begin, x.end);
             }
@@ -128,7 +128,7 @@ edits_seal(edits *e, size_t length, char **why)
         if (*why || dropped) {
             free(x.text);
             if (*why) {
-                /* what follows is still in the list and owned by it */
+                /* the edits behind it are still in the list, which owns their texts */
                 memmove(e->list.at + kept, e->list.at + i + 1, (e->list.n - i - 1) * sizeof *e->list.at);
                 e->list.n = kept + e->list.n - i - 1;
                 return false;
@@ -185,7 +185,7 @@ edits_origin(const edits *e, size_t at)
 {
     size_t low = 0, high = e->list.n;
 
-    while (low < high) { /* how many edits begin at or before `at` in the new text */
+    while (low < high) { /* binary search: number of edits that begin at or before `at` in the new text */
         size_t middle = low + (high - low) / 2;
 
         if (e->list.at[middle].new_begin <= at)
@@ -195,7 +195,7 @@ edits_origin(const edits *e, size_t at)
     }
     if (low == 0)
         return at;
-    /* several can begin at one place (deletions bring no text): the first that has text there answers */
+    /* several edits can begin at one place (deletions have no text): take the one with text there */
     for (size_t i = low; i > 0 && e->list.at[i - 1].new_begin + e->list.at[i - 1].n > at; i--)
         if (at >= e->list.at[i - 1].new_begin)
             return e->list.at[i - 1].begin;

@@ -1,9 +1,9 @@
-/* edit.h - a set of changes to one text, checked for contradictions and applied once
+/* edit.h - a set of edits of one text, checked for conflicts and applied together
  *
- * An edit replaces a half-open byte range of the original text. All ranges speak of the original, so that the order in
- * which edits are found does not matter. Deletions may overlap and merge. An insertion at the border of a deletion
- * survives. A replacement inside a deletion is dropped. An insertion inside a deletion, or two different replacements
- * that overlap, contradict each other.
+ * An edit replaces a half-open byte range of the original text. All ranges refer to the original, so that the order in
+ * which edits are found does not matter. Deletions may overlap; they are merged. An insertion at the border of a
+ * deletion is kept. A replacement inside a deletion is dropped. An insertion inside a deletion, and two different
+ * replacements that overlap, are conflicts.
  *
  * ownership  texts are copied
  */
@@ -16,8 +16,8 @@ typedef struct edit {
     size_t begin, end; /* begin == end: insertion */
     char *text;
     size_t n;         /* n == 0: deletion */
-    uint32_t serial;  /* order in which it was found; orders insertions at one place */
-    size_t new_begin; /* where its text begins in the new text; known after edits_seal */
+    uint32_t serial;  /* number in the order of addition; orders insertions at one place */
+    size_t new_begin; /* start of its text in the new text; set by edits_seal */
 } edit;
 
 typedef struct edits {
@@ -28,11 +28,11 @@ typedef struct edits {
 void edits_delete(edits *e, size_t begin, size_t end);
 void edits_insert(edits *e, size_t at, const char *text, size_t n);
 void edits_replace(edits *e, size_t begin, size_t end, const char *text, size_t n);
-/* Sorts and resolves the set for a text of `length` bytes. False: a contradiction, *why says which (free it). */
+/* Sorts the set and resolves overlaps, for a text of `length` bytes. False: a conflict, *why (free() it) names it. */
 bool edits_seal(edits *e, size_t length, char **why);
-/* The new text; the set is sealed. */
+/* Makes the new text; the set must be sealed. */
 void edits_apply(const edits *e, const char *text, size_t length, strbuf *out);
-/* Where byte `at` of the new text came from; for text that an edit brought, where that edit begins. */
+/* The place in the original of byte `at` of the new text; for text that an edit inserted, the place of that edit. */
 size_t edits_origin(const edits *e, size_t at);
 void edits_free(edits *e);
 

@@ -7,19 +7,18 @@
 #include "in_image.h"
 #include "unwritten.h"
 
-/* Options that alone err by more than so many tolerances are left out: errors that large cancel only by accident. */
+/* Options with an error above this multiple of the tolerance are left out: such errors cancel only by accident. */
 static const double CANCELS_MOST = 100;
-/* An option that does not run alone counts as so many tolerances: it may need another to go with it. */
+/* An option that does not run alone counts as this multiple of the tolerance: it may need another one to go with it. */
 static const double WITHOUT_RUN = 3;
-/* A part that went, and alone makes the error no greater than by this share of its tolerance, uses up nothing that a
- * set could need: it goes with each of them. Where all that went is of that kind, the round that follows tries the
- * sets. */
+/* An option that raises the error by less than this share of the tolerance is neutral: it uses up nothing and goes with
+ * every set. Where only neutral options went, the next round tries the sets. */
 static const double NEUTRAL = 1e-3;
-/* So many options are combined, those that err least alone; so many sets are tried, those whose errors alone add up to
- * least. */
+/* Limits: number of options that are combined, those with the smallest errors alone; number of sets, those with the
+ * smallest sums of errors. */
 enum { MOST_OPTIONS = 16, MOST_SETS = 600, BLOCK = 32 };
 
-/* The options of a set as bits; errors alone added up; at most so many states less; so many elements. */
+/* A set: options as bits, sum of errors alone, upper bound of the states saved, number of elements. */
 struct set {
     uint32_t options;
     double sum;
@@ -30,14 +29,16 @@ struct exchange {
     struct search *d;
     struct option option[MOST_OPTIONS];
     size_t noptions;
-    VEC(struct option) neutral; /* go with every set */
+    VEC(struct option) neutral; /* taken out with every set */
     int neutral_storages, neutral_elements;
-    double begun;       /* error of the text at hand */
-    struct demand best; /* what there is so far */
+    double begun;       /* error of the present text */
+    struct demand best; /* the best result so far */
     struct verdict better;
     uint32_t better_options;
     uint32_t now, elements_now,
-        two_ports; /* of the text at hand: states, elements, those that go by themselves where nothing is behind them */
+        /* in the present text: states, elements, and two-ports, which are taken out by clean-up where nothing is behind
+         * them */
+        two_ports;
 };
 
 static double
@@ -67,7 +68,7 @@ by_sum(const void *pa, const void *pb)
     return (a->options > b->options) - (a->options < b->options);
 }
 
-/* The members of a set, and by which reading each goes. Returns how many. */
+/* The members of a set, and the reading of each. Returns their number. */
 static size_t
 members_of(const struct exchange *x, uint32_t options, struct candidate **members, int *reading)
 {
@@ -85,7 +86,7 @@ members_of(const struct exchange *x, uint32_t options, struct candidate **member
     return n;
 }
 
-/* Could it be smaller than what there is? */
+/* Can the set be smaller than the best result? */
 static bool
 may_be_smaller(const struct exchange *x, const struct set *s)
 {
@@ -96,7 +97,7 @@ may_be_smaller(const struct exchange *x, const struct set *s)
     return states < x->best.states || (states == x->best.states && x->elements_now < x->best.elements + gone);
 }
 
-/* All sets of options, each element read one way, that may be smaller than what there is */
+/* All sets of options, with one reading for each element, that can be smaller than the best result. */
 static size_t
 make_sets(const struct exchange *x, struct set *out)
 {
@@ -152,7 +153,7 @@ find_neutral(struct exchange *x, const struct option *option, size_t noptions, s
             }
 }
 
-/* Takes the options that may be combined, and says what is left out. */
+/* Chooses the options to combine, and notes what is left out. */
 static void
 take_options(struct exchange *x, const struct option *option, size_t n)
 {
@@ -185,7 +186,7 @@ take_options(struct exchange *x, const struct option *option, size_t n)
     free(all);
 }
 
-/* A set that is within its tolerances: is it smaller than what there is? Its text says so. */
+/* A set within its tolerances: its text tells whether it is smaller than the best result. */
 static void
 take_smaller(struct exchange *x, uint32_t options, struct candidate **members, const int *reading, size_t n)
 {
@@ -204,7 +205,7 @@ take_smaller(struct exchange *x, uint32_t options, struct candidate **members, c
     }
 }
 
-/* Tries the sets of a block, side by side; those that fit in turn. */
+/* Tries the sets of a block in parallel; those that fit again in turn. */
 static void
 try_block(struct exchange *x, const struct set *block, size_t n)
 {
@@ -245,7 +246,7 @@ begin_exchange(struct search *d, const struct verdict *best)
     return x;
 }
 
-/* The set found takes the place of what there is. */
+/* Replaces the best result by the set found. */
 static void
 take_better(struct exchange *x, struct candidate **taken, size_t *n, struct verdict *best)
 {
@@ -282,12 +283,12 @@ exchange(struct search *d, const struct option *option, size_t noptions, struct 
     if (count)
         qsort(set, count, sizeof *set, by_sum);
     unwritten_begin(d, &d->now, &d->set, 0);
-    in_image_base(d); /* made here, it serves all processes */
+    in_image_base(d); /* compiled here, so that all processes share it */
     for (size_t i = 0; i < count && tried < MOST_SETS && !d->error;) {
         struct set block[BLOCK];
         size_t size = 0;
 
-        /* what was found meanwhile may leave some without use */
+        /* sets that can no longer be smaller are skipped */
         for (; i < count && size < BLOCK; i++)
             if (may_be_smaller(&x, &set[i]))
                 block[size++] = set[i];

@@ -15,9 +15,9 @@ struct finder {
     const compilation *c;
     arena *a;
     const char *text;
-    map named;      /* interned names that something reads, keeps, or gives an initial value -> 1 */
+    map named;      /* interned name that something reads, keeps, or gives an initial value -> 1 */
     map element_of; /* interned name -> element */
-    map first;      /* interned name -> its first place; next[] leads on */
+    map first;      /* interned name -> its first place; next[] continues */
     VEC(struct place) place;
     VEC(uint32_t) next; /* [place], NONE: the last */
     map last;           /* interned name -> its last place */
@@ -38,8 +38,8 @@ is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Every name with a dot behind it: in an expression that is a part. Units, numbers, texts and comments are passed over.
- */
+/* Notes every name followed by a dot: in an expression that is a part. Units, numbers, texts and comments are
+ * skipped. */
 static void
 scan(struct finder *d, span at)
 {
@@ -75,7 +75,7 @@ scan(struct finder *d, span at)
     }
 }
 
-/* Names in `without`, and in chains of loops and conditional parts. Nesting is bounded by the parser. */
+/* Notes names in `without`, and in chains of loops and conditional parts. The parser limits nesting. */
 static void
 gather_named(struct finder *d, const ast_stmt *s, bool nested)
 {
@@ -182,7 +182,7 @@ between(span a, span b)
     return (span){ a.file, a.begin, b.begin };
 }
 
-/* The text of the span; NULL: it goes over several lines. */
+/* The text of the span; NULL: it spans several lines. */
 static const char *
 line_text(const struct finder *d, span at)
 {
@@ -204,7 +204,7 @@ changes(fold *x, uint32_t stmt)
     x->stmt[x->nstmts++] = stmt;
 }
 
-/* Chain a ends in the junction, chain b begins with it: one chain, where the more of it stood. */
+/* Chain a ends in the junction and chain b begins with it: joins them where the longer of the two stands. */
 static bool
 join_chains(struct finder *d, struct place a, struct place b, fold *x)
 {
@@ -241,11 +241,11 @@ find_junction(struct finder *d, uint32_t i)
         const flat_incidence *y = &f->incidence.at[j->inc0 + k];
 
         if (!y->is_bond && f->port.at[y->index].name)
-            return; /* a field says which port */
+            return; /* the element is a field: a chain names the port */
         elements += !y->is_bond && !is_two_port(&f->element.at[f->port.at[y->index].element]);
     }
     if (elements == 2 && j->type == 0)
-        return; /* between two elements stands a 1-junction, said or not */
+        return; /* between two elements there is a 1-junction, written or implied */
     if (j->implicit || j->parent != NONE || j->port || j->thinned || j->ninc != 2 || !j->node ||
         ast_has_block(j->node) || j->node->own->more->domain || is_named(d, j->name))
         return;
@@ -283,7 +283,8 @@ find_junction(struct finder *d, uint32_t i)
 
 /* ---------------------------------------------------------------- two-ports */
 
-/* The element that a node of the model itself declares, as `= expr`, and nothing names. NULL: it is none such. */
+/* The element that a node of the model itself declares as `= expr` and that nothing names; NULL: it is not such a
+ * node. */
 static const flat_element *
 plain_element(const struct finder *d, const ast_node *n)
 {
@@ -306,7 +307,7 @@ constant_modulus(const struct finder *d, const flat_element *t)
     return inst_is_parameter(d->c->flat, d->c->flat->law.at[t->law0].def);
 }
 
-/* Element e, which the two-port joins to the rest, as the rest sees it. before: it is a source that stands before the
+/* Element e as it appears through the two-port that connects it. before: e is a source that stands before the
  * two-port. */
 static const char *
 seen_through(const struct finder *d, const flat_element *t, const flat_element *e, bool before)
@@ -343,7 +344,7 @@ seen_through(const struct finder *d, const flat_element *t, const flat_element *
     default: return NULL;
     }
     if (varies && (e->type == EL_C || e->type == EL_I))
-        return NULL; /* what it stores would have to change with the modulus */
+        return NULL; /* its stored quantity would have to change with the modulus */
     return arena_format(a, "%s%s:%s = %s", e->modulated || varies ? "M" : "", element_type_name(type), e->name,
                         value.text);
 }
@@ -377,7 +378,7 @@ fold_nodes(struct finder *d, uint32_t stmt, const ast_node *first, const ast_nod
     vec_push(d->out, x);
 }
 
-/* The two-ports of a chain. A node takes part in one fold at a time. */
+/* Folds the two-ports of a chain. A node takes part in one fold at a time. */
 static void
 find_two_ports(struct finder *d, uint32_t stmt)
 {
@@ -414,7 +415,7 @@ folds_find(const compilation *c, arena *a, folds *out)
     const flat_model *f = c->flat;
 
     if (f->ast->at.file != c->ast->file)
-        return; /* the text of an import is never touched */
+        return; /* the text of an import is never changed */
     gather(&d);
     for (uint32_t i = 0; i < (uint32_t)f->ast->nstmt; i++)
         if (f->ast->stmt[i]->kind == AST_STMT_CHAIN && !f->ast->stmt[i]->chain.bond)
@@ -434,7 +435,7 @@ folds_find(const compilation *c, arena *a, folds *out)
 bool
 folds_plan(const compilation *c, const fold *const *list, size_t n, rewrite *r)
 {
-    map changed = { 0 }; /* statement -> 1: only nodes taken out of it, 2: otherwise */
+    map changed = { 0 }; /* statement -> 1: only nodes were removed from it, 2: changed otherwise */
     VEC(span) lost = { 0 };
     const char *text = source_text(c->sources, c->ast->file);
     size_t length = source_length(c->sources, c->ast->file);

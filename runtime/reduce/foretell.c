@@ -42,7 +42,7 @@ is_as_supposed(enum supposed s, const struct outcome *y)
     return s == SUPPOSED_NOTHING || (s == SUPPOSED_REFUSED ? y->refused : y->fine && y->in_image);
 }
 
-/* Candidates read as a trial says; and as they were. */
+/* Exchanges the candidates' readings with those of the trial; a second call restores them. */
 static void
 exchange_readings(const struct ahead_trial *trial, int *reading)
 {
@@ -54,7 +54,7 @@ exchange_readings(const struct ahead_trial *trial, int *reading)
     }
 }
 
-/* In a process of its own, or in this one: the search is left as it was. */
+/* In a process of its own or in this one: the state of the search is left unchanged. */
 static bool
 foretell_one(void *ctx, size_t i, void *result, bool *last)
 {
@@ -82,7 +82,7 @@ foretell_one(void *ctx, size_t i, void *result, bool *last)
     }
     verdict_free(d, &v);
     d->out->simulations = simulations;
-    free(d->error); /* internal: is met again where it counts */
+    free(d->error); /* an internal error will occur again in the trial itself */
     d->error = NULL;
     return true;
 }
@@ -108,7 +108,7 @@ foretell(struct search *d, struct candidate *const *with, size_t nwith, const st
         memcpy(f.set, with, nwith * sizeof(struct candidate *));
     side_by_side_in_turn(n, sizeof *out, foretell_workers(d), foretell_one, &f, raw);
     for (size_t i = 0; i < n; i++) {
-        /* 0xff: not done */
+        /* 0xff: was not run */
         out[i] = (struct outcome){ 0 };
         if (raw[i * sizeof *out] != 0xff)
             memcpy(&out[i], raw + i * sizeof *out, sizeof *out);
@@ -126,7 +126,7 @@ outcome_decides(const struct outcome *y)
 struct verdict
 outcome_use(struct search *d, const struct outcome *y)
 {
-    /* it may have become known since */
+    /* another trial may have had the same text since */
     const refusal *known = y->lasts ? refusals_find(&d->known, y->key) : NULL;
     struct verdict v = { .fine = y->fine,
                          .ran = y->ran,

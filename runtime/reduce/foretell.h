@@ -22,9 +22,9 @@ struct outcome {
     bool measured;
     double off[TOGETHER_MOST]; /* as in a verdict */
 };
-/* Is it all that is to be known of the trial? */
+/* Is it everything that is to be known about the trial? */
 bool outcome_decides(const struct outcome *y);
-/* Such an outcome as the search meets it. */
+/* Turns such an outcome into the verdict of the search. */
 struct verdict outcome_use(struct search *d, const struct outcome *y);
 
 /* The assumption under which later trials of a list are valid: this one is refused; it is accepted in the image; or
@@ -44,7 +44,7 @@ struct ahead_trial {
  * the others. Nothing of the search is changed. */
 void foretell(struct search *d, struct candidate *const *with, size_t nwith, const struct ahead_trial *list, size_t n,
               const struct demand *demand, struct verdict *first, struct outcome *out);
-/* How many can run at a time: with 1 nothing is to be had from it. */
+/* How many trials can run at a time; with 1 there is nothing to gain. */
 size_t foretell_workers(const struct search *d);
 
 #endif

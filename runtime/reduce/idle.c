@@ -3,10 +3,10 @@
 
 #include <math.h>
 
-/* So much of the greatest activity of a bond is rounding. */
+/* An activity below this share of the greatest one is rounding. */
 static const double ROUNDING = 1e-13;
 
-/* Does nothing go through any port of the element? */
+/* Is there no power at any port of the element? */
 static bool
 is_idle(const flat_element *e, const double *port, double least)
 {
@@ -16,7 +16,7 @@ is_idle(const flat_element *e, const double *port, double least)
     return e->nports > 0;
 }
 
-/* A source that stands in the model's own text. */
+/* Is it a source that is written in the model's own text? */
 static bool
 is_own_source(const flat_model *f, const flat_element *e)
 {

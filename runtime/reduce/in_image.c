@@ -6,15 +6,15 @@
 
 #include "unwritten.h"
 
-/* May its runs be such that a part is only a factor? At a state of rest, and where constraints are solved, more depends
- * on what there is. */
+/* Can taking out a part be expressed by a factor in these runs? Where a run starts at equilibrium or solves
+ * constraints, the parts present decide more than that. */
 static bool
 is_fit(const compilation *c)
 {
     return !c->flat->experiment.equilibrium && !model_has_nets(c->model) && !model_nconstraints(c->model);
 }
 
-/* Compiles the base once more, without the first image.taken parts and with elements that can be taken out. */
+/* Compiles the base again, without the first image.taken parts and with removable elements. */
 static bool
 make(struct search *d, struct candidate *const *taken)
 {
@@ -75,7 +75,7 @@ take_out(const struct search *d, const compilation *c, struct candidate *const *
     return true;
 }
 
-/* Runs what is left in every experiment. */
+/* Runs the remaining model in every experiment. */
 static bool
 judge_runs(struct search *d, compilation *c, const struct demand *demand, struct verdict *out)
 {

@@ -36,7 +36,7 @@ find_model(const ast_file *file, const char *name, size_t n)
     return NULL;
 }
 
-/* Where a model says Wheel:front(...), the node; NULL: it does not, or in a loop. */
+/* The node that declares the instance, as in Wheel:front(...); NULL: there is none, or it is in a loop. */
 static const ast_node *
 find_instance(const ast_model *m, const char *name, size_t n)
 {
@@ -51,8 +51,8 @@ find_instance(const ast_model *m, const char *name, size_t n)
     return NULL;
 }
 
-/* Where it is written, and the unit of the declaration: as argument of its instance, else where its model declares it.
- * NULL: neither in this file. */
+/* Where the parameter is written, and the unit of its declaration: as argument of its instance, or else where its model
+ * declares it. NULL: neither is in this file. */
 static const ast_expr *
 find_written(const compilation *c, const char *name, const ast_unit **declared)
 {
@@ -81,7 +81,7 @@ find_written(const compilation *c, const char *name, const ast_unit **declared)
     return own ? (given ? given : own) : NULL;
 }
 
-/* Of an expression that is one number, declared: the unit where it has none of its own. */
+/* The place of an expression that is a single number. declared: the unit where the number has none of its own. */
 static number_place
 place_of_number(const compilation *c, const ast_expr *e, const ast_unit *declared)
 {
@@ -104,7 +104,7 @@ place_in_tree(const compilation *c, const char *name)
     return place_of_number(c, e, declared);
 }
 
-/* The literal that alone gives v, VAR_NONE: there is none of the text. */
+/* The literal from which alone v is computed; VAR_NONE: the text has none. */
 static var_id
 only_literal(const flat_model *f, var_id v)
 {
@@ -137,7 +137,7 @@ see_stated(void *ctx, const ast_expr *e)
     struct stated *s = ctx;
 
     if (!s->value && e->at.file == s->at.file && e->at.begin >= s->at.begin && e->at.end <= s->at.end)
-        s->value = e; /* the outermost comes first */
+        s->value = e; /* the outermost reference comes first */
 }
 
 /* The right side of `q(0) = ...` at a span, in an element or in an experiment. */
@@ -175,7 +175,7 @@ number_initial(const compilation *c, size_t state)
             at = f->initial.at[i].at;
     for (size_t i = 0; i < f->initial.n; i++)
         same += f->initial.at[i].at.file == at.file && f->initial.at[i].at.begin == at.begin;
-    /* of a component that is there more than once it would be the start of all */
+    /* for a component with several instances the number would be the start of all of them */
     return same == 1 && at.end > at.begin ? place_of_number(c, find_stated(c, at), NULL) : (number_place){ 0 };
 }
 

@@ -31,7 +31,7 @@ text_of(const sources *s, const ast_expr *e, arena *a)
     return arena_strndup(a, source_text(s, e->at.file) + e->at.begin, e->at.end - e->at.begin);
 }
 
-/* In brackets unless it binds as tightly as that. */
+/* The text in brackets unless it binds at least as tightly as `least`. */
 static const char *
 bound(arena *a, const char *text, enum operand_level level, enum operand_level least)
 {

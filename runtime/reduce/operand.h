@@ -1,7 +1,7 @@
-/* operand.h - products and quotients of what a text says, as text
+/* operand.h - products and quotients of expressions, as text
  *
- * Brackets stand only where they are needed, and a reciprocal that is divided by is multiplied with: r/(1/n) is n*r.
- * Texts live in the arena.
+ * Brackets are written only where needed, and dividing by a reciprocal becomes a multiplication: r/(1/n) is n*r. Texts
+ * are in the arena.
  */
 #ifndef BG_OPERAND_H
 #define BG_OPERAND_H
@@ -15,15 +15,15 @@ enum operand_level {
     OPERAND_POWER,
     OPERAND_QUANTITY,
     OPERAND_NAME
-}; /* a quantity: a number with a unit */
+}; /* a number with a unit */
 typedef struct operand {
     const char *text;
     enum operand_level level;
     const char *inverse;
     enum operand_level inverse_level;
-} operand; /* inverse: NULL: not a reciprocal */
+} operand; /* inverse NULL: not a reciprocal */
 
-/* False where the text of the expression goes over several lines. */
+/* False where the text of the expression spans several lines. */
 bool operand_of(const sources *s, const ast_expr *e, arena *a, operand *out);
 operand operand_name(const char *text);
 operand operand_product(arena *a, operand x, operand y);

@@ -8,17 +8,18 @@
 #include "factor.h"
 #include "side_by_side.h"
 
-/* Points of the grid, and times at which outputs are looked at: fewer where there is much to do or to keep, so that it
- * takes some seconds at most; with fewer than the least nothing is predicted. */
+/* Points of the grid, and number of times T: fewer where there is much to compute or store, so that it takes some
+ * seconds at most; with fewer than TIMES_LEAST there is no prediction. */
 enum { POINTS = 501, TIMES_MOST = 40, TIMES_LEAST = 4 };
-/* What errs by so many times its tolerance, or has none left, is known to be hopeless: unlike what is not known. */
+/* The error of a part that has no tolerance left or exceeds it by this factor: known to be hopeless, unlike INFINITY,
+ * which means unknown. */
 static const double HOPELESS = 1e300;
-/* Rates that switching changes by no more than this share of their greatest do not jump: a step of the grid lies
- * between the switching and where they are compared. */
+/* Rates that change at a switching by less than this share of their greatest value count as continuous: a step of the
+ * grid lies between the switching and the points that are compared. */
 static const double SMOOTH = 0.05;
 static const double MOST_WORK = 4e9, WORK_OF_STATE = 20, MOST_NUMBERS = 3e7;
 
-/* What is known of the model where the backward runs are. */
+/* Data of the model for the backward runs. */
 struct backward {
     bg_model *model;
     partials *of;
@@ -27,23 +28,24 @@ struct backward {
     size_t first_output; /* its row */
     size_t nelements;
     struct model_removal *part; /* by element */
-    size_t *column_of;          /* of its factor in the pattern */
+    size_t *column_of;          /* of its factor, in the pattern */
     double *value, *rate;       /* partial derivatives; rates of states */
     int64_t *column, *row;      /* of the transposed matrix of states and kept variables */
     uint32_t *from;             /* its entries in the pattern */
     double *matrix;
     factor *factor;
     const held_output *held;
-    size_t nheld, ntimes, begun; /* runs that have begun: of the last times, one an output */
-    size_t times, share, shares; /* times so far; of every `shares` of them this one does its own */
+    /* number of backward runs that have begun: those of the latest times T, one for each output */
+    size_t nheld, ntimes, begun;
+    size_t times, share, shares; /* number of times T so far; this share takes one of every `shares` times */
     const sim_result *run;       /* forwards */
-    part_moves *moves;           /* NULL: not asked for */
-    size_t room;                 /* for so many runs */
+    part_moves *moves;           /* NULL: not computed */
+    size_t room;                 /* capacity in runs */
     double *w, *right;           /* [run][n], in the order in which they begin */
     double *moved;               /* [2*nelements][room] */
 };
 
-/* So many runs are gone through together where what is done for each is little. */
+/* Runs processed together in one pass, because little is done for each. */
 enum { TOGETHER = 8 };
 
 static bool
@@ -79,7 +81,7 @@ open_backward(struct backward *b, bg_model *m, const held_output *held, size_t n
     return b->of && nheld && b->ntimes >= TIMES_LEAST;
 }
 
-/* The transposed pattern, and what is needed to run. */
+/* Builds the transposed pattern and allocates work arrays. */
 static void
 prepare_backward(struct backward *b)
 {
@@ -130,7 +132,7 @@ release_backward(struct backward *b)
     free(b->moved);
 }
 
-/* Of the transpose of [I - gamma f_x, -gamma f_z; g_x, g_z]. */
+/* Factors the transpose of [I - gamma f_x, -gamma f_z; g_x, g_z]. */
 static bool
 factorize(struct backward *b, double gamma)
 {
@@ -145,8 +147,8 @@ factorize(struct backward *b, double gamma)
     return factor_numeric(b->factor, b->matrix, &singular);
 }
 
-/* Adds to what each element moves the outputs of `count` runs by, which is a constant where it is TOGETHER: the column
- * of its factor, and its state's rate, times w: states' part times `weight`, that of kept variables times `by`. */
+/* Adds the effect of each element on the outputs of `count` runs (a constant for TOGETHER runs): the column of its
+ * factor, and the rate of its state, times w; states weighted by `weight`, kept variables by `by`. */
 static inline void
 add_moves_of(const struct backward *b, size_t first, size_t count, double weight, double by)
 {
@@ -192,7 +194,7 @@ multiply_transposed(const struct backward *b, const double *w, double *out)
     }
 }
 
-/* w of an output: its row; and what it reads of a factor at once counts. */
+/* Starts w for an output with its row of partial derivatives; adds what the output reads of a factor directly. */
 static void
 read_output(struct backward *b, size_t run, size_t row)
 {
@@ -209,9 +211,9 @@ read_output(struct backward *b, size_t run, size_t row)
                 b->moved[2 * e * b->room + run] += b->value[k];
 }
 
-/* Runs of one more time begin where the partial derivatives are, and count for half of what is left of the grid before
- * it. Kept variables are solved for: of the output's row, so that it is one of states alone; and of A' w. The matrix is
- * factored in every share, so that each has the same pivots. */
+/* Starts the runs of one more time at the present point. They count with half of the grid's next interval `left`. Kept
+ * variables are eliminated from the output's row, so that it depends on states alone, and from A' w. Every share of the
+ * times factors the matrix, so that all of them use the same pivots. */
 static bool
 begin_runs(struct backward *b, double left)
 {
@@ -243,8 +245,8 @@ begin_runs(struct backward *b, double left)
     return true;
 }
 
-/* One step back, of the length h; where the grid goes on for `left` further back it counts for half of that too. right:
- * w + h/2 A' w of the point before, in time after. */
+/* One step backwards of length h; its end counts with half of the next interval `left` too. right: w + h/2 A' w of the
+ * later point. */
 static bool
 step_back(struct backward *b, double h, double left)
 {
@@ -266,7 +268,7 @@ step_back(struct backward *b, double h, double left)
     for (size_t i = 0; i < b->begun; i++) {
         double *w = b->w + i * b->n, *right = b->right + i * b->n;
 
-        for (size_t k = 0; k < b->nx; k++) /* A' w h/2 is what the solution differs by */
+        for (size_t k = 0; k < b->nx; k++) /* the solution differs from w by A' w h/2 */
             right[k] = w[k] + (w[k] - right[k]) * left / h;
     }
     return true;
@@ -294,7 +296,7 @@ look_at_point(struct backward *b, const sim_result *r, size_t p)
            model_rhs(b->model, r->time[p], x, b->rate) == 0;
 }
 
-/* The point of the grid at which the runs of a time begin: the times are the last, and others evenly before it. */
+/* The point of the grid at which the runs of a time begin: the last point, and others evenly spaced before it. */
 static size_t
 begins_at(const struct backward *b, size_t time)
 {
@@ -317,7 +319,7 @@ run_back(struct backward *b)
     return fine;
 }
 
-/* Of what the k-th numbers of an element tell: not dropped, but its junction rests? */
+/* Does the k-th number of an element refer to its junction at rest (and not to dropping it)? */
 static bool
 is_resting(const struct backward *b, size_t e, int k)
 {
@@ -333,11 +335,11 @@ of_reading(const struct backward *b, part_error *out, size_t e, int k)
 static void
 raise(double *to, double error)
 {
-    if (isnan(error) || error > *to) /* what is not a number stays */
+    if (isnan(error) || error > *to) /* NAN is kept */
         *to = error > HOPELESS ? HOPELESS : error;
 }
 
-/* What the runs say, over the tolerances. */
+/* Converts the effects to errors over tolerances. */
 static void
 measure_errors_back(const struct backward *b, part_error *out)
 {
@@ -349,8 +351,8 @@ measure_errors_back(const struct backward *b, part_error *out)
         }
 }
 
-/* The runs of a share of the times, in a process of its own. *result: one by element, behind one that is zero; and
- * where they are asked for its moves. */
+/* The runs of one share of the times, in a process of its own. *result: a leading zero, then one error for each
+ * element, and the moves where they are asked for. */
 static bool
 run_share(void *ctx, size_t i, void *result)
 {
@@ -378,7 +380,7 @@ is_known_reading(const struct backward *b, size_t e, int k)
     return k == 0 ? b->part[e].factor != VAR_NONE : b->part[e].state != NONE;
 }
 
-/* What a share says, at its times: a factor of 1 becomes 0, and what was taken up is no longer. */
+/* Copies the moves of one share: a factor changes from 1 to 0, and a rate is no longer taken up. */
 static void
 gather_moves(const struct backward *b, size_t share, const float *said)
 {
@@ -414,7 +416,7 @@ part_moves_free(part_moves *m)
     *m = (part_moves){ 0 };
 }
 
-/* All shares, and of each element the worst that one of them says. */
+/* Runs all shares; each element gets the greatest error of any share. */
 static bool
 run_all(struct backward *b, part_error *out)
 {
@@ -451,7 +453,7 @@ run_all(struct backward *b, part_error *out)
     return fine;
 }
 
-/* The greatest rate of each state; rate is room for them. False: there are none. */
+/* The greatest rate of each state; `rate` is a work array. False: rates are not known. */
 static bool
 find_greatest_rates(const struct backward *b, double *rate, double *greatest)
 {
@@ -467,8 +469,8 @@ find_greatest_rates(const struct backward *b, double *rate, double *greatest)
     return fine;
 }
 
-/* Where something switches and the rates go on without a jump, an error goes on as it is, and w too. With a jump it
- * would depend on how the time of switching moves. What acts on states at an event makes jumps of its own. */
+/* Where rates are continuous at every switching, errors and w pass it unchanged. A jump of the rates would add a
+ * dependence on the time of switching, and events that set states would make jumps of their own. */
 static bool
 switches_smoothly(const struct backward *b)
 {

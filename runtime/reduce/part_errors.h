@@ -1,19 +1,19 @@
-/* part_errors.h - what taking an element out does to outputs that are held, to first order, for all elements at once
+/* part_errors.h - first-order effect on outputs of taking an element out, for all elements at once
  *
- * Without an element its junction lacks what the element imposed: its own variable (it is dropped) or the common one
- * (the junction rests). Along the trajectory of the model as it is, that is a small input b(t), and with the partial
- * derivatives A, C along it an output moves by
+ * Without an element its junction lacks what the element imposed: its own variable (the element is dropped) or the
+ * common variable (the junction rests). Along the trajectory of the full model this is a small input b(t), and with the
+ * partial derivatives A, C along it an output changes by
  *     dy(T) = integral over 0..T of w(t) b(t),   dw/dt = -A' w,   w(T) = C'(T)
- * so that one run backwards for an output and a time T tells of every element. T: some times, evenly spaced.
+ * so that one backward run for an output and a time T gives the effect of every element. T: some evenly spaced times.
  *
- * b(t) is the column of the element's factor (compile_options.removable), where it has one. Of a storage the other
- * reading has none: what it takes up is its state's rate, and just that is no longer taken up.
+ * b(t) is the column of the element's factor (compile_options.removable), if it has one. A storage element has no
+ * factor for the other reading: there b(t) is the rate of its state, which is no longer taken up.
  *
- * It is a prediction, for runs in which nothing switches, or where rates are the same before and after: laws with a
- * corner. The trapezoidal rule on an even grid.
+ * The prediction is valid for runs without switching, or where rates are continuous at switchings (laws with a corner).
+ * It uses the trapezoidal rule on an even grid.
  *
  * units    SI
- * cost     times T and outputs, times points of the grid, times (a solution, and a product for each element)
+ * cost     times T and outputs, times points of the grid, times (one solution, and one product for each element)
  */
 #ifndef BG_PART_ERRORS_H
 #define BG_PART_ERRORS_H
@@ -25,18 +25,18 @@ typedef struct part_error {
     double dropped, rests;
 } part_error;
 
-/* dy itself, from which the effect of several parts together follows. Of output i at time[k]: at[2*e*n + k*nheld + i]
+/* dy itself, from which the effect of several parts together follows. For output i at time[k]: at[2*e*n + k*nheld + i]
  * if element e is dropped, at[(2*e + 1)*n + k*nheld + i] if its junction rests; NAN: unknown. */
 typedef struct part_moves {
-    size_t ntimes, nheld, n; /* n: of both */
+    size_t ntimes, nheld, n; /* n = ntimes*nheld */
     double *time;
     float *at;
 } part_moves;
 void part_moves_free(part_moves *m);
 
-/* m: compiled with removable elements. so: run options, with the grid set here. workers: the number of processes that
- * share the times T; the result does not depend on it. out: by element, raised to what this run predicts. moves: NULL,
- * not wanted. False: nothing is predicted, out is invalid and moves is empty. */
+/* m: compiled with removable elements. so: run options, with the grid set here. workers: number of processes that share
+ * the times T; the result does not depend on it. out: by element; raised to what this run predicts. moves NULL: not
+ * computed. False: there is no prediction, out is invalid and moves is empty. */
 bool part_errors(bg_model *m, sim_options *so, const held_output *held, size_t nheld, size_t workers, part_error *out,
                  part_moves *moves);
 

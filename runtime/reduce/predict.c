@@ -1,4 +1,4 @@
-/* predict.c - what trajectories say about candidates before anything is taken out */
+/* predict.c - see predict.h */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 /* ---------------------------------------------------------------- factors */
 
-/* The two greatest of what is summed or met at a junction, and whose the greatest is. */
+/* The two greatest terms summed at a junction, and the owner of the greatest. */
 struct top {
     double first, second;
     uint32_t whose;
@@ -26,7 +26,7 @@ meet(struct top *t, uint32_t whose, double x)
     }
 }
 
-/* The two smallest of what an effort or flow meets beyond a junction, and where the smallest is. */
+/* The two smallest sums in which an effort or flow takes part beyond a junction, and where the smallest is. */
 struct least {
     double first, second;
     uint32_t where;
@@ -44,7 +44,7 @@ stand(struct least *l, uint32_t where, double x)
     }
 }
 
-/* The neighbour of the other kind that incidence i of junction k bonds it to; NONE: none. */
+/* The neighbouring junction of the other kind at incidence i of junction k; NONE: none. */
 static uint32_t
 neighbour(const flat_model *f, uint32_t k, uint32_t i)
 {
@@ -80,7 +80,7 @@ struct recorded {
     void *ctx;
 };
 
-/* A run's integrals of the squares of each port's effort and flow, and of each element's |P|, behind them. */
+/* The integrals over a run of the squares of each port's effort and flow, then of each element's |P|. */
 static bool
 record_one(void *of, size_t i, void *result)
 {
@@ -111,7 +111,7 @@ record_one(void *of, size_t i, void *result)
 
 struct factors_run {
     struct recorded of;
-    size_t n, workers, size; /* of each in bytes */
+    size_t n, workers, size; /* size in bytes of one result */
     side_run *beside;
 };
 
@@ -145,7 +145,7 @@ factors_begin(bg_model *const *m, size_t n, size_t workers, void (*adjust)(void 
     return r;
 }
 
-/* Sums over n runs: of each port e and flow, of each element. */
+/* Sums over n runs: squares of e and flow of each port, |P| of each element. */
 static bool
 add_runs(const flat_model *f, const double *all, size_t n, double *e, double *flow, double *absolute)
 {
@@ -161,13 +161,13 @@ add_runs(const flat_model *f, const double *all, size_t n, double *e, double *fl
         }
         for (uint32_t k = 0; k < f->element.n; k++)
             absolute[k] += of[2 * f->port.n + k];
-        fine = fine && (each == 0 || !isnan(of[each - 1])); /* where it did not run it is all no number */
+        fine = fine && (each == 0 || !isnan(of[each - 1])); /* all NAN where the run failed */
     }
     return fine;
 }
 
-/* What is summed at each junction, by incidence, and by neighbour of the other kind (numbered behind the incidences).
- */
+/* The terms summed at each junction, by incidence, and by neighbour of the other kind (numbered after the
+ * incidences). */
 static void
 find_sums(const flat_model *f, const double *e, const double *flow, const double *common, struct top *sum)
 {
@@ -187,7 +187,7 @@ find_sums(const flat_model *f, const double *e, const double *flow, const double
     }
 }
 
-/* Is the junction's shared variable given, whatever is summed there? */
+/* Is the junction's common variable imposed, whatever the sum? */
 static bool
 is_given(const flat_model *f, const flat_junction *j)
 {
@@ -200,7 +200,7 @@ is_given(const flat_model *f, const flat_junction *j)
     return false;
 }
 
-/* A junction's shared variable is summed at its neighbours of the other kind: the least that it stands beside there. */
+/* The common variable of a junction is a term at its neighbours of the other kind: the smallest sum among those. */
 static void
 find_least(const flat_model *f, const struct top *sum, struct least *least)
 {
@@ -217,7 +217,7 @@ find_least(const flat_model *f, const struct top *sum, struct least *least)
     }
 }
 
-/* What the sums of n runs say. */
+/* The factors that follow from the sums of n runs. */
 static bool
 find_factors(const flat_model *f, const double *all, size_t n, factor *out)
 {
@@ -264,13 +264,13 @@ find_factors(const flat_model *f, const double *all, size_t n, factor *out)
             own = j->type == 1 ? e[x->index] : flow[x->index];
             if (j->ninc > 1)
                 at.own = share_of(own, beside(&sum[k], i));
-            /* through a neighbour it acts on junctions of this kind again: where it counts for nothing there, it does
-             * not matter here */
+            /* through a neighbour it acts on junctions of this kind: if it is negligible there, it does not matter
+             * here */
             if (isfinite(beyond))
                 at.own = fmin(at.own, share_of(own, beyond));
             if (most >= 0)
                 at.common = share_of(common[k], most);
-            /* an element with several ports matters where it matters most */
+            /* for an element with several ports the port where it matters most counts */
             o->own = f->element.at[f->port.at[x->index].element].nports > 1 ? fmax(o->own, at.own) : at.own;
             o->common = f->element.at[f->port.at[x->index].element].nports > 1 ? fmax(o->common, at.common) : at.common;
         }

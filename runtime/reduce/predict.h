@@ -1,9 +1,9 @@
-/* predict.h - what trajectories say about candidates before anything is taken out
+/* predict.h - predicts from trajectories whether a candidate should be dropped or clamped
  *
- * An element's power is small because its own variable is small beside what else is summed at its junction, or because
- * the variable that the junction's bonds share is small beside its neighbours'. The first reads: without the element
- * nothing changes (drop it). The second: the junction is at rest (clamp it): a body that is ground, a spring that is
- * rigid.
+ * An element's power is small either because its own variable is small compared with the other terms summed at its
+ * junction, or because the junction's common variable is small compared with its neighbours'. In the first case the
+ * element can be dropped. In the second the junction is nearly at rest and can be clamped: a body becomes ground, a
+ * spring becomes rigid.
  *
  * units    SI
  */
@@ -22,9 +22,9 @@ typedef struct recording {
     size_t nset;
     void (*adjust)(void *ctx, bg_model *m, sim_options *o);
     void *ctx;
-    const compile_shared *shared; /* what it compiles with others of its kind; NULL: nothing. Outlives the models */
+    const compile_shared *shared; /* shared compilation data; NULL: none. Must outlive the models */
 } recording;
-/* How its text is compiled. */
+/* The options with which its text is compiled. */
 static inline compile_options
 recording_options(const recording *r)
 {
@@ -33,19 +33,19 @@ recording_options(const recording *r)
 
 typedef struct factor {
     double activity; /* integral of |P| */
-    /* of its own and of the shared variable over the greatest it stands beside; INFINITY: beside none. Its own stands
-     * beside what is summed at its junction, or at those that its junction's neighbours pass it on to (a strut's
-     * efforts at the bodies), whichever makes it smaller. */
+    /* Its own variable and the common variable, each over the greatest it is compared with; INFINITY: there is none.
+     * The own variable is compared with the terms at its junction, or with those at the junctions to which the
+     * neighbours pass it on (a strut's efforts at the bodies), whichever gives the smaller ratio. */
     double own, common;
 } factor;
 
-/* By element, from the sum over n experiments of one model, which are run again: their compiled models, and what fills
- * their runs' options beyond the experiment's (NULL: nothing). workers: so many runs at a time, 0: as many as there are
- * cores; what comes of it is the same. False where the runs do not tell, as efforts and flows
- * are not finite all along. */
+/* Factors by element, from n experiments of one model, which are run again with their compiled models. adjust fills run
+ * options that the experiment does not (NULL: none). workers: number of parallel runs, 0: one a core; the result does
+ * not depend on it. False: the runs give no factors, for instance because efforts or flows are not finite. */
 bool predict_factors(bg_model *const *m, size_t n, size_t workers,
                      void (*adjust)(void *ctx, bg_model *m, sim_options *o), void *ctx, factor *out);
-/* The same in two parts: with several workers the runs are made beside this process between them. m outlives them. */
+/* The same in two parts: with several workers the runs proceed in parallel to this process in between. m must outlive
+ * them. */
 typedef struct factors_run factors_run;
 factors_run *factors_begin(bg_model *const *m, size_t n, size_t workers,
                            void (*adjust)(void *ctx, bg_model *m, sim_options *o), void *ctx);

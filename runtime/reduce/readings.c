@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* The junction's variable must be clearly the smaller factor before it is clamped: of two that say the same, the
- * element goes. Beyond 1 a factor says no more. */
+/* The common variable's factor must be smaller than the other one by this ratio before the element is clamped;
+ * otherwise it is dropped. Factors above 1 are not compared. */
 static const double CLEARLY = 0.9;
 
 static bool
@@ -18,7 +18,7 @@ int
 readings_of(const flat_model *f, const flat_element *e, const factor *at, arena *a, struct reading out[READINGS_MOST])
 {
     bool common = f->junction.at[f->port.at[e->port0].junction].type == 1;
-    /* of little power and yet the greatest of a sum: the other variable is small, also where it is part of no sum */
+    /* little power, but the greatest term of a sum: the common variable is small, even if it is part of no sum */
     bool stiff = at && !isfinite(at->common) && isfinite(at->own) && at->own > 1;
     bool rests_first = stiff || (at && at->common < CLEARLY * fmin(at->own, 1));
     struct reading drop = { .kind = REWRITE_ELEMENT }, clamp = { .kind = REWRITE_CLAMP };
@@ -40,7 +40,7 @@ readings_of(const flat_model *f, const flat_element *e, const factor *at, arena 
         out[n++] = drop;
     } else {
         out[n++] = drop;
-        /* a resistor at rest says no more than its junction's storage at rest does */
+        /* a resistor at rest only follows the storage element at its junction */
         if (e->type != EL_R)
             out[n++] = clamp;
     }

@@ -1,4 +1,4 @@
-/* reduce.c - a smaller model that behaves alike, as edits of the source text */
+/* reduce.c - see reduce.h: reduction by ranking */
 #include <math.h>
 #include <string.h>
 
@@ -10,10 +10,10 @@
 #include "version.h"
 #include "compiled.h"
 
-/* An output that grows so many times beyond what it was says that the smaller model is unstable. */
+/* An output that grows by this factor beyond its former size shows that the smaller model is unstable. */
 static const double UNSTABLE_TIMES = 1e3;
 
-/* What is to be done with an element: the reading at hand, and why an earlier one was not it. */
+/* An element to take out: its present reading, and why an earlier one was not accepted. */
 struct chosen {
     const char *name;
     span place;
@@ -29,8 +29,8 @@ struct reducer {
     struct trier trier;
     overrides set;     /* those whose parameters are still there */
     map said;          /* hash of a name -> 1: reported as kept */
-    size_t most_steps; /* of a run; 0: not bounded */
-    bool only_compile; /* texts, which tells of most that fail, and soon */
+    size_t most_steps; /* limit for one run; 0: none */
+    bool only_compile; /* only compile the texts: most failures show there, and early */
 };
 
 size_t
@@ -104,7 +104,7 @@ reduction_said(arena *a, const sources *s, const rewrite_item *item)
     return arena_strndup(a, text, n);
 }
 
-/* All outputs are followed, and activity. */
+/* Records all outputs, and activity. */
 static void
 prepare_ranking(void *of, struct version *v, size_t i, sim_options *so)
 {
@@ -116,7 +116,7 @@ prepare_ranking(void *of, struct version *v, size_t i, sim_options *so)
         so->max_steps = d->most_steps;
 }
 
-/* How small the factors of each element's power are, or NULL. */
+/* The factors of each element's power, or NULL. */
 static factor *
 find_factors(const struct reducer *d, const struct version *v)
 {
@@ -139,7 +139,7 @@ add_choice(const struct reducer *d, const flat_model *f, const flat_element *e, 
     vec_push(out, x);
 }
 
-/* Elements to try, the least important first: those that were named. */
+/* Lists the elements to try, the least important first: those that were named. */
 static void
 choose_named(const struct reducer *d, const struct version *v, const factor *at, choices *out)
 {
@@ -160,7 +160,7 @@ choose_named(const struct reducer *d, const struct version *v, const factor *at,
     map_free(&named);
 }
 
-/* The version's ranking: of its run, or by component, which takes another. False: that fails. */
+/* Ranks a version: from its run, or by component, which needs another run. False: that fails. */
 static bool
 rank_version(const struct reducer *d, const struct version *v, ranking *out)
 {
@@ -186,7 +186,7 @@ rank_version(const struct reducer *d, const struct version *v, ranking *out)
     return fine;
 }
 
-/* A row of a ranking by component: the component, where it is one and may go. False: it is an element. */
+/* Adds the component of a row of a ranking by component, if it is one and may go. False: the row is an element. */
 static bool
 add_component(const component_list *list, const uint32_t *of, const metric_row *row, choices *out)
 {
@@ -203,7 +203,7 @@ add_component(const component_list *list, const uint32_t *of, const metric_row *
     return true;
 }
 
-/* Elements to try, the least important first: those behind the leading set that the threshold asks for. */
+/* Lists the elements to try, the least important first: those below the leading set that reaches the threshold. */
 static void
 choose_elements(const struct reducer *d, const struct version *v, const factor *at, choices *out)
 {
@@ -216,7 +216,7 @@ choose_elements(const struct reducer *d, const struct version *v, const factor *
     if (rank_version(d, v, &r))
         for (size_t i = r.row.n; i-- > 0;)
             total += r.row.at[i].source ? 0 : r.row.at[i].value;
-    /* from the small end: what may go together stays within the share that the threshold leaves */
+    /* from the small end: what goes together must stay within the share that the threshold leaves */
     for (size_t i = r.row.n; i-- > 0 && total > 0;) {
         const metric_row *row = &r.row.at[i];
 
@@ -233,7 +233,7 @@ choose_elements(const struct reducer *d, const struct version *v, const factor *
     free(of);
 }
 
-/* Is all that meets at the junction negligible? Then nothing has to be held there. */
+/* Are all bonds at the junction negligible? Then the junction needs not be held at zero. */
 static bool
 junction_goes(const flat_model *f, const bond_measure *m, uint32_t junction)
 {
@@ -248,7 +248,7 @@ junction_goes(const flat_model *f, const bond_measure *m, uint32_t junction)
     return true;
 }
 
-/* Bonds and elements to try, the least important first: those that are negligible at their junctions. */
+/* Lists the bonds and elements to try, the least important first: those negligible at their junctions. */
 static void
 choose_bonds(const struct reducer *d, const struct version *v, const factor *at, choices *out)
 {
@@ -277,7 +277,7 @@ choose_bonds(const struct reducer *d, const struct version *v, const factor *at,
         if (kept->element != NONE)
             x.place = rewrite_place(f, f->element.at[kept->element].parent, kept->at);
         x.n = bonds_readings(kept, d->o->metric, d->out->arena, x.reading);
-        /* of an element the share says that its power is little, its factors why */
+        /* the share tells that the element has little power, its factors tell why */
         if (x.n && at && kept->element != NONE && !is_two_port(&f->element.at[kept->element]) &&
             !junction_goes(f, &m, f->port.at[f->element.at[kept->element].port0].junction))
             x.n = readings_of(f, &f->element.at[kept->element], &at[kept->element], d->out->arena, x.reading);
@@ -288,7 +288,7 @@ choose_bonds(const struct reducer *d, const struct version *v, const factor *at,
     bond_measure_free(&m);
 }
 
-/* Without the initial values that contradict what is left. */
+/* Plans without the initial values that contradict the remaining model. */
 static bool
 plan_choices(const struct version *v, const choices *x, const rewrite_changes *initial, rewrite *plan)
 {
@@ -339,8 +339,8 @@ why_done(const struct reducer *d, const choices *x, const rewrite_item *item)
     return NULL;
 }
 
-/* Why the smaller model is no stable one, or NULL. Held against the text at hand, not the first: else reducing the
- * result again might judge otherwise. */
+/* Why the smaller model is unstable, or NULL. It is compared with the present text and not with the first one:
+ * otherwise reducing the result again could end differently. */
 static const char *
 unstable(const struct reducer *d, const struct version *now, const struct version *v)
 {
@@ -354,8 +354,8 @@ unstable(const struct reducer *d, const struct version *now, const struct versio
     return NULL;
 }
 
-/* As try_choices, with what contradicts itself at the start left out. True: further such values were found, so that
- * another try may do. */
+/* Like try_choices, without the initial values in `initial`. True: further contradicting values were found, and another
+ * try may succeed. */
 static bool
 try_stated(struct reducer *d, const struct version *v, const choices *x, rewrite_changes *initial, struct trial *t)
 {
@@ -378,8 +378,7 @@ try_stated(struct reducer *d, const struct version *v, const choices *x, rewrite
     return more;
 }
 
-/* Takes the choices out of version v, compiles what is left and runs it, where that is asked for. A plan without edits
- * works: nothing is to be done. */
+/* Takes the choices out of version v, then compiles and (if asked for) runs the rest. A plan without edits succeeds. */
 static void
 try_choices(struct reducer *d, const struct version *v, const choices *x, struct trial *t)
 {
@@ -390,7 +389,7 @@ try_choices(struct reducer *d, const struct version *v, const choices *x, struct
     vec_free(&initial);
 }
 
-/* Does the plan leave the element as it is, because something that stays needs it? */
+/* Does the plan keep the element because a remaining part needs it? */
 static bool
 is_blocked(const rewrite *plan, const char *name)
 {
@@ -400,9 +399,9 @@ is_blocked(const rewrite *plan, const char *name)
     return false;
 }
 
-/* Takes out as many of the choices as go together, the least important first: so many at once, and where that fails
- * in halves, down to one alone, which is read in another way or stays. Behind *taken: those that went; *left: the
- * others, with why; *best: the trial of *taken. False: internal. */
+/* Takes out as many of the choices as possible, the least important first, in batches; a batch that fails is halved
+ * down to a single choice, which gets its other reading or stays. *taken: those that went; *left: the others with the
+ * reasons; *best: the trial of *taken. False: an internal error. */
 static bool
 take_most(struct reducer *d, const struct version *v, const choices *x, size_t batch, choices *taken, choices *left,
           struct trial *best)
@@ -445,8 +444,8 @@ take_most(struct reducer *d, const struct version *v, const choices *x, size_t b
     return true;
 }
 
-/* The same of all choices. Where they do not go at once because the text is no model then, those that make one are
- * looked for without a run; what does not fit beside them may fit beside those of them that run. */
+/* The same for all choices. Where they fail at once because the text does not compile, those that compile together are
+ * found first, without runs; of the others, some may still fit beside those that run. */
 static bool
 take_choices(struct reducer *d, const struct version *v, choices *x, choices *taken, choices *left, struct trial *best)
 {
@@ -485,7 +484,7 @@ take_choices(struct reducer *d, const struct version *v, choices *x, choices *ta
 
 enum round { ROUND_CHANGED, ROUND_NOTHING, ROUND_INTERNAL };
 
-/* One round on version v. Changed: *next is the new version and the plan's operations are recorded. */
+/* One round on version v. If it changed something, *next is the new version and the plan's operations are recorded. */
 static enum round
 do_round(struct reducer *d, const struct version *first, const struct version *v, struct version *next, char **why)
 {
@@ -565,7 +564,7 @@ measure_output(reduction *r, const struct version *a, const struct version *b, u
     vec_push(&r->error, e);
 }
 
-/* The observed outputs, or all where none are observed. */
+/* Errors of the observed outputs, or of all where none are observed. */
 static void
 measure_errors(reduction *r, const struct version *a, const struct version *b)
 {
@@ -578,8 +577,8 @@ measure_errors(reduction *r, const struct version *a, const struct version *b)
     reduction_note_end(r, a->c->flat->experiment.name, a, b, 0);
 }
 
-/* What the elements (or components) that are left have of the given model's measure; sources left out. A clamped one
- * has become a source. NAN: it was not measured. */
+/* The share of the given model's measure that the remaining elements (or components) have, without sources. A clamped
+ * element is a source. NAN: it was not measured. */
 static double
 kept_share(const struct reducer *d, const struct version *first, const struct version *now)
 {

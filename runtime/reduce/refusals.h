@@ -1,16 +1,17 @@
-/* refusals.h - texts that a search refused, so that none of them is run a second time
+/* refusals.h - remembers refused texts, so that none is run twice
  *
- * A round that takes something out goes on with further candidates, each tried together with what went; the next round
- * tries them again, alone, in the text without what went. That is the same text, and what came of it is known.
+ * A round that took something out goes on with further candidates, each tried together with what went. The next round
+ * tries them again, alone, in the text without what went: that is the same text, and its outcome is known.
  *
- * ownership  texts of messages are the caller's and outlive it
+ * ownership  texts of messages belong to the caller and must outlive it
  */
 #ifndef BG_REFUSALS_H
 #define BG_REFUSALS_H
 
 #include "base.h"
 
-/* Of a text and all that decides what comes of it: two hashes, so that no two of a search are alike by accident. */
+/* Key of a text and everything else that decides the outcome: two hashes, so that an accidental collision within a
+ * search is out of the question. */
 typedef struct text_key {
     uint64_t first, second;
 } text_key;
@@ -28,7 +29,7 @@ typedef struct refusals {
     VEC(refusal) at;
 } refusals; /* {0} is empty */
 
-/* NULL: not known. Holds until the next is noted. */
+/* NULL: not known. Valid until the next one is added. */
 const refusal *refusals_find(const refusals *r, text_key key);
 void refusals_note(refusals *r, refusal x);
 void refusals_free(refusals *r);

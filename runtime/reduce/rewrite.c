@@ -1,4 +1,4 @@
-/* rewrite.c - takes elements out of a model's source text, as edits */
+/* rewrite.c - see rewrite.h */
 #include <string.h>
 
 #include "rewrite_inside.h"
@@ -38,12 +38,12 @@ rewrite_kind_name(enum rewrite_kind k)
     return name[k];
 }
 
-/* What only `without` can take out or hold at zero. */
+/* Elements that only `without` can take out or hold at zero. */
 struct inner {
     VEC(const char *) drop, clamp;
 };
 
-/* Takes that out, once it is known what goes from the text. */
+/* Takes those out, once it is known what is removed from the text itself. */
 static bool
 take_without(struct plan *p, const flat_model *f, const ast_file *file, const struct inner *x)
 {
@@ -66,7 +66,7 @@ take_without(struct plan *p, const flat_model *f, const ast_file *file, const st
     return fine;
 }
 
-/* own: the request without what goes by `without`, which is in inner */
+/* own: the request without the elements in `inner`, which need `without` */
 static bool
 make_plan(const rewrite_request *own, const struct inner *inner, rewrite *r)
 {
@@ -149,8 +149,8 @@ make_plan(const rewrite_request *own, const struct inner *inner, rewrite *r)
     return fine;
 }
 
-/* Each clamp of an element that the text itself can change, with its pieces: Sf where the element is on a 1-junction,
- * Se on a 0. The others are left to `without`. Other changes as they are. Returns how many there are in out. */
+/* Prepares each clamp of an element of the text itself with its pieces: the element becomes an Sf on a 1-junction, an
+ * Se on a 0-junction. Other clamps go to `inner`; other changes are copied. Returns the number in out. */
 static size_t
 split_clamps(const flat_model *f, const rewrite_change *change, size_t n, arena *a, rewrite_change *out,
              struct inner *inner)

@@ -1,9 +1,9 @@
-/* rewrite_cascade.c - what goes: what was asked for, what then dangles, and what must stay because it is needed */
+/* rewrite_cascade.c - what a removal includes: the requested parts, what then dangles, and what must stay */
 #include <string.h>
 
 #include "rewrite_inside.h"
 
-/* What is cut, turned and held at present, for the clean-up. */
+/* Passes the present cuts, turned two-ports and held parts to the clean-up. */
 static void
 prepare_cleanup(struct plan *p)
 {
@@ -87,8 +87,8 @@ rewrite_mark_live(struct plan *p)
     }
 }
 
-/* The element to be kept so that part i stays: itself, or of the nearest that went around it the one that comes first
- * in the list. */
+/* The element to keep so that part i stays: i itself, or among the nearest removed ones around it the first in the
+ * list. */
 static uint32_t
 holder(struct plan *p, uint32_t i, map *seen)
 {
@@ -133,8 +133,8 @@ block(struct plan *p, uint32_t element, span reader, const char *why)
     vec_push(&p->out->blocked, b);
 }
 
-/* What dangles but is named stays where it hangs, which is as true: a junction, and both sides of a two-port. True if
- * that is new. */
+/* A dangling part that is named stays where it is, which changes no equation: a junction, and both sides of a two-port.
+ * True if this is new. */
 static bool
 hold(struct plan *p, uint32_t i)
 {
@@ -157,7 +157,7 @@ hold(struct plan *p, uint32_t i)
     return any;
 }
 
-/* Keeps bonds whose name is read, and, last, those whose source would read a junction that goes. */
+/* Keeps bonds whose name is read and, at last, those whose source would read a junction that is removed. */
 static bool
 keep_bonds(struct plan *p, bool last)
 {

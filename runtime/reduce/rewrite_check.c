@@ -1,10 +1,10 @@
-/* rewrite_check.c - the graph of a rewritten text against the graph it must have
+/* rewrite_check.c - compares the graph of a rewritten text with the graph that it must have
  *
- * Both graphs are written down as lines, one a part, in the model's names; what the plan takes out is left out of the
- * first, what it clamps is a source of zero there, and of a law that lost a term only the kind is compared. The two
- * sorted lists must be equal. Values are compared where the new text still has them: the new text may have fewer, not
- * others. Expressions are compared by a number that does not depend on the order of a sum's terms or a product's
- * factors, which is not the same in both graphs; their text stands behind the line, for messages.
+ * Both graphs are listed as lines, one for each part, in the model's names. Parts that the plan removes are left out of
+ * the first list, clamped ones appear in it as sources of zero, and of a law that lost a term only the kind is
+ * compared. The two sorted lists must be equal. Of the model's values the new text may have fewer, but no others.
+ * Expressions are compared by a number that does not depend on the order of terms and factors, since that order may
+ * differ; their text follows the line, for messages.
  */
 #include <string.h>
 
@@ -76,7 +76,7 @@ free_lines(struct lines *l)
     free(l->line);
 }
 
-/* Implicit junctions are known by what meets them, their own names being numbers. */
+/* Implicit junctions are identified by what meets there, because their names are just numbers. */
 static void
 put_junction(const flat_model *f, uint32_t j, strbuf *b)
 {
@@ -108,21 +108,21 @@ initial_of(const flat_model *f, const flat_initial *x)
     return x->port != NONE ? f->element.at[f->port.at[x->port].element].name : f->junction.at[x->junction].name;
 }
 
-/* What the plan does to parts and values, by name, and to bonds, by where their arrow begins (1 + place among the
- * plan's). folded: junctions and two-ports that only passed a bond on; into: what a two-port's modulus went into. */
+/* The plan's effect on parts and values, by name, and on bonds, by the start of their arrow (1 + index among the plan's
+ * bonds). folded: junctions and two-ports that only passed a bond on; into: what took a two-port's modulus. */
 struct plan_names {
     map gone, clamped, changed, unstated, cut, folded, into;
     const rewrite *plan;
     map renamed;
-    VEC(char *) name; /* variables that folding calls otherwise -> their new name */
+    VEC(char *) name; /* variables that folding renames -> their new names */
 };
 
-/* From one incidence of a junction through all that is folded, and through junctions without names: the junction at
- * which this ends, or the element. */
+/* From one incidence of a junction through everything folded and through junctions without names: the junction or
+ * element where this ends. */
 struct beyond {
     uint32_t j, element;
     bool folded;
-}; /* folded: there was something between */
+}; /* folded: something lay in between */
 
 static struct beyond
 walk_chain(const flat_model *f, const struct plan_names *plan, uint32_t j, bool by_bond, uint32_t by)
@@ -164,8 +164,9 @@ rename_variable(struct plan_names *plan, var_id v, char *name)
     vec_push(&plan->name, name);
 }
 
-/* What an element calls its effort and flow when what is folded beside it is left out: its junction's then, or its own.
- * Two-ports come first: nothing reads theirs, so that of what they share with an element the element's name stays. */
+/* The names of an element's effort and flow when the folded parts beside it are left out: those of its junction, or its
+ * own. Two-ports are renamed first: nothing reads theirs, so that variables shared with an element keep the element's
+ * name. */
 static void
 rename_folded(const flat_model *f, struct plan_names *plan)
 {
@@ -199,7 +200,7 @@ rename_folded(const flat_model *f, struct plan_names *plan)
     }
 }
 
-/* The junction of a port when what is folded is left out. */
+/* The junction of a port when folded parts are left out. */
 static void
 put_port_junction(const flat_model *f, const struct plan_names *plan, uint32_t port, strbuf *b)
 {
@@ -220,7 +221,7 @@ constant_number(double value)
     return bg_hash_mix(bg_hash_mix(EX_CONST, 17), bg_hash_bytes(&value, sizeof value, 1));
 }
 
-/* A number for an expression: equal for equal ones, whatever the order of commutative operands. */
+/* A hash of an expression that does not depend on the order of commutative operands. */
 static uint64_t
 expression_number(const flat_model *f, const struct plan_names *plan, inst i)
 {
@@ -317,8 +318,8 @@ cut_bond(const struct plan_names *plan, span arrow)
     return i == MAP_NONE || plan->plan->bond.at[i - 1].arrow.file != arrow.file ? NULL : &plan->plan->bond.at[i - 1];
 }
 
-/* The source that takes a bond's place acts on junction `on` and reads `by`. Of a two-port's, what it makes of what it
- * reads is not compared. */
+/* The source that replaces a bond acts on junction `on` and reads `by`. For a two-port's source the expression is not
+ * compared. */
 static void
 put_source(const flat_model *f, const rewrite_bond *x, uint32_t by, uint32_t on, const char *bond_name, struct lines *l)
 {
@@ -337,7 +338,7 @@ put_source(const flat_model *f, const rewrite_bond *x, uint32_t by, uint32_t on,
     end_line(l);
 }
 
-/* The two-port whose bond to what drives it is cut, as the source that it turned into. */
+/* A two-port whose driving bond is cut, as the source that it became. */
 static void
 put_turned(const flat_model *f, const struct plan_names *plan, const flat_element *e, const rewrite_bond *x,
            struct lines *l)
@@ -370,7 +371,7 @@ put_element(const flat_model *f, const flat_element *e, const struct plan_names 
         }
     begin_line(l);
     if (has(&plan->into, e->name))
-        strbuf_printf(b, "element %s, folded into", e->name); /* its type may have turned */
+        strbuf_printf(b, "element %s, folded into", e->name); /* its type may have changed */
     else if (clamped)
         strbuf_printf(b, "element %s %s", e->name, element_type_name(flow ? EL_SF : EL_SE));
     else
@@ -402,7 +403,7 @@ put_element(const flat_model *f, const flat_element *e, const struct plan_names 
     end_line(l);
 }
 
-/* Structure: must be equal. */
+/* Structure: both lists must be equal. */
 static void
 put_graph(const flat_model *f, const struct plan_names *plan, struct lines *l)
 {
@@ -469,7 +470,7 @@ put_graph(const flat_model *f, const struct plan_names *plan, struct lines *l)
     }
 }
 
-/* Values declared in the model: the new text's must be among the old one's. */
+/* Values declared in the model: those of the new text must be among those of the old one. */
 static void
 put_values(const flat_model *f, const struct plan_names *plan, const map *declared, const map *changed, struct lines *l)
 {
@@ -517,13 +518,13 @@ remember_name(map *m, const char *name)
         map_set(m, bg_hash_bytes(name, strlen(name), 0), 1);
 }
 
-/* With an instance all that it made goes. Its name is an element's in the plan. */
+/* An instance is removed with everything that it made. The plan lists its name as that of an element. */
 static void
 remember_instances(const flat_model *f, map *gone)
 {
     bool *in = bg_calloc(f->origin.n + 1, sizeof *in);
 
-    for (uint32_t i = 0; i < f->origin.n; i++) { /* what is in another stands behind it */
+    for (uint32_t i = 0; i < f->origin.n; i++) { /* instances inside another one come after it */
         const flat_origin *o = &f->origin.at[i];
 
         in[i] = (o->name && has(gone, o->name)) || (o->parent != NONE && in[o->parent]);
@@ -545,8 +546,7 @@ span_order(const void *a, const void *b)
     return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-/* What loses an initial value by a text that goes: a `let` may say those of several parts, or of one port of a field.
- */
+/* Parts that lose an initial value by a removed text: one `let` may set several parts, or one port of a field. */
 static void
 remember_unstated(const flat_model *f, const rewrite *r, map *unstated)
 {

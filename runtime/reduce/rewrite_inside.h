@@ -1,4 +1,4 @@
-/* rewrite_inside.h - what the rewrite_*.c files share: the plan of what is to go; nobody else includes it */
+/* rewrite_inside.h - declarations shared by the files rewrite_*.c: the plan of a removal; no other file includes it */
 #ifndef BG_REWRITE_INSIDE_H
 #define BG_REWRITE_INSIDE_H
 
@@ -8,20 +8,20 @@
 
 enum part_kind { PART_ELEMENT, PART_TWO_PORT, PART_JUNCTION, PART_BOND };
 
-/* A name of the model's parts, where it is declared, and what is bonded to it. */
+/* A named part of the model, where it is declared, and its bonds. */
 struct part {
     const char *name;
     enum part_kind kind;
-    const ast_node *node; /* of the declaration; NULL: a bond */
+    const ast_node *node; /* of its declaration; NULL: the part is a bond */
     span at;
-    uint32_t wanted;  /* place in the list of what is to go, NONE if not in it */
+    uint32_t wanted;  /* index in the list of parts to remove; NONE: not in it */
     uint32_t end[2];  /* a bond's two parts */
-    bool gone, fixed; /* fixed: a port, or bonded within a loop: never goes by itself */
+    bool gone, fixed; /* fixed: a port, or bonded within a loop: never removed by clean-up */
     bool clamped;
-    span stored_read;   /* who reads what it stores: SPAN_NONE: nobody */
-    bool thinned;       /* an earlier `without` took a bond of it: the language itself cleans it up */
-    bool held;          /* something that stays names it: it stays while a bond is left */
-    const char *turned; /* a two-port that is a source now: its text */
+    span stored_read;   /* the reader of its stored quantity; SPAN_NONE: none */
+    bool thinned;       /* an earlier `without` removed a bond of it: elaboration itself cleans it up */
+    bool held;          /* a remaining part names it: it stays as long as it has a bond */
+    const char *turned; /* text of the source that a two-port became */
 };
 
 struct value {
@@ -29,19 +29,19 @@ struct value {
     bool output, read, gone;
 };
 
-/* An expression of `reader` reads `target`. Readers and targets are parts (0 ...), then values, then the world (always
- * there). */
+/* An expression of `reader` reads `target`. Readers and targets are numbered: parts first, then values, then the world
+ * (which always remains). */
 struct reading {
     uint32_t reader, target;
     span at;
 };
 
-/* A node of a chain. cut: 1 + the request for the arrow behind it, 0: none */
+/* A node of a chain. cut: 1 + the request for the arrow after it; 0: none */
 struct occurrence {
     uint32_t stmt, node, part, cut;
 };
 
-/* A bond to be dropped or made one-way: its ends, its name in the text (a part), and whether that cannot be done. */
+/* A bond to drop or make one-way: its ends, its name in the text (a part), and whether it cannot be done. */
 struct request {
     uint32_t left, right, name;
     bool off;
@@ -60,15 +60,15 @@ struct plan {
     VEC(uint32_t) chain0;              /* [statement] its first occurrence; one more at the end */
     VEC(struct reading) reading;       /* sorted by reader once gathered */
     uint32_t *reads0;                  /* [entity + 1] */
-    cleanup clean;                     /* the same parts with their links, and what is left of them */
+    cleanup clean;                     /* the same parts with their links, and the result of the clean-up */
     uint32_t *link_cut;                /* [link of clean] 1 + request, 0: none */
     const rewrite_bond *bond;
     size_t nbonds;
     struct request *request; /* [bond] */
     bool *live;              /* [entity] */
-    uint32_t *via;           /* [entity] the reading that made it live */
+    uint32_t *via;           /* [entity] the reading through which it is needed */
     VEC(uint32_t) work;
-    VEC(span) lost; /* statements that go with their line */
+    VEC(span) lost; /* statements that are deleted with their line */
     const rewrite_change *change;
     size_t nchanges;
     VEC(span) replaced; /* bytes of the changes, in order of the text */
@@ -82,45 +82,44 @@ uint32_t rewrite_value_entity(const struct plan *p, uint32_t v);
 /* ---- rewrite_parts.c ---- */
 uint32_t rewrite_find_part(const struct plan *p, const char *name);
 
-/* Declares what a statement declares. Nesting is bounded by the parser. */
+/* Registers what a statement declares. The parser limits nesting. */
 void rewrite_declare(struct plan *p, const ast_stmt *s, bool nested);
 
-/* Gathers the chains' nodes and, from them, who is bonded to whom, in compressed rows. */
+/* Collects the nodes of the chains, and from them the bonds between parts, in compressed rows. */
 void rewrite_gather_bonds(struct plan *p);
 
 /* ---- rewrite_readers.c ---- */
 
-/* What a `let` or a statement `ref(0) = ...` sets: a part's initial value or a value. NONE: something unknown here.
- */
+/* What a `let` or a statement `ref(0) = ...` sets: a part's initial value or a value. NONE: unknown here. */
 uint32_t rewrite_initial_target(const struct plan *p, const ast_ref *ref);
 bool rewrite_of_this_model(const struct plan *p, const ast_decl *d);
 
-/* Sorts the readings by reader (counting) and notes which values were read at all; then those in replaced bytes are
- * forgotten. */
+/* Sorts the readings by reader (counting sort) and notes which values were read at all; then forgets those in replaced
+ * bytes. */
 void rewrite_gather_readings(struct plan *p);
 int rewrite_span_order(const void *pa, const void *pb);
 
-/* What stores what is read is not clamped. */
+/* Refuses to clamp an element whose stored quantity is read. */
 void rewrite_refuse_clamps(struct plan *p);
 
-/* The bytes of the changes that are made. */
+/* Collects the bytes of the changes that are made. */
 void rewrite_gather_replaced(struct plan *p);
 
-/* By reader; what the changes replace reads nothing any more. */
+/* Sorts the readings by reader; replaced bytes no longer read anything. */
 void rewrite_sort_readings(struct plan *p);
 
-/* What these statements read is not read any more. Sorts them. */
+/* Forgets what these statements read. Sorts them. */
 void rewrite_forget(struct plan *p, span *lost, size_t n);
 
 /* ---- rewrite_cascade.c ---- */
 
-/* Takes out what is wanted and then what dangles. */
+/* Removes the wanted parts and then what dangles. */
 void rewrite_cascade(struct plan *p);
 
-/* Marks all that what stays reads, directly or through what it reads. */
+/* Marks everything that remaining parts read, directly or indirectly. */
 void rewrite_mark_live(struct plan *p);
 
-/* Keeps what something that stays needs. True if anything was kept: then what goes must be found again. */
+/* Keeps what a remaining part needs. True if anything was kept: the removal must then be computed again. */
 bool rewrite_keep_needed(struct plan *p);
 
 /* ---- rewrite_lines.c ---- */

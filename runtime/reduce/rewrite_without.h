@@ -1,10 +1,10 @@
 /* rewrite_without.h - takes parts of components, loops and arrays out, by `without`
  *
- * What one text makes several times has no line of its own to take away: `without drag[3..5];` behind its loop, or
- * `Axle:front(...) without Btire;` at its component, takes single copies out. Where all copies of a line of a loop go,
- * the line goes. The text of other files is never touched.
+ * A part of which one line of text makes several copies has no line of its own to delete: `without drag[3..5];` behind
+ * its loop, or `Axle:front(...) without Btire;` at its component, removes single copies. Where all copies of a line in
+ * a loop are removed, the line is deleted. The text of other files is never changed.
  *
- * needs    the flat model of the text; what the planner of rewrite.c takes out of the text itself
+ * needs    the flat model of the text; what the planner of rewrite.c removes from the text itself
  * cost     n log n in what is taken out, linear in the model
  */
 #ifndef BG_REWRITE_WITHOUT_H
@@ -12,14 +12,13 @@
 
 #include "rewrite.h"
 
-/* Which of the named elements only `without` can take out: those of a component, loop or array, or of an `if` of the
- * text. */
+/* Marks the named elements that only `without` can take out: those of a component, loop or array, or of an `if`. */
 void without_elements(const flat_model *f, const char *const *name, size_t n, bool *is);
 
-/* wanted: interned names of such elements, the most important first; clamped: those whose junction's common variable is
- * to be zero
- * (`without mass[3].f`); gone: names that the text itself loses (elements, junctions, two-ports). Adds edits, items and
- * blocked elements to r, and to lost[] the statements that go with their line (free lost->at). */
+/* wanted: interned names of such elements, the most important first. clamped: those whose junction's common variable is
+ * to be zero (`without mass[3].f`). gone: names that are removed from the text itself (elements, junctions, two-ports).
+ * Adds edits, items and blocked elements to r, and to lost[] the statements to delete with their line (free
+ * lost->at). */
 typedef struct without_lost {
     VEC(span) list;
 } without_lost;

@@ -1,4 +1,4 @@
-/* rewrite_without_inside.h - what the rewrite_without*.c files share; nobody else includes it */
+/* rewrite_without_inside.h - declarations shared by the files rewrite_without*.c; no other file includes it */
 #ifndef BG_REWRITE_WITHOUT_INSIDE_H
 #define BG_REWRITE_WITHOUT_INSIDE_H
 
@@ -14,7 +14,7 @@ struct entry {
     size_t order;
 };
 
-/* One list of them: a statement of the model, or behind an instance. */
+/* One list of entries: a statement of the model, or the list behind an instance. */
 struct group {
     const ast_stmt *after;
     const ast_node *node;
@@ -30,15 +30,15 @@ struct taking {
     rewrite *r;
     without_lost *lost;
     map element_of, junction_of, instance_of; /* interned name -> index; of instances their origin */
-    uint32_t *asked;                          /* [origin] an instance that is to go whole: place in the list, NONE */
-    uint32_t *inside;                         /* [junction + element] the instance that it goes with, NONE */
-    map top;                                  /* statements that stand in the model itself */
+    uint32_t *asked;                          /* [origin] an instance to remove whole: index in the list, or NONE */
+    uint32_t *inside;                         /* [junction + element] the instance with which it is removed, or NONE */
+    map top;                                  /* statements of the model itself */
     uint32_t *wanted;                         /* [element] place in the list, NONE */
-    bool *clamped;                            /* [element] its junction's common variable is taken out instead */
+    bool *clamped;                            /* [element] its junction's common variable is removed instead */
     bool *element_gone, *junction_gone;
     cleanup clean;                 /* junctions, then elements */
-    bool *by_text;                 /* [junction + element]: the planner of the text took it, and said so */
-    map mentioned, mentioned_base; /* by other experiments: whole name, first name -> item in their list */
+    bool *by_text;                 /* [junction + element] the planner of the text removed and reported it */
+    map mentioned, mentioned_base; /* in other experiments: whole name, first name -> item in their list */
     VEC(span) mention;
     VEC(uint32_t) open;
     VEC(struct entry) entry;
@@ -48,52 +48,52 @@ struct taking {
 
 /* ---- rewrite_without.c ---- */
 
-/* The outermost instance or round around; NONE: the model itself. */
+/* The outermost instance or loop iteration around it; NONE: the model itself. */
 uint32_t without_outermost(const flat_model *f, uint32_t origin);
 const ast_stmt *without_top_statement(const flat_model *f, const flat_element *e);
 bool without_stands_in_model(const struct taking *t, const ast_stmt *s);
 
-/* "front.spring[2]" of the first n names; NULL where an index is no plain number. */
+/* The first n names as "front.spring[2]"; NULL where an index is not a plain number. */
 const char *without_literal_name(const flat_model *f, const ast_ref *ref, int n);
 
 /* ---- rewrite_without_instances.c ---- */
-/* What is in the instances that are asked for goes with them. */
+/* Adds everything inside the requested instances. */
 void without_ask_instances(struct taking *t);
-/* One stays after all. */
+/* Keeps an instance. */
 void without_keep_instance(struct taking *t, uint32_t origin, span reader, const char *why);
-/* Those stay that something outside of them names. */
+/* Keeps the instances of which something outside names a part. */
 void without_block_instances(struct taking *t);
 
 /* ---- rewrite_without_cascade.c ---- */
-/* The flat model's parts and links, for the clean-up. */
+/* Collects the flat model's parts and links for the clean-up. */
 void without_gather_links(struct taking *t);
 void without_cascade(struct taking *t, const char *const *gone, size_t ngone);
 void without_block_named(struct taking *t);
 
-/* Keeps what something that stays names. True if anything was kept. */
+/* Keeps what a remaining part names. True if anything was kept. */
 bool without_keep_needed(struct taking *t);
 
 /* ---- rewrite_without_lines.c ---- */
 void without_note(struct taking *t, enum rewrite_kind kind, const char *name, span at);
 
-/* Lines of loops all of whose copies go. Their elements need no `without`; whole[e] is set. */
+/* Deletes lines of loops all of whose copies are removed. Their elements need no `without`; whole[e] is set. */
 void without_drop_lines(struct taking *t, bool *whole);
 
 /* ---- rewrite_without_lists.c ---- */
 void without_add_entry(struct taking *t, const char *name, uint32_t group);
 
-/* The list that takes element e out, and what it is called there. */
+/* The list that removes element e, and its name there. */
 uint32_t without_group_of(struct taking *t, uint32_t e, const char **name);
-/* The model's own, behind the statement that makes an instance. */
+/* The model's own list, behind the statement that makes an instance. */
 uint32_t without_group_of_instance(struct taking *t, uint32_t origin);
 
-/* What the lists have already: items as entries, what cannot be read so as it is. */
+/* Takes over existing lists: items as entries; what cannot be read as entries is copied. */
 void without_take_over(struct taking *t, const map *dropped);
 
-/* Writes each list anew. */
+/* Writes each list again. */
 void without_write_lists(struct taking *t);
 
-/* The model's own statement: the last that stands in it. */
+/* Finds the model's own `without`: the last one in its text. */
 void without_find_old_lists(struct taking *t, const map *dropped, bool wanted);
 
 #endif

@@ -7,10 +7,11 @@
 #include "simplify.h"
 #include "version.h"
 
-/* Two runs of one model by different equations may differ by so much of what they compute, or by so many times the
+/* Outputs of two runs of one model with different equations may differ by this share, or by this multiple of the
  * relative tolerance. */
 static const double ALIKE = 1e-6, ALIKE_TOLERANCES = 1e3;
-/* Activities are integrals over steps that nothing holds to the tolerance: they may differ by so much of their sum. */
+/* Activities are integrals over steps whose error is not controlled for them: they may differ by this share of their
+ * sum. */
 static const double ACTIVITY_ALIKE = 1e-2;
 
 struct simplifier {
@@ -19,11 +20,11 @@ struct simplifier {
     uint32_t file;
     reduction *r;
     overrides set;
-    map refused; /* hash of a name -> 1: said */
+    map refused; /* hash of a name -> 1: reported */
     struct trier trier;
 };
 
-/* What one trial may take: a fold, or what is idle. */
+/* What one trial may remove: a fold, or an idle part. */
 struct part {
     const char *name, *why;
     span at;
@@ -32,7 +33,7 @@ struct part {
 };
 typedef VEC(struct part) parts;
 
-/* All outputs are followed, and activity. */
+/* Records all outputs, and activity. */
 static void
 prepare_comparison(void *of, struct version *v, size_t i, sim_options *so)
 {
@@ -41,7 +42,7 @@ prepare_comparison(void *of, struct version *v, size_t i, sim_options *so)
     so->activity = true;
 }
 
-/* ---------------------------------------------------------------- the same? */
+/* ---------------------------------------------------------------- comparison */
 
 static const char *
 differs(struct simplifier *d, const struct version *a, const struct version *b, size_t i, double share)
@@ -144,7 +145,7 @@ refuse_part(struct simplifier *d, const struct part *x, const char *why)
                                           line_in_first(d, x->at), (int)d->r->rounds.n + 1 }));
 }
 
-/* As many as go together: all at once, and where that fails in halves. False: internal. */
+/* Takes out as many as possible: all at once, or in halves where that fails. False: an internal error. */
 static bool
 take_most(struct simplifier *d, const struct version *now, const parts *all, const struct part **taken,
           struct trial *best)
@@ -185,7 +186,7 @@ why_taken(const parts *all, const rewrite_item *x)
     return NULL;
 }
 
-/* What the accepted text took. */
+/* Records the operations of the accepted text. */
 static void
 record(struct simplifier *d, const parts *all, struct trial *best)
 {
@@ -205,7 +206,7 @@ record(struct simplifier *d, const parts *all, struct trial *best)
     best->plan.edits = (edits){ 0 };
 }
 
-/* --set of a parameter that the reduction took has nothing to set any more. */
+/* Drops overrides of --set for parameters that the reduction removed. */
 static void
 remaining_set(struct simplifier *d)
 {
@@ -231,7 +232,7 @@ measure_error(const struct version *a, const struct version *b, size_t experimen
     e->avasim = of > 0 ? 1 - t.mean / of : t.mean == 0 ? 1 : NAN;
 }
 
-/* The errors of the result against the text as given. */
+/* Errors of the result against the text as given. */
 static void
 measure_errors(struct simplifier *d, const struct version *now)
 {
@@ -286,7 +287,7 @@ finish(struct simplifier *d, struct version *now)
     }
 }
 
-/* What no power goes through, in all experiments. */
+/* Lists the parts without power in all experiments. */
 static void
 find_idle(struct simplifier *d, const struct version *now, idle_parts *list, parts *out)
 {
@@ -322,7 +323,7 @@ find_folds(struct simplifier *d, const struct version *now, folds *list, parts *
                                       .fold = &list->at[i] }));
 }
 
-/* Rounds of what is idle, or of folds, until nothing is left to take. False: internal. */
+/* Rounds of idle parts, or of folds, until nothing is left. False: an internal error. */
 static bool
 take_rounds(struct simplifier *d, bool idle, struct version *now, bool *any, char **why)
 {
@@ -387,7 +388,7 @@ reduction_simplify(const char *path, const simplify_options *o, const sources *s
     *why = NULL;
     memcpy(text, r->text, r->length + 1);
     remaining_set(&d);
-    /* what was just run runs again */
+    /* this text has just run; it runs again */
     if (!version_run(&d.trier, &now, &d.set, &at))
         fine = (!o->idle || take_rounds(&d, true, &now, &any, why)) &&
                (!o->folds || take_rounds(&d, false, &now, &any, why));

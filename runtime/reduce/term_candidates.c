@@ -5,25 +5,26 @@
 #include "term_candidates.h"
 #include "compiled.h"
 
-/* Points of the grid along which errors are predicted: fewer where there is much to predict, so that it takes some
- * seconds at most, or much to keep. */
+/* Grid points along which errors are predicted: fewer where there is much to predict or store, so that it takes some
+ * seconds at most. */
 enum { POINTS_MOST = 501, POINTS_LEAST = 51 };
 static const double MOST_WORK = 4e9, WORK_OF_STATE = 20, MOST_NUMBERS = 3e7;
-/* Occurrences whose means differ by no more than this part of the term's root mean square have one mean. */
+/* Occurrences whose means differ by less than this share of the term's root mean square have one mean. */
 static const double ONE_MEAN = 1e-3;
-/* Deleting is read first where it costs no more than this, whatever the mean costs: less text for hardly more error. */
+/* Deletion is tried first where its error is below this share of the tolerance, whatever the mean gives: it makes the
+ * text shorter. */
 static const double NEGLIGIBLE = 0.05;
-/* A second reading that is predicted to miss by more than this is not worth a run. */
+/* A second reading with a predicted error above this multiple of the tolerance is not tried. */
 static const double DOUBTFUL = 3;
 
-/* One experiment with all terms weighed. */
+/* A run of one experiment with weighted terms. */
 struct weighed_run {
     compilation c;
     sim_result r;
     bool ran, equilibrium;
 };
 
-/* What all runs say of a term. */
+/* Statistics of a term over all runs. */
 struct seen {
     bool occurs, keep;
     double sum, square; /* over occurrences and points of all runs */
@@ -53,7 +54,7 @@ model_named(const ast_file *file, const map *models, const char *name)
     return i == MAP_NONE ? NULL : file->decl[i].model;
 }
 
-/* Adds the models of the file that a statement makes instances of. Nesting is bounded by the parser. */
+/* Calls `see` for the models of the file that a statement instantiates. The parser limits nesting. */
 static void
 used_by(const ast_file *file, const map *models, const ast_stmt *s, void (*see)(void *ctx, const ast_model *m),
         void *ctx)
@@ -129,7 +130,7 @@ find_users(const ast_file *file, const ast_model *own, struct users *u)
     map_free(&done);
 }
 
-/* The model and its components of this file whose text may change; the others are noted. */
+/* Collects the model and those of its components in this file whose text may change; the others are noted. */
 static void
 find_texts(struct finding *s, const compilation *c)
 {
@@ -196,7 +197,7 @@ run_weighed(const recording *r, const span *weigh, size_t n, struct weighed_run 
     sim_options_free(&so);
 }
 
-/* What the run says of the terms: their occurrences stand behind all other outputs. */
+/* Collects the occurrences of terms in a run: they follow all other outputs. */
 static void
 gather_occurrences(struct finding *s, const struct weighed_run *w)
 {
@@ -254,7 +255,7 @@ occurs(const struct seen *t)
     return t->occurs && !t->keep;
 }
 
-/* Of terms that go together the first stands for all. */
+/* Among terms that change together the first represents all. */
 static bool
 offered(const struct finding *s, uint32_t i)
 {
@@ -277,8 +278,8 @@ has_mean(const struct finding *s, uint32_t i)
            !s->out->terms.term.at[i].no_number && t->n && isfinite(mean_of(t)) && t->spread <= ONE_MEAN * rms_of(t);
 }
 
-/* Predicted errors over their tolerances: of deleting term i at 2*i, of its mean at 2*i + 1. False: they are not known.
- */
+/* Predicted errors over their tolerances: of deleting term i at 2*i, of its mean at 2*i + 1. False: they are not
+ * known. */
 static bool
 predict(struct finding *s, double *error)
 {
@@ -330,7 +331,7 @@ error_text(arena *a, double error)
                            : "no finite error is predicted";
 }
 
-/* Without errors: how large it is beside the greatest other of its sum, where that is known; else its place. */
+/* Without predicted errors: the size of a term relative to the greatest other term of its sum, or else its place. */
 static void
 compare_sizes(const struct finding *s, term_candidate *x)
 {

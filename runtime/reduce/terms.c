@@ -1,4 +1,4 @@
-/* terms.c - the terms of sums that a model's text says */
+/* terms.c - see terms.h */
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ struct finder {
     const char *owner;
     bool of_value, no_number;
     const ast_node *node;
-    const char *port; /* of a resistive field, whose equation it is */
+    const char *port; /* in a resistive field, the port whose equation it is */
 };
 
 static bool
@@ -28,7 +28,7 @@ is_sum(const ast_expr *e)
     return e->kind == AST_BINARY && (e->bin.op == AST_ADD || e->bin.op == AST_SUB);
 }
 
-/* Own variables e f q p and ports of the law an expression stands in. */
+/* Is it one of the law's own e f q p or ports? */
 static bool
 is_own(const ast_node *n, const ast_ref *r)
 {
@@ -100,7 +100,7 @@ find_sum(struct finder *f, const ast_expr *e, uint32_t within)
 
         x.at = trimmed(f, (span){ e->at.file, e->bin.op_at.end, e->at.end });
         vec_push(&list, x);
-        if (is_sum(left) && left->at.begin == e->at.begin) { /* not in brackets */
+        if (is_sum(left) && left->at.begin == e->at.begin) { /* without brackets */
             e = left;
             continue;
         }
@@ -139,8 +139,7 @@ find_sum(struct finder *f, const ast_expr *e, uint32_t within)
     vec_free(&list);
 }
 
-/* Sums in an expression, from the outside in. Conditions, exponents and names of columns are no places for a smaller
- * sum. */
+/* Finds sums in an expression, from the outside in. Conditions, exponents and names of columns are skipped. */
 static void
 find_sums(struct finder *f, const ast_expr *e, uint32_t within)
 {
@@ -174,7 +173,7 @@ find_sums(struct finder *f, const ast_expr *e, uint32_t within)
     }
 }
 
-/* ---- what a resistive field says twice ---- */
+/* ---- pairs of terms in a resistive field ---- */
 
 struct mention {
     const char *port;
@@ -198,7 +197,7 @@ reads_port(const term *x, const char *port)
     return m.found;
 }
 
-/* The same text, but for blanks and the sign. */
+/* Are the texts equal, apart from blanks and the sign? */
 static bool
 says_same(const term *x, const term *y)
 {
@@ -226,7 +225,7 @@ join_terms(terms *t, size_t i, size_t k)
     t->term.at[k].with = t->term.at[i].with = first;
 }
 
-/* Terms of one element from the first on: which go together. A field has few. */
+/* Pairs the terms of one element, from `first` on. A field has few. */
 static void
 pair(struct finder *f, size_t first)
 {
@@ -272,7 +271,7 @@ find_node(struct finder *f, const ast_node *n)
     pair(f, first);
 }
 
-/* What a model declares that is a number before the run. Nesting is bounded by the parser. */
+/* Notes the declarations of a model that are numbers before the run. The parser limits nesting. */
 static void
 note_fixed(struct finder *f, const ast_stmt *s)
 {
@@ -369,7 +368,7 @@ signed_number(arena *a, double x, bool first)
     return arena_format(a, "%s %.9g", x < 0 ? "-" : "+", fabs(x));
 }
 
-/* The pieces of one sum. What was deleted goes with the sign before it; the first that stays gives up its plus. */
+/* The pieces of one sum. A deleted term takes the sign before it; the first one that stays loses its plus. */
 static void
 sum_pieces(const terms *t, const term_sum *s, const enum term_change *what, const double *mean, arena *a,
            rewrite_piece *piece, size_t *npieces)
@@ -397,7 +396,7 @@ sum_pieces(const terms *t, const term_sum *s, const enum term_change *what, cons
         else if (w == TERM_DELETED)
             *out = (rewrite_piece){ { x[k].at.file, x[k - 1].at.end, x[k].at.end }, "" };
         else if (w == TERM_MEAN && k == lead && lead > 0)
-            *out = (rewrite_piece){ x[0].at, NULL }; /* said with the first */
+            *out = (rewrite_piece){ x[0].at, NULL }; /* replaced together with the first */
         else if (w == TERM_MEAN)
             *out = (rewrite_piece){ { x[k].at.file, k ? x[k].op.begin : x[k].at.begin, x[k].at.end },
                                     signed_number(a, value, k == 0) };
@@ -418,7 +417,7 @@ terms_changes(const terms *t, const enum term_change *what, const double *mean, 
     enum term_change *w = arena_new_array(a, enum term_change, all + 1);
     bool *inside = arena_new_array(a, bool, all + 1);
 
-    for (size_t i = 0; i < all; i++) { /* terms come after the one they are in */
+    for (size_t i = 0; i < all; i++) { /* a term comes after the one that contains it */
         uint32_t outer = t->term.at[i].within;
 
         inside[i] = outer != NONE && (inside[outer] || what[outer] != TERM_STAYS);

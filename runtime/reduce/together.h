@@ -1,11 +1,11 @@
-/* together.h - what parts taken out together are predicted to do to outputs that are held
+/* together.h - predicted effect on outputs of several parts taken out together
  *
- * To first order what each does adds up (part_errors.h), with its sign, at each time and in each output: two that push
- * an output opposite ways go where neither may go alone, and what moves another output than the one that is at its
- * tolerance may go too. It decides nothing: it tells which of the trials to come are worth being made ahead
- * (foretell.h).
+ * To first order the effects of parts add up (part_errors.h), with their signs, at each time and in each output: two
+ * parts with opposite effects may go together where neither may go alone, and a part that affects another output than
+ * the one at its tolerance may go too. The prediction decides nothing: it selects the trials that are worth running
+ * ahead (foretell.h).
  *
- * units    parts of the tolerance of the output
+ * units    shares of the output's tolerance
  */
 #ifndef BG_TOGETHER_H
 #define BG_TOGETHER_H
@@ -16,21 +16,21 @@ struct search;
 struct candidate;
 struct version;
 
-/* More numbers than this are not looked at. */
+/* Greatest number of values kept. */
 enum { TOGETHER_MOST = 640 };
 
 struct together {
     part_moves *of; /* by experiment */
-    size_t n;       /* numbers in all; 0: nothing is known */
+    size_t n;       /* number of values; 0: nothing is known */
     double *tolerance;
 };
 
-/* of: by experiment, in the order of the outputs that are held to a tolerance. Takes it over. */
+/* of: by experiment, in the order of the outputs with a tolerance. Takes it over. */
 void together_open(struct search *d, part_moves *of);
 void together_free(struct search *d);
-/* Adds what a candidate does, read so, to n numbers. False: it is not known. */
+/* Adds the effect of a candidate, with this reading, to n values. False: it is not known. */
 bool together_add(const struct search *d, const struct candidate *x, int reading, double *sum);
-/* How far off a version is that ran to its end: n numbers. */
+/* The errors of a version that ran to its end: n values. */
 void together_measure(const struct search *d, const struct version *v, double *off);
 /* The greatest magnitude of n numbers */
 double together_worst(const struct search *d, const double *sum);

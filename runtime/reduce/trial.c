@@ -9,8 +9,8 @@
 
 /* ---------------------------------------------------------------- versions */
 
-/* Outputs of an experiment that are held: observed ones, all where it observes none and a tolerance is asked for. Their
- * numbers are those of every text on the way: outputs do not go. */
+/* The outputs of an experiment with a tolerance: the observed ones, or all where it observes none and a tolerance is
+ * asked for. Their numbers are the same in every text, since outputs are never removed. */
 static void
 find_held(struct search *d, const compilation *c, size_t experiment)
 {
@@ -45,7 +45,7 @@ worth(void *of, const compilation *c)
                : NULL;
 }
 
-/* Outputs that are held are followed; where something is asked of the trial, only as long as they may still be near. */
+/* Follows the outputs with a tolerance; with a demand, only as long as they may still be close enough. */
 static void
 prepare_trial(void *of, struct version *v, size_t i, sim_options *so)
 {
@@ -129,7 +129,7 @@ verdict_free(const struct search *d, struct verdict *x)
     rewrite_free(&x->plan);
 }
 
-/* What a term becomes, and with it those that go along. */
+/* Changes a term and those that change with it. */
 static void
 change_term(const struct search *d, const struct candidate *x, enum term_change *what, double *mean)
 {
@@ -142,7 +142,8 @@ change_term(const struct search *d, const struct candidate *x, enum term_change 
     mean[x->term] = x->mean;
 }
 
-/* The plan for a set of candidates, without the initial values that contradict what is left. False: internal. */
+/* The plan for a set of candidates, without the initial values that contradict the remaining model. False: an internal
+ * error. */
 static bool
 plan_candidates(struct search *d, struct candidate *const *set, size_t n, const rewrite_changes *initial, rewrite *plan)
 {
@@ -167,7 +168,7 @@ plan_candidates(struct search *d, struct candidate *const *set, size_t n, const 
     }
     asked_add_changes(&of, initial->at, initial->n);
     fine = asked_plan(&of, &d->now.c[0], plan);
-    for (size_t i = 0; i < plan->item.n; i++) /* the arena goes */
+    for (size_t i = 0; i < plan->item.n; i++) /* the arena will be released */
         plan->item.at[i].name = arena_strdup(d->out->arena, plan->item.at[i].name);
     if (!fine)
         d->error = bg_strdup(plan->error ? plan->error : "unknown");
@@ -175,8 +176,8 @@ plan_candidates(struct search *d, struct candidate *const *set, size_t n, const 
     return fine;
 }
 
-/* A run that a `stop when` ends sooner or later than that of the model as given lacks what is to be compared, or has
- * more: so much of the run as is allowed for outputs, or a usual share. */
+/* A run that `stop when` ends earlier or later than that of the model as given cannot be compared over the whole time:
+ * the difference may be as large, relative to the run, as is allowed for outputs, or a usual share. */
 static void
 measure_ends(struct search *d, struct verdict *x, const struct version *v)
 {
@@ -228,7 +229,7 @@ trial_measure(struct search *d, struct verdict *x, const struct version *v)
     }
 }
 
-/* All that decides what comes of a trial: its text, what is set, what is asked of it. */
+/* Key of everything that decides the outcome of a trial: its text, the overrides, the demand. */
 static text_key
 key_of_trial(const struct trial *t, const struct demand *demand)
 {
@@ -267,8 +268,8 @@ run_stated(struct search *d, const struct demand *demand, rewrite_changes *initi
     }
 }
 
-/* As try_set, with what contradicts itself at the start left out. *more: further such values were found, so that
- * another try may do. */
+/* Like try_set, without the initial values in `initial`. *more: further contradicting values were found, and another
+ * try may succeed. */
 static struct verdict
 try_stated(struct search *d, struct candidate *const *set, size_t n, const struct demand *demand,
            rewrite_changes *initial, bool *more)

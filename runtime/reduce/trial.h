@@ -1,7 +1,7 @@
-/* trial.h - a text with candidates taken out, compiled, run and held against the tolerances: what a search by
- * tolerances consists of
+/* trial.h - one trial of the search by tolerances: a text without some candidates, compiled, run and compared with the
+ * tolerances
  *
- * ownership  versions and verdicts own what they point to, but for texts of messages, which are the reduction's.
+ * ownership  versions and verdicts own what they point to, except texts of messages, which belong to the reduction
  */
 #ifndef BG_TRIAL_H
 #define BG_TRIAL_H
@@ -13,28 +13,28 @@
 #include "together.h"
 #include "version.h"
 
-/* Share of the tolerance that counts as within it: the rest allows for integrators that take other steps. */
+/* Share of the tolerance that counts as within it; the rest allows for integrators with other steps. */
 static const double WITHIN = 0.99;
 
-/* An output that is held to a tolerance in one experiment. */
+/* An output with a tolerance in one experiment. */
 struct bound {
     size_t experiment;
     uint32_t output;
-    size_t slot;      /* of its experiment's track */
+    size_t slot;      /* in the track of its experiment */
     double stated;    /* SI; INFINITY: not stated */
-    double tolerance; /* what the difference to the model as given may be */
+    double tolerance; /* greatest allowed difference to the model as given */
 };
 
 struct candidate {
-    const char *name;              /* interned in the version at hand: element or component; else what it is called */
+    const char *name;              /* interned in the present version: element or component; otherwise a label */
     uint32_t element, term;        /* in that version; NONE */
-    uint32_t nelements, nstorages; /* that it is: more than one of a component */
+    uint32_t nelements, nstorages; /* number of elements in it: more than one for a component */
     int line;
     struct reading reading[READINGS_MOST];
     int nreadings, chosen;
     double mean;      /* of a term */
     double predicted; /* error over tolerance, or an activity */
-    bool unforeseen;  /* an activity, where others have errors: comes behind them */
+    bool unforeseen;  /* `predicted` is an activity although other candidates have errors: comes after them */
 };
 
 struct verdict {
@@ -48,7 +48,7 @@ struct verdict {
     bool lasts;     /* a refusal that depends on the text alone: trying it again gives the same result */
     text_key key;
     size_t spent;      /* simulations of that text */
-    const double *off; /* if it is within its tolerances: its errors (together.h); NULL: not wanted */
+    const double *off; /* for a version within its tolerances: its errors (together.h); NULL: not computed */
 };
 
 /* What else is required of a trial, so that no time is spent on a text that would not be taken: it has fewer states,
@@ -59,38 +59,39 @@ struct demand {
 /* Its run stops as soon as an output is certainly too far off, whatever the size of the text. */
 static const struct demand HASTY = { SIZE_MAX, SIZE_MAX };
 
-/* The base, compiled so that a run may do without its elements (in_image.h). */
+/* The base, compiled with removable elements (in_image.h). */
 struct in_image {
-    compilation *c; /* one an experiment; NULL: not there */
+    compilation *c; /* one for each experiment; NULL: not compiled */
     map of;         /* hash of an element's name -> its number */
-    bool unfit;     /* it cannot be */
-    size_t taken;   /* so many of the round's candidates are not in it: of these further than the base's */
+    bool unfit;     /* it cannot be compiled so */
+    size_t taken;   /* number of the round's candidates that it lacks, counted from the beginning of the round */
 };
 
 struct search {
     const bounded_options *o;
     reduction *out;
     struct trier trier;
-    const struct demand *demand; /* of the trial at hand; NULL: none */
-    double slack;                /* it stops when the error of an output is so many times its tolerance; 0: once */
+    const struct demand *demand; /* of the present trial; NULL: none */
+    double slack;                /* the run stops when an output's error exceeds this multiple of its tolerance; 0: 1 */
     struct version first, now;
-    const struct version *base; /* in a round: the text at hand without what was accepted so far */
+    const struct version *base; /* in a round: the version without what was accepted so far */
     const overrides *base_set;
     text_key base_key;
-    size_t base_taken; /* so many of the round's candidates are what was accepted in it */
+    size_t base_taken; /* number of the round's candidates that it lacks */
     struct in_image image;
-    struct together together; /* what is predicted of the candidates of a round */
-    bool exact;               /* each acceptance by its text: what was accepted in the image was none as a text */
+    struct together together; /* predictions for the candidates of a round */
+    /* accept each candidate by its text, because a set accepted in the image failed as a text */
+    bool exact;
     VEC(struct bound) bound;
     VEC(uint32_t) * held; /* by experiment: outputs that are held */
-    double **most;        /* by experiment: what each of them may differ by */
+    double **most;        /* by experiment: greatest allowed difference of each of them */
     overrides set;
     map kept_names; /* hash of an element's name -> 1: some experiment keeps it */
-    map clamped; /* hash of a name -> 1: a source of zero that this reduction made; where nothing needs it any more, it
-                    goes */
-    map means;   /* hash of a number that stands for a term, as a term of its own -> the operation that put it there */
-    term_candidates terms;    /* of the text at hand, in a round for terms */
-    VEC(reduce_kept) refused; /* alone, in the last round for elements and that for terms */
+    /* hash of a name -> 1: a source of zero that this reduction made; removed as soon as nothing needs it */
+    map clamped;
+    map means; /* hash of a number that stands for a term, as a term of its own -> the operation that put it there */
+    term_candidates terms;    /* of the present text, in a round for terms */
+    VEC(reduce_kept) refused; /* alone, in the last round for elements and in that for terms */
     refusals known;           /* texts that were refused for good */
     size_t *most_steps;
     int round;
@@ -114,7 +115,7 @@ struct verdict try_set(struct search *d, struct candidate *const *set, size_t n,
 const char *trial_too_far(const struct search *d, const track *k, size_t experiment);
 /* Compares the run with the tolerances: sets x->worst, and x->why if an error is too large. */
 void trial_measure(struct search *d, struct verdict *x, const struct version *v);
-/* What came of it decides: a refusal is kept in mind. */
+/* Takes the outcome into account: remembers a refusal. */
 void note_verdict(struct search *d, const struct verdict *x);
 void verdict_free(const struct search *d, struct verdict *x);
 

@@ -59,7 +59,7 @@ unwritten_key(const struct search *d, struct candidate *const *taken, size_t n, 
 
 typedef VEC(span) spans;
 
-/* The stated value that stands at a place, once: a part of the model itself says it. */
+/* The stated initial value at a place, if it is stated once, in a part of the model itself. */
 static bool
 is_stated_once(const flat_model *f, span at)
 {
@@ -74,8 +74,8 @@ is_stated_once(const flat_model *f, span at)
     return n == 1;
 }
 
-/* Adds the values that what was compiled calls contradicted, as rewrite_contradicted does for a text. True: there is a
- * new one. */
+/* Adds the values that the diagnostics of `tried` call contradicted, as rewrite_contradicted does for a text. True:
+ * there is a new one. */
 static bool
 find_contradicted(const struct search *d, const compilation *tried, spans *out)
 {
@@ -110,8 +110,8 @@ unwritten_taken(const struct search *d, struct candidate *const *part, size_t n)
     return out;
 }
 
-/* The base without the parts, compiled and run: is it decided? What contradicts itself at the start is left out; what
- * is within its tolerances then is only accepted as a text, which says what it leaves out. */
+/* Compiles and runs the base without the parts: does that decide? Contradicting initial values are left out; a result
+ * within the tolerances is then accepted only as a text, which reports what it leaves out. */
 static bool
 run_without(struct search *d, const struct elaborate_taken *part, size_t n, struct verdict *out)
 {
@@ -141,7 +141,7 @@ run_without(struct search *d, const struct elaborate_taken *part, size_t n, stru
     return decided;
 }
 
-/* The same of what d->base lacks not yet. */
+/* The same for candidates that d->base still contains. */
 static bool
 try_compiled(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand,
              struct verdict *out)

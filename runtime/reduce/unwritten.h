@@ -1,38 +1,37 @@
-/* unwritten.h - refusals found without writing a text
+/* unwritten.h - refuses candidates without writing a text
  *
- * Nearly all trials of a search are refused, and most of what one costs is that its text is planned, written and read
- * again. One element less is said in another way too: the text that is there, elaborated as if a statement `without`
- * named the element, which is the same graph. Where an output of that goes so far off that no other steps of an
- * integrator would bring it back, the trial is refused; else it is made by its text, which decides. Where the part can
- * be taken out of the equations that there are, not even these are made again (in_image.h). Whatever is accepted in the
- * end is a text that was read, run and checked.
+ * Nearly all trials of a search are refused, and most of the cost of a trial is planning, writing and parsing its text.
+ * A text without an element has the same graph as the present text elaborated with an additional `without` for that
+ * element. If an output of that model is so far off that different integration steps cannot explain it, the trial is
+ * refused; otherwise its text is made and decides. Where the part can be taken out of the existing equations, not even
+ * these are made again (in_image.h). Whatever is accepted in the end is a text that was parsed, run and checked.
  */
 #ifndef BG_UNWRITTEN_H
 #define BG_UNWRITTEN_H
 
 #include "trial.h"
 
-/* What of a tolerance is beyond doubt too much. Other steps of the integrator change an error by parts in a thousand
- * of it where tolerances are a hundred times those of the run or more. */
+/* An error above this multiple of the tolerance is refused for certain: with tolerances of a hundred times the
+ * integrator's or more, other steps change an error by a few thousandths. */
 static const double BEYOND_DOUBT = 1.02;
-/* What is so much less than may be is accepted until its text says so: less has to be left than for a refusal, which
- * nothing looks at again. */
+/* An error below the tolerance by this factor is accepted provisionally; the margin is smaller than for a refusal,
+ * because the text is checked later and a refusal is not. */
 static const double LIKELY = 1.005;
 
-/* As try_set, of `taken[0..n)`, of which the first d->base_taken are what d->base lacks; those that were accepted since
- * are not yet in a text. */
+/* Like try_set for taken[0..n); d->base already lacks the first d->base_taken of them, and those accepted since are not
+ * yet in a text. */
 struct verdict try_more(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand);
-/* From here on `base` is the text that candidates are taken from, `set` what is set in it: the round's without the
- * first `taken` of its candidates. They outlive that. */
+/* Sets the base: candidates are taken from the text `base` with the overrides `set`, which is the text of the round
+ * without the first `taken` of its candidates. Both must stay valid until unwritten_end. */
 void unwritten_begin(struct search *d, const struct version *base, const overrides *set, size_t taken);
-/* Before the base goes. */
+/* Call before the base is freed. */
 void unwritten_end(struct search *d);
-/* The element of the base that a candidate is, where `without` says the same as the text without it: an element that
- * the model itself declares under a plain name, and that nothing reads. NULL: another. */
+/* The element of the base that a candidate means, if `without` gives the same graph as the text without it: an element
+ * that the model itself declares under a plain name and that nothing reads. NULL: it is not one. */
 const flat_element *unwritten_plain(const struct search *d, const struct candidate *x);
-/* As elaboration is asked to take them out of the base: such candidates (free it). */
+/* Such candidates in the form that elaboration takes (free() it). */
 struct elaborate_taken *unwritten_taken(const struct search *d, struct candidate *const *part, size_t n);
-/* By what such a refusal of a candidate is known, in the base as it is. */
+/* Key under which such a refusal of a candidate is remembered, for the present base. */
 text_key unwritten_key(const struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand);
 
 #endif

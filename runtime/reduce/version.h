@@ -1,8 +1,8 @@
-/* version.h - a text, compiled and run in every experiment; and the same text with a plan's edits made: what each kind
- * of reduction tries, again and again
+/* version.h - a text compiled and run in every experiment, and the same text with a plan's edits applied: the unit of
+ * work of every reduction
  *
- * ownership  a version owns its runs, its compilations unless they are the caller's, and `own`; texts of messages are
- *            the arena's
+ * ownership  a version owns its runs, its compilations unless they are lent, and `own`; texts of messages are in the
+ *            arena
  */
 #ifndef BG_VERSION_H
 #define BG_VERSION_H
@@ -19,25 +19,25 @@ typedef VEC(struct elaborate_override) overrides;
 struct version {
     const char *text;
     size_t length;
-    char *own;             /* the text, where it is not the caller's */
+    char *own;             /* the text, unless it belongs to the caller */
     bool lent;             /* the compilation is the caller's: run_version does not compile */
-    compilation *c;        /* one an experiment, as the rest */
+    compilation *c;        /* one for each experiment, like the following */
     const compilation *of; /* NULL, or compilations of one text: this version is that text with parts taken out, without
                               writing or parsing it again */
     const struct elaborate_taken *taken;
     const span *unstated;
     size_t ntaken, nunstated; /* parts, and initial values */
     sim_result *run;
-    track *outputs; /* by what the trier asks for */
-    double rtol;    /* the loosest of the runs */
+    track *outputs; /* as the trier asks for */
+    double rtol;    /* the largest tolerance of the runs */
 };
 
 /* How texts are tried: the same for all versions of one reduction. */
 struct trier {
     const char *path;
-    const char *const *experiment; /* NULL: of a model alone */
+    const char *const *experiment; /* NULL: the model has no experiment */
     size_t n;
-    const compile_shared *shared; /* of all trials; NULL: nothing */
+    const compile_shared *shared; /* shared by all trials; NULL: nothing */
     arena *arena;                 /* of messages */
     void (*adjust)(void *ctx, bg_model *m, sim_options *o);
     void *ctx; /* the user's */
@@ -54,13 +54,13 @@ struct trier {
 /* Compiles and runs the text of v. Returns NULL, or why that fails; *at: in which experiment. */
 const char *version_run(const struct trier *r, struct version *v, const overrides *set, size_t *at);
 void version_free(const struct trier *r, struct version *v);
-/* Where the runs of an experiment ended. False: at its stop, both. */
+/* Where the runs of an experiment ended. False: both ran to the experiment's stop. */
 bool version_ends(const struct version *a, const struct version *b, size_t experiment, double end[2]);
 
 struct trial {
     rewrite plan;
     struct version v;
-    overrides set;       /* those whose parameters are still there */
+    overrides set;       /* overrides whose parameters still exist */
     const char *failure; /* NULL: it runs, or there was nothing to do */
     size_t at;           /* the experiment that failed */
     char *internal;
