@@ -24,7 +24,7 @@ band_free(band_matrix *m)
     *m = (band_matrix){ 0 };
 }
 
-/* y -= a x. By parts: a product of complex numbers looks for infinities, which no factor here needs. */
+/* y -= a x. By real and imaginary parts: complex products in C check for infinities, which no factor here needs. */
 static void
 subtract(double complex *y, double complex a, const double complex *x, size_t n)
 {
@@ -37,7 +37,7 @@ subtract(double complex *y, double complex a, const double complex *x, size_t n)
     }
 }
 
-/* y minus the sum of the products. */
+/* Returns y minus the sum of the products. */
 static double complex
 less_products(double complex y, const double complex *a, const double complex *b, size_t n)
 {
@@ -77,7 +77,7 @@ least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Rows of column c below the diagonal. */
+/* Number of entries of column c below the diagonal. */
 static size_t
 below(const band_matrix *m, size_t c)
 {
@@ -96,7 +96,7 @@ exchange(double complex *a, double complex *b)
 bool
 band_factor(band_matrix *m)
 {
-    size_t right = 0; /* the last column that a row so far reaches to */
+    size_t right = 0; /* the last column with an entry in a row so far */
 
     for (size_t j = 0; j < m->n; j++) {
         size_t rows = below(m, j), at = 0;
@@ -124,7 +124,7 @@ band_factor(band_matrix *m)
     return true;
 }
 
-/* L x = b from row `from` on, before which b is zero; rows exchanged. */
+/* Solves L x = b from row `from` on, before which b is zero, with row exchanges. */
 static void
 forward(const band_matrix *m, double complex *b, size_t from)
 {
@@ -136,7 +136,7 @@ forward(const band_matrix *m, double complex *b, size_t from)
     }
 }
 
-/* U x = b down to row `to`. */
+/* Solves U x = b down to row `to`. */
 static void
 backward(const band_matrix *m, double complex *b, size_t to)
 {

@@ -1,7 +1,7 @@
-/* band.h - complex linear equations whose matrix has entries near its diagonal alone
+/* band.h - linear equations with a complex band matrix
  *
- * Elimination with the greatest pivot of each column, rows exchanged. LAPACK does the same; with a handful of entries
- * a column its calls cost more than the numbers, and here tens of millions of columns are eliminated.
+ * Gaussian elimination with partial pivoting. LAPACK has the same; but with a few entries in each column its calls take
+ * longer than the arithmetic, and here tens of millions of columns are eliminated.
  *
  * shapes   entry (i, c), |i - c| <= band, is at[2 band + i - c + (3 band + 1) c]; the first `band` rows are work space
  */
@@ -14,11 +14,11 @@
 
 typedef struct band_matrix {
     size_t n, band;
-    double complex *at; /* overwritten by its factors, pivots by their inverses */
+    double complex *at; /* overwritten by its factors, pivots by their reciprocals */
     size_t *pivot;      /* [n] */
 } band_matrix;
 
-/* All entries zero. */
+/* Sets all entries to zero. */
 band_matrix band_new(size_t n, size_t band);
 void band_free(band_matrix *m);
 static inline double complex *
@@ -29,10 +29,10 @@ band_entry(const band_matrix *m, size_t i, size_t c)
 
 /* False: singular. */
 bool band_factor(band_matrix *m);
-/* Of a factored matrix A: A x = b, A^T x = b; b becomes x. */
+/* With a factored matrix A solves A x = b, or A^T x = b; b is replaced by x. */
 void band_solve(const band_matrix *m, double complex *b);
 void band_solve_transposed(const band_matrix *m, double complex *b);
-/* Entry (i, i) of its inverse. work: n. */
+/* Entry (i, i) of the inverse. work: n. */
 double complex band_inverse_entry(const band_matrix *m, size_t i, double complex *work);
 
 #endif

@@ -14,9 +14,9 @@
 #include "dense.h"
 #include "joined.h"
 
-#define ROUNDING (100 * DBL_EPSILON)  /* what the QR algorithm does to a matrix, relative to its norm */
-#define NILPOTENT (1e4 * DBL_EPSILON) /* of the norm: beyond it N is not rounding */
-#define EQUAL 1e-10                   /* imaginary parts that are the same for the order */
+#define ROUNDING (100 * DBL_EPSILON)  /* rounding error of the QR algorithm, relative to the norm of the matrix */
+#define NILPOTENT (1e4 * DBL_EPSILON) /* relative to the norm: a larger N is not rounding */
+#define EQUAL 1e-10                   /* relative: imaginary parts that count as equal when sorting */
 
 double
 mode_damping(double complex lambda)
@@ -36,7 +36,7 @@ modes_free(modes *m)
     *m = (modes){ 0 };
 }
 
-/* Eigenvalues and unit vectors of A as they come; balancing in scale, the norm in m->size. */
+/* Eigenvalues and unit vectors of A in LAPACK's order; balancing in `scale`, the norm in m->size. */
 struct raw {
     double *re, *im, *left, *right, *scale;
     double complex *lambda, *u, *w;
@@ -85,7 +85,7 @@ raw_find(size_t n, const double *A, struct raw *r, double *size)
     return status == 0;
 }
 
-/* Parts that are no more than rounding are zero. */
+/* Sets parts to zero that are no more than rounding. */
 static double complex
 without_rounding(double complex lambda, double least)
 {
@@ -141,7 +141,7 @@ sort_items(struct item *item, size_t n)
 
 /* ---------------------------------------------------------------- invariant subspaces */
 
-/* The Schur form Q T Q^H of the balanced matrix, made when the first cluster asks for it. */
+/* The Schur form Q T Q^H of the balanced matrix, computed for the first cluster. */
 struct schur {
     double complex *T, *Q, *lambda;
     double *scale;
@@ -183,8 +183,8 @@ schur_free(struct schur *b)
     free(b->scale);
 }
 
-/* X (n by m) and its dual Y (m by n, by columns) of the eigenvalues chosen, and T11 (m by m). False: not separated from
- * the others. */
+/* X (n by m) and its dual Y (m by n, by columns) for the chosen eigenvalues, and T11 (m by m). False: they are not
+ * separated from the others. */
 static bool
 subspace(size_t n, const struct schur *b, const bool *chosen, const double complex *lambda, size_t m, double complex *X,
          double complex *Y, double complex *T11)
@@ -199,7 +199,7 @@ subspace(size_t n, const struct schur *b, const bool *chosen, const double compl
     memcpy(T, b->T, n * n * sizeof *T);
     memcpy(Q, b->Q, n * n * sizeof *Q);
     memcpy(own, b->lambda, n * sizeof *own);
-    /* those of this factorisation nearest to the chosen ones */
+    /* the eigenvalues of this factorisation nearest to the chosen ones */
     for (size_t k = 0; k < n && fine; k++) {
         size_t best = n;
 
@@ -280,7 +280,7 @@ turn_basis(size_t n, size_t m, double complex *X, double complex *Y, double comp
     free(t);
 }
 
-/* T (m by m, trace 0): a basis in which it is strictly upper triangular, its null vectors first. */
+/* T (m by m, trace 0): transforms to a basis in which it is strictly upper triangular, its null vectors first. */
 static void
 flag(size_t n, size_t m, double complex *X, double complex *Y, double complex *T)
 {
@@ -325,7 +325,7 @@ make_real(size_t n, size_t m, double complex *X, double complex *Y)
         }
     LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'A', 'N', (lapack_int)n, (lapack_int)(2 * m), both, (lapack_int)n, sigma, V,
                    (lapack_int)n, NULL, 1, work);
-    /* Y = V^T X Y: the projector seen by the new basis */
+    /* Y = V^T X Y: the projector in the new basis */
     for (size_t k = 0; k < m; k++)
         for (size_t j = 0; j < m; j++) {
             double complex dot = 0;
@@ -370,7 +370,7 @@ put_vectors(modes *m, const struct item *item, const struct raw *r)
     }
 }
 
-/* The columns and rows of a cluster, and whether it is defective. */
+/* The columns and rows of a cluster; is it defective? */
 static void
 put_cluster(modes *m, cluster *c, const struct schur *b, const bool *chosen, const double complex *lambda)
 {
@@ -420,7 +420,7 @@ modes_find(size_t n, const double *A, modes *m)
     struct raw r = { 0 };
     struct schur b = { 0 };
     struct item *item = bg_calloc(n + 1, sizeof *item);
-    uint32_t *joined = joined_new(n); /* eigenvalues into clusters */
+    uint32_t *joined = joined_new(n); /* sets of eigenvalues that are clusters */
     double *condition = bg_calloc(n + 1, sizeof *condition);
     bool fine, *chosen = bg_calloc(n + 1, sizeof *chosen);
 
@@ -446,7 +446,7 @@ modes_find(size_t n, const double *A, modes *m)
         double complex dot = 0;
         double wide_u = 0, wide_w = 0;
 
-        /* in the balanced coordinates, in which the iteration worked */
+        /* in the balanced coordinates, which the iteration used */
         for (size_t i = 0; i < n; i++) {
             double s = r.scale[i] > 0 ? r.scale[i] : 1;
 
@@ -462,7 +462,7 @@ modes_find(size_t n, const double *A, modes *m)
             if (cabs(r.lambda[i] - r.lambda[k]) <= ROUNDING * m->size * fmin(condition[i], condition[k]) &&
                 cabs(r.lambda[i] - r.lambda[k]) <= 1e-3 * m->size)
                 joined_join(joined, k, i);
-    /* clusters as one in the order */
+    /* a cluster keeps together in the order */
     for (size_t k = 0; k < n && fine; k++) {
         double complex mean = 0;
         size_t count = 0;

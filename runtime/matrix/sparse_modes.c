@@ -11,11 +11,12 @@
 #include "base.h"
 #include "sparse_modes.h"
 
-#define CLOSE 1e-8     /* of the distance to the shift: eigenvalues that are one cluster */
-#define REAL 1e-10     /* of the distance to the shift: imaginary parts that are none */
-#define BESIDE 1e-5    /* of the distance to the shift: how far from an eigenvalue its vectors are iterated */
-#define NILPOTENT 1e-6 /* of what a cluster's inverse does: it is defective */
-#define ROUNDING 1e-13 /* of the greatest eigenvalue found: parts that are zero */
+#define CLOSE 1e-8 /* relative to the distance from the shift: eigenvalues that form one cluster */
+#define REAL 1e-10 /* relative to the distance from the shift: imaginary parts that count as zero */
+/* relative to the distance from the shift: distance from an eigenvalue at which its vectors are iterated */
+#define BESIDE 1e-5
+#define NILPOTENT 1e-6 /* relative to the inverse on a cluster: the cluster is defective */
+#define ROUNDING 1e-13 /* relative to the greatest eigenvalue found: parts that count as zero */
 enum { ITERATIONS = 4, RESTARTS = 1000, SHIFTS = 6 };
 
 void
@@ -61,7 +62,7 @@ shifted_close(shifted *s)
     free(s->b);
 }
 
-/* False: it is singular there. */
+/* Factors A - at. False: it is singular. */
 static bool
 shift_to(shifted *s, double complex at)
 {
@@ -82,7 +83,7 @@ shift_to(shifted *s, double complex at)
            s->common.rcond > 1e3 * DBL_MIN;
 }
 
-/* y = (A - s)^-1 x, or by the transpose; they may be one. */
+/* y = (A - s)^-1 x, or with the transpose; x and y may be the same array. */
 static bool
 apply(shifted *s, bool transposed, const double complex *x, double complex *y)
 {
@@ -99,7 +100,7 @@ apply(shifted *s, bool transposed, const double complex *x, double complex *y)
 
 /* ---------------------------------------------------------------- Arnoldi */
 
-/* The same numbers each time: a start that no eigenvector is orthogonal to, but for chance. */
+/* Pseudo-random numbers, the same in every run: a start vector that is almost surely orthogonal to no eigenvector. */
 static double
 any_number(uint64_t *seed)
 {
@@ -107,7 +108,8 @@ any_number(uint64_t *seed)
     return (double)(*seed >> 11) / (double)(UINT64_C(1) << 53) - 0.5;
 }
 
-/* Eigenvalues and right vectors nearest to `at`, where s is factored: how many, into lambda [nev] and X [nx*nev]. */
+/* Finds eigenvalues and right vectors nearest to `at`, where s is factored: lambda [nev] and X [nx*nev]. Returns their
+ * number. */
 static size_t
 arnoldi(shifted *s, double complex at, size_t nev, double complex *lambda, double complex *X, char **why)
 {
@@ -149,7 +151,7 @@ arnoldi(shifted *s, double complex at, size_t nev, double complex *lambda, doubl
 
 /* ---------------------------------------------------------------- vectors of a cluster */
 
-/* Columns of X (n by m) orthonormal. */
+/* Makes the columns of X (n by m) orthonormal. */
 static bool
 orthonormal(size_t n, size_t m, double complex *X)
 {
@@ -163,7 +165,7 @@ orthonormal(size_t n, size_t m, double complex *X)
     return fine;
 }
 
-/* C (m by m) = A^T B, n rows each; conjugated: A^H B. */
+/* C (m by m) = A^T B, with n rows each; conjugated: A^H B. */
 static void
 products(size_t n, size_t m, const double complex *A, const double complex *B, bool conjugated, double complex *C)
 {
@@ -195,8 +197,8 @@ turn_vectors(size_t n, size_t m, double complex *X, const double complex *Q)
     free(row);
 }
 
-/* The invariant subspace near `at`: X (n by m, a start) and its dual Y with Y^T X = I, so that Y^T A X is upper
- * triangular; the eigenvalues on its diagonal. s is factored at `at`. */
+/* The invariant subspace near `at`: X (n by m; in: a start) and its dual Y with Y^T X = I, such that Y^T A X is upper
+ * triangular; its diagonal has the eigenvalues. s is factored at `at`. */
 static bool
 subspace(shifted *s, double complex at, size_t m, double complex *X, double complex *Y, double complex *lambda,
          bool *defective)
@@ -220,7 +222,7 @@ subspace(shifted *s, double complex at, size_t m, double complex *X, double comp
     }
     for (size_t i = 0; i < m && fine; i++)
         fine = apply(s, false, X + n * i, SX + n * i);
-    /* Schur form of X^H (A - at)^-1 X: turned into it, its inverse is upper triangular, too */
+    /* Schur form of X^H (A - at)^-1 X: in its basis the inverse is upper triangular too */
     products(n, m, X, SX, true, M);
     fine = fine &&
            LAPACKE_zgees(LAPACK_COL_MAJOR, 'V', 'N', NULL, (lapack_int)m, (lapack_complex_double *)M, (lapack_int)m,
@@ -268,8 +270,8 @@ compare_found(const void *a, const void *b)
     return (x->group > y->group) - (x->group < y->group);
 }
 
-/* Of each pair one: that with Im > 0, made from the other where only that was found; imaginary parts that are rounding
- * go. Returns how many stay. */
+/* Keeps one of each pair: the one with Im > 0, made from the other where only that was found; removes imaginary parts
+ * that are rounding. Returns the number kept. */
 static size_t
 upper_half(size_t n, double complex near, double complex *lambda, double complex *X, size_t count, double least)
 {
@@ -295,7 +297,7 @@ upper_half(size_t n, double complex near, double complex *lambda, double complex
     return kept;
 }
 
-/* The nearest `wanted`, pairs counting twice; the last pair is not cut. Returns how many stay. */
+/* Keeps the nearest `wanted`, counting a pair as two; the last pair is kept whole. Returns the number kept. */
 static size_t
 nearest_few(size_t n, double complex near, double complex *lambda, double complex *X, size_t count, size_t wanted)
 {
@@ -321,7 +323,7 @@ nearest_few(size_t n, double complex near, double complex *lambda, double comple
     return kept;
 }
 
-/* One cluster, from its columns in U and W (n by m each, W transposed), and its conjugate, into m. */
+/* Stores one cluster, from its columns in U and W (n by m each, W transposed), and its conjugate in m. */
 static void
 put_cluster(modes *m, size_t k, const double complex *X, const double complex *Y, const double complex *lambda,
             size_t first, bool defective, bool real, bool conjugate, double least)
@@ -355,7 +357,7 @@ put_cluster(modes *m, size_t k, const double complex *X, const double complex *Y
     m->nclusters++;
 }
 
-/* The factored shift, moved where it meets an eigenvalue. */
+/* Factors the shifted matrix; moves the shift where it meets an eigenvalue. */
 static bool
 first_shift(shifted *s, double complex *at)
 {
@@ -375,7 +377,7 @@ first_shift(shifted *s, double complex *at)
     return false;
 }
 
-/* Each group of close eigenvalues with its subspaces, in order. */
+/* Computes the subspaces of each group of close eigenvalues, in order. */
 static bool
 fill_groups(shifted *s, double complex near, double complex *lambda, double complex *X, size_t count, double least,
             modes *m)
@@ -434,7 +436,7 @@ fill_groups(shifted *s, double complex near, double complex *lambda, double comp
 bool
 sparse_modes_find(const sparse_jacobian *j, double complex near, size_t count, modes *m, char **why)
 {
-    size_t nev = count + 1; /* half a pair at the end is told */
+    size_t nev = count + 1; /* room to recognize half a pair at the end */
     double complex *lambda = bg_calloc(nev + 1, sizeof *lambda), *X = bg_calloc(j->nx * nev + 1, sizeof *X), at = near;
     double least = 0;
     shifted s;

@@ -1,10 +1,10 @@
-/* sparse_modes.h - the eigenvalues nearest to a point, with their vectors, of models too large for dense matrices
+/* sparse_modes.h - the eigenvalues nearest to a point, with eigenvectors, for models too large for dense matrices
  *
- * Shift and invert: Arnoldi's method (ARPACK) on (A - near)^-1. A is never formed: with the kept algebraic variables
+ * Shift and invert: Arnoldi's method (ARPACK) on (A - near)^-1. A is never formed. With the kept algebraic variables
  * beside the states,
  *     [f_x - s, f_z; g_x, g_z] (x, z) = (b, 0)   gives   x = (A - s)^-1 b,
- * which KLU factors. Left vectors, and right ones once more, follow by inverse iteration at each eigenvalue found;
- * close ones are taken together as a cluster (modes.h).
+ * and KLU factors this matrix. Left vectors, and improved right ones, follow by inverse iteration at each eigenvalue;
+ * close eigenvalues are treated together as a cluster (modes.h).
  *
  * source   Lehoucq, Sorensen, Yang (1998), ARPACK Users' Guide, 3.2
  */
@@ -23,8 +23,8 @@ typedef struct sparse_jacobian {
 } sparse_jacobian;
 void sparse_jacobian_free(sparse_jacobian *j);
 
-/* The `count` eigenvalues nearest to `near`, and the conjugates of those that are not real. In *m, of nx rows;
- * modes_free it in any case. False: *why (free it). */
+/* The `count` eigenvalues nearest to `near`, and the conjugates of complex ones. *m has nx rows; call modes_free in any
+ * case. False: *why (free() it). */
 bool sparse_modes_find(const sparse_jacobian *j, double complex near, size_t count, modes *m, char **why);
 
 #endif

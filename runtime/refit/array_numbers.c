@@ -13,7 +13,7 @@ is_literal(const ast_expr *e)
     return e->kind == AST_NUMBER || (e->kind == AST_NEG && e->un.a->kind == AST_NUMBER);
 }
 
-/* Of numbers alone, whose entries have no units of their own. */
+/* Does it consist of numbers without units of their own? */
 static bool
 is_plain(const ast_expr *e)
 {

@@ -1,7 +1,7 @@
-/* array_numbers.h - numbers of the items of parameter arrays, written where the array is declared
+/* array_numbers.h - writes numbers for the items of a parameter array into its declaration
  *
- * `parameter m[n] = 4 [kg];` or `= [4, 4, 5] [kg];` of the model itself. The array gets its numbers one by one, and
- * ends with the last item that is asked for.
+ * For `parameter m[n] = 4 [kg];` or `= [4, 4, 5] [kg];` in the model itself. The array is written as a list of numbers
+ * that ends with the last requested item.
  */
 #ifndef BG_ARRAY_NUMBERS_H
 #define BG_ARRAY_NUMBERS_H
@@ -9,11 +9,11 @@
 #include "compile.h"
 #include "edit.h"
 
-/* "m[3]": the declaration of m, item 3; NULL: no such parameter array in this file with numbers alone. */
+/* For "m[3]" the declaration of m, and item 3; NULL: this file has no such parameter array made of numbers alone. */
 const ast_stmt *array_of(const compilation *c, const char *name, size_t *item);
-/* The unit's scale: SI over what is written; NAN: it has an offset or is not known. */
+/* The scale of its unit (SI over written value); NAN: the unit has an offset or is unknown. */
 double array_scale(const compilation *c, const ast_stmt *array);
-/* value [n]: of the items, as written. shorten: the array is declared with n items. */
+/* value [n]: of the items, in the written unit. shorten: the array is declared with n items. */
 void array_write(const compilation *c, const ast_stmt *array, const double *value, size_t n, bool shorten, edits *e);
 
 #endif

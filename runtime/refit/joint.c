@@ -6,18 +6,20 @@
 #include <string.h>
 
 enum {
-    BEAM = 4,         /* sets of one size that are kept */
-    BRANCHES = 6,     /* prospects of each that are fitted */
-    COARSE_STEPS = 3, /* of a fit while there are many states */
-    ROUGH_STEPS = 8,  /* of one among many */
-    FINE_STEPS = 40,  /* of one that stays */
-    LAST = 2,         /* sets that are fitted for their greatest error */
-    LAST_ROUNDS = 60, /* of weights, for that */
+    BEAM = 4,         /* sets kept of each size */
+    BRANCHES = 6,     /* prospects fitted for each set */
+    COARSE_STEPS = 3, /* steps of a fit while there are many states */
+    ROUGH_STEPS = 8,  /* of a fit of one set among many */
+    FINE_STEPS = 40,  /* of the fit of a set that is kept */
+    LAST = 2,         /* sets fitted for their greatest error */
+    LAST_ROUNDS = 60, /* rounds of weights in that fit */
     EXCHANGES = 12    /* at most */
 };
-static const double UNSEEN_SHARE_OF_AIM = 1e-3, WITHIN_SHARE_OF_AIM = 0.3, GROWS = 1.6; /* what may go at once */
-static const double BETTER = 0.995, HOPELESS = 2; /* an exchange, and what first order says of one, of the error */
-static const double HARDLY = 1.01;                /* a dissipator's going is noticed */
+/* shares of the aim: an error that does not count, and what may go at once; factor by which that grows */
+static const double UNSEEN_SHARE_OF_AIM = 1e-3, WITHIN_SHARE_OF_AIM = 0.3, GROWS = 1.6;
+/* ratios of errors: an exchange below the first is accepted, a first-order prediction above the second is not tried */
+static const double BETTER = 0.995, HOPELESS = 2;
+static const double HARDLY = 1.01; /* a ratio of errors above this means that a dissipator is missed */
 
 struct set {
     uint8_t *fate;
@@ -81,14 +83,14 @@ is_in_piece(const network_piece *p, size_t part)
     return false;
 }
 
-/* States of a piece; SIZE_MAX: something that has to stay is not in it. */
+/* Number of states of a piece; SIZE_MAX: it lacks something that has to stay. */
 static size_t
 count_states(const network_piece *p)
 {
     return p->whole ? p->states : SIZE_MAX;
 }
 
-/* What no longer stands between inputs and outputs is gone; dissipators beside what stays are back. */
+/* Removes what is no longer connected to both inputs and outputs; restores dissipators next to remaining parts. */
 static void
 tidy(const struct searcher *s, struct set *x, bool dissipators)
 {
@@ -160,7 +162,7 @@ after(const struct searcher *s, const struct set *x, const prospect *p)
     return c;
 }
 
-/* Many states at once, as long as there are many. */
+/* Removes many states at once, as long as there are many. */
 static void
 coarsen(const struct searcher *s, struct set *x)
 {
@@ -215,7 +217,7 @@ is_known(const struct searcher *s, const set_list *l, const struct set *x)
     return false;
 }
 
-/* Into the list of those of its size, which keeps the best. Takes x over. */
+/* Inserts x into the list of its size, which keeps the best ones. Takes over x. */
 static void
 keep(const struct searcher *s, set_list *l, struct set *x, size_t most)
 {
@@ -235,8 +237,8 @@ keep(const struct searcher *s, set_list *l, struct set *x, size_t most)
         set_free(&l->at[--l->n]);
 }
 
-/* The sets that come of x by one part more, if it promises an error within limit, fitted, into the lists of their
- * sizes. */
+/* Removes one more part from x, for each with a predicted error within the limit, fits, and inserts the results into
+ * the lists of their sizes. */
 static void
 branch(const struct searcher *s, const struct set *x, set_list *of, size_t branches, double limit)
 {
@@ -261,7 +263,8 @@ branch(const struct searcher *s, const struct set *x, set_list *of, size_t branc
 
 /* ---------------------------------------------------------------- exchange */
 
-/* Storage beside what stays comes back; or what lies behind one part that gives nothing, which then gets nothing. */
+/* Restores a storage part next to the remaining ones; or the parts behind one that gives nothing, which then gets
+ * nothing. */
 static bool
 returned(const struct searcher *s, const struct set *x, size_t part, struct set *out)
 {
@@ -289,7 +292,7 @@ returned(const struct searcher *s, const struct set *x, size_t part, struct set 
     return true;
 }
 
-/* The best set of as many states as x that comes of it by one part that comes back and one that goes. */
+/* The best set with as many states as x that one restored and one removed part give. */
 static bool
 exchange(const struct searcher *s, struct set *x)
 {
@@ -341,7 +344,7 @@ may_be_spared(const network *k, const struct set *x, size_t i)
     return !k->part[i].storage && !k->part[i].locked && x->fate[i] == PART_STAYS;
 }
 
-/* Dissipators that the error hardly misses go. */
+/* Removes dissipators that hardly change the error. */
 static void
 spare(const struct searcher *s, struct set *x)
 {
@@ -364,7 +367,7 @@ spare(const struct searcher *s, struct set *x)
 
 /* ---------------------------------------------------------------- the whole */
 
-/* Sets of at most o->states, the best first. */
+/* Sets with at most o->states states, the best first. */
 static void
 narrow(const struct searcher *s, struct set *start, set_list *out)
 {

@@ -16,12 +16,12 @@
 #include "yardstick.h"
 #include "compiled.h"
 
-#define NOTHING 1e-7   /* of the greatest effect: none */
-#define AT_REST 1e-3   /* of the greatest value of a step: it ends at nothing */
-#define READ_SHARE 0.1 /* of the greatest effect of an element that is read: an eigenvalue is its own */
+#define NOTHING 1e-7   /* relative to the greatest effect: no effect */
+#define AT_REST 1e-3   /* relative to the greatest value of a step response: it returns to zero */
+#define READ_SHARE 0.1 /* relative to the greatest effect of an element that is read: the eigenvalue belongs to it */
 enum { YARDSTICK_MOST = 300 };
 
-/* ---------------------------------------------------------------- which eigenvalues */
+/* ---------------------------------------------------------------- choice of eigenvalues */
 
 static void
 with_conjugates(const linearization *l, mode_choice *c)
@@ -41,7 +41,8 @@ any_chosen(const mode_choice *c, const char *text)
     return bg_format("\"%s\" leaves no eigenvalue", text);
 }
 
-/* How much of what goes from any input to any output each mode carries: |residue/Re|, of the greatest of that pair. */
+/* Contribution of each mode to the transfer from any input to any output: |residue/Re|, relative to the greatest of
+ * that pair. */
 static double *
 strengths(const linearization *l)
 {
@@ -64,7 +65,7 @@ strengths(const linearization *l)
     return all;
 }
 
-/* The `count` eigenvalues of the greatest rank, zeros left out. */
+/* The `count` eigenvalues of greatest rank, without zero ones. */
 static void
 keep_greatest(const linearization *l, const double *rank, int count, mode_choice *out)
 {
@@ -123,7 +124,7 @@ choose_band(const linearization *l, const char *band, mode_choice *out)
     double from = strtod(band, &first), to = dots ? strtod(dots + 2, &rest) : 0, scale = 1;
 
     *out = (mode_choice){ bg_calloc(l->modes.count + 1, sizeof(bool)), l->modes.count };
-    /* strtod takes the first of the two dots with the number */
+    /* strtod reads the first of the two dots as part of the number */
     if (!dots || first == band || first < dots || first > dots + 1 || rest == dots + 2 || !(from >= 0) ||
         !(to > from) || !isfinite(to))
         return bg_format("a band is FROM..TO in Hz, like 0..10, not \"%s\"", band);
@@ -142,9 +143,9 @@ choose_band(const linearization *l, const char *band, mode_choice *out)
     return any_chosen(out, band);
 }
 
-/* ---------------------------------------------------------------- which elements */
+/* ---------------------------------------------------------------- choice of elements */
 
-/* Storage, then dissipators, by number in the structure. */
+/* Storage, then dissipators, by their number in the structure. */
 struct chosen {
     size_t nz, nl;
     bool *stays, *by_path;
@@ -168,7 +169,7 @@ measure_effects(const linearization *l, const mode_choice *keep, struct chosen *
     }
     for (size_t j = 0; j < s->nz + s->nl; j++)
         c->stays[j] = c->effect[j] > NOTHING * fmax(most[0], most[1]);
-    /* step 4 of the paper, literally: the input is a combination of what storage that stays gives */
+    /* step 4 of the paper, literally: its input is a combination of outputs of remaining storage */
     for (size_t k = 0; k < s->nl; k++) {
         bool all = true, any = false;
 
@@ -188,7 +189,7 @@ tie(uint32_t *parent, const bool *stays, size_t a, size_t b, double value)
         joined_join(parent, a, b);
 }
 
-/* What is left falls apart into subsystems: those without an input or without an output go. */
+/* The rest falls into subsystems: drops those without an input or without an output. */
 static void
 drop_subsystems(const linearization *l, struct chosen *c)
 {
@@ -257,14 +258,14 @@ record_reduction(reduction *r, const sources *s, uint32_t file, rewrite *plan)
     plan->edits = (edits){ 0 };
 }
 
-/* How far the small model's step and frequency responses are off, from one input to one output. */
+/* Errors of the small model's step and frequency responses from one input to one output. */
 struct pair_error {
     double most, rms, response;
-    double end, size; /* of the full step: its end and its greatest value */
+    double end, size; /* of the full step response: its final and its greatest value */
 };
 
 /* The greatest errors of frequency responses, around the slowest eigenvalue. there [nu]: the inputs' numbers in the
- * small model, NO_INDEX: none. */
+ * small model; NO_INDEX: it lacks the input. */
 static void
 response_errors(const state_space *full, const state_space *small, const size_t *there, double slow,
                 struct pair_error *e)
@@ -292,7 +293,7 @@ response_errors(const state_space *full, const state_space *small, const size_t 
     free(H);
 }
 
-/* [output + ny*input]; NAN of inputs that the small model has no more. */
+/* [output + ny*input]; NAN for inputs that the small model lacks. */
 static struct pair_error *
 pair_errors(const state_space *full, const state_space *small, const size_t *there, double h, double slow)
 {
@@ -330,7 +331,7 @@ static void
 note_pair(const char *input, const output_line *line, const struct pair_error *now, const struct pair_error *was,
           strbuf *notes)
 {
-    bool ends = now->end > AT_REST * now->size; /* else it ends at nothing */
+    bool ends = now->end > AT_REST * now->size; /* otherwise it returns to zero */
     double share = (ends ? now->end : now->size) / 100;
 
     strbuf_printf(notes,
@@ -342,7 +343,7 @@ note_pair(const char *input, const output_line *line, const struct pair_error *n
                       was->most / share, was->response / share);
 }
 
-/* before: with only gains at rest put right; lines: what became of the outputs. */
+/* before: the small model with corrected static gains only; lines: the changes of the outputs. */
 static void
 compare_steps(const linearization *full, const linearization *small, const state_space *before,
               const output_lines *lines, reduction *r, strbuf *notes)
@@ -401,7 +402,7 @@ reduction_point(bg_model *m, double *t, double *x)
     return fine;
 }
 
-/* Balanced truncation to as many states beside what is left. */
+/* Notes the error of balanced truncation to as many states. */
 static void
 note_yardstick(const linearization *full, const linearization *small, strbuf *notes)
 {
@@ -462,7 +463,7 @@ linear_of(const char *path, const char *text, size_t length, const compile_optio
     return fine;
 }
 
-/* Does all that source k acts on go? */
+/* Are all elements on which source k acts removed? */
 static bool
 source_goes(const linearization *l, const struct chosen *c, size_t k)
 {
@@ -479,8 +480,9 @@ source_goes(const linearization *l, const struct chosen *c, size_t k)
     return any && all;
 }
 
-/* What has to stay though no chosen eigenvalue feels it, because it is read, takes those along that it affects most:
- * alone it would do what it does in neither model. True: there are more to keep. */
+/* An element that no chosen eigenvalue depends on may have to stay because something reads it. Then the eigenvalues
+ * that it affects most are kept too: alone it would behave as in neither model. True: there are more eigenvalues to
+ * keep. */
 static bool
 keep_what_is_read(const linearization *l, const struct chosen *c, const rewrite *plan, mode_choice *keep, strbuf *notes)
 {
@@ -504,7 +506,7 @@ keep_what_is_read(const linearization *l, const struct chosen *c, const rewrite 
     return more;
 }
 
-/* The elements that go, taken out of the text. *again: more eigenvalues are to be kept, nothing was done. */
+/* Takes the chosen elements out of the text. *again: more eigenvalues are to be kept; nothing was done. */
 static bool
 take_out_elements(const char *path, const char *text, size_t length, const compile_options *o, const linearization *l,
                   const struct chosen *c, mode_choice *keep, bool *again, reduction *r, strbuf *now, strbuf *notes,

@@ -12,7 +12,7 @@
 #include "wholes.h"
 #include "compiled.h"
 
-/* States that are no element's: integrals. How many; state NULL: counted only. */
+/* Number of states that are integrals and belong to no element; state NULL: only counts them. */
 static size_t
 integrals(const structure *s, size_t *state)
 {
@@ -31,7 +31,7 @@ integrals(const structure *s, size_t *state)
     return n;
 }
 
-/* A part each for storage and dissipators, in the order of the structure, then for integrals. */
+/* Makes one part for each storage element and dissipator, in the order of the structure, then for each integral. */
 static void
 list_parts(bg_model *m, const structure *s, network *k)
 {
@@ -57,7 +57,7 @@ list_parts(bg_model *m, const structure *s, network *k)
     }
 }
 
-/* Columns of sources to columns of inputs: what B by sources and B by inputs say together. */
+/* Relates columns of sources to columns of inputs, from B by sources and B by inputs. */
 static bool
 sources_by_inputs(const linearization *l, const structure *s, double *W)
 {
@@ -125,7 +125,7 @@ fill_network(const linearization *l, const structure *s, const double *W, networ
     free(integral);
 }
 
-/* What signals add to the bond graph's equations: whose reads whose state. */
+/* Names a signal that feeds a state back into the bond graph's equations, and the state. */
 static char *
 who_reads_states(bg_model *m, const linearization *l, const structure *s)
 {
@@ -148,7 +148,7 @@ who_reads_states(bg_model *m, const linearization *l, const structure *s)
     return bg_strdup("moduli, sources or laws read states");
 }
 
-/* The network's response is the model's: what neither of them says of the other would show here. */
+/* Compares the response of the network with that of the model: whatever one of them lacks would show here. */
 static bool
 same_response(const linearization *l, const network *k)
 {
@@ -251,7 +251,7 @@ joins(const network *k, size_t a, size_t b)
     return k->J[a + k->n * b] != 0 || k->J[b + k->n * a] != 0;
 }
 
-/* Adds what hangs together with the part `first`; does it reach inputs, and outputs? */
+/* Collects the parts connected with `first`; do they reach inputs, and outputs? */
 static void
 spread_group(const network *k, const uint8_t *fate, size_t first, size_t *group, size_t number, size_t *stack,
              bool reach[2])
@@ -275,7 +275,8 @@ spread_group(const network *k, const uint8_t *fate, size_t first, size_t *group,
     }
 }
 
-/* The members in levels from one with few neighbours on, in each level those with few neighbours first. */
+/* Orders the members by levels, starting from one with few neighbours; within a level those with few neighbours
+ * first. */
 static void
 order_members(const network *k, network_piece *p)
 {

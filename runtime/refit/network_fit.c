@@ -10,7 +10,7 @@
 #include "response.h"
 
 enum { DENSE = 1200 };
-static const double FARTHEST = 9.3; /* of a logarithm from its start: four decades */
+static const double FARTHEST = 9.3; /* greatest distance of a logarithm from its start: four decades */
 
 /* ---------------------------------------------------------------- frequencies */
 
@@ -32,7 +32,7 @@ frobenius(const double complex *G, size_t n)
     return sqrt(sum);
 }
 
-/* Logarithmic, from far below the slowest eigenvalue to far above the fastest, and about each resonance. */
+/* A logarithmic grid from far below the slowest eigenvalue to far above the fastest, finer about each resonance. */
 static void
 list_dense(const double complex *eigenvalue, size_t n, frequencies *f)
 {
@@ -79,7 +79,8 @@ frequencies_of(const state_space *s, const double complex *eigenvalue, size_t ne
         f->scale = fmax(f->scale, frobenius(f->dense_G + i * size, size));
     }
     along = bg_calloc(f->ndense + 1, sizeof *along);
-    for (int round = 0; round < 2 && fine; round++) { /* how far the response goes in all, then with the logarithm */
+    /* first the length of the response's path, then that length per logarithm of frequency */
+    for (int round = 0; round < 2 && fine; round++) {
         double way = total;
 
         total = 0;
@@ -151,12 +152,12 @@ struct fitting {
     const uint8_t *fate;
     const frequencies *f;
     network_piece piece;
-    size_t nmoved, *moved; /* parameters that the piece reads */
-    size_t *column;        /* [parameters] theirs, NO_INDEX */
+    size_t nmoved, *moved; /* parameters that the piece depends on */
+    size_t *column;        /* [parameters] their columns; NO_INDEX */
     double *theta;         /* [parameters] */
     double *factor;        /* [parts] */
     double complex *G, *from, *to;
-    double *row; /* [nmoved] of a real and of an imaginary part */
+    double *row; /* [nmoved] of a real part and an imaginary part */
 };
 
 static void
@@ -211,7 +212,7 @@ set_factors(struct fitting *x)
     }
 }
 
-/* Derivative of entry (y, u) by each moved parameter, real parts then imaginary ones, times weight. */
+/* Derivatives of entry (y, u) by each moved parameter, real parts then imaginary ones, times weight. */
 static void
 derive(struct fitting *x, double omega, size_t y, size_t u, double weight)
 {
@@ -341,7 +342,7 @@ greatest_singular(size_t ny, size_t nu, double complex *E)
     return out;
 }
 
-/* Errors at the given frequencies; the greatest. */
+/* Errors at the given frequencies; returns the greatest. */
 static double
 errors_at(struct fitting *x, const double *omega, const double complex *G, size_t n, double *error)
 {
@@ -384,7 +385,7 @@ add_frequency(frequencies *f, size_t dense, double weight)
     f->weight[f->n++] = weight;
 }
 
-/* Peaks of the errors that no frequency is near to. */
+/* Adds the peaks of the errors that are not near an existing frequency. */
 static void
 add_peaks(frequencies *f, const double *error, double least)
 {
@@ -437,7 +438,7 @@ network_fit_worst(const network *k, const tuning *t, const uint8_t *fate, freque
         fitting_close(&x);
         if (!isfinite(worst) || worst == 0)
             break;
-        /* squares of weights go with the errors; none dies out, since it may matter again */
+        /* squared weights are proportional to the errors; none becomes zero, since its frequency may matter again */
         for (size_t i = 0; i < f->n; i++) {
             f->weight[i] = fmax(f->weight[i] * sqrt(error[i] / worst), 1e-4);
             sum += f->weight[i] * f->weight[i] / (double)f->n;
@@ -454,9 +455,9 @@ network_fit_worst(const network *k, const tuning *t, const uint8_t *fate, freque
 
 /* ---------------------------------------------------------------- prospects */
 
-/* Rows of the errors' derivatives and, for each prospect, what the errors would be. */
+/* Rows of the errors' derivatives and, for each prospect, its errors before fitting. */
 struct outlook {
-    size_t rows, columns, ncandidates, entries; /* of the response */
+    size_t rows, columns, ncandidates, entries; /* sizes of the response */
     double *J, *error;                          /* rows by columns; rows by candidates */
 };
 
@@ -513,7 +514,7 @@ look_at_prospect(struct fitting *x, size_t every, prospect *p, struct outlook *o
     return fine;
 }
 
-/* What is left of each error when the parameters follow, to first order, not far. */
+/* The error of a prospect after the parameters are fitted to first order, within a limited distance. */
 static void
 judge_prospect(const struct outlook *o, prospect *p)
 {

@@ -7,11 +7,11 @@
 #include "transfer.h"
 #include "compiled.h"
 
-#define SAME_GAIN 1e-9  /* relative: the factor is 1 */
-#define NO_ERROR 1e-9   /* of the greatest value of a step: nothing to mend */
-#define WORTH_IT 0.99   /* of the error that is there: a direct part makes it less than that */
-#define ASIDE 0.5       /* the factor is sought so far from the one that gains ask for, as a share of it */
-#define FACTOR_DIGITS 4 /* more of the factor changes no error that is read */
+#define SAME_GAIN 1e-9  /* relative: the factor counts as 1 */
+#define NO_ERROR 1e-9   /* relative to the greatest value of a step response: no error to correct */
+#define WORTH_IT 0.99   /* ratio of errors below which a direct part is worth adding */
+#define ASIDE 0.5       /* range in which the factor is searched, as a share of the one that static gains give */
+#define FACTOR_DIGITS 4 /* more digits of the factor change no error that is shown */
 enum { FRACTION_MOST = 64, SEARCH_STEPS = 80 };
 
 void
@@ -41,10 +41,10 @@ same_input(const linearization *there, const linearization *here, size_t i)
     return NO_INDEX;
 }
 
-/* ---------------------------------------------------------------- gains at rest */
+/* ---------------------------------------------------------------- static gains */
 
 struct gains {
-    double full, small; /* NAN: there is none */
+    double full, small; /* NAN: there is no finite gain */
 };
 
 static double
@@ -68,7 +68,7 @@ find_gains(const linearization *full, const linearization *small, size_t y, stru
     }
 }
 
-/* What the line has to be multiplied by, from the first input that has a gain; 1 where none has. *from: that input. */
+/* The factor on an output, from the first input that has a gain; 1 where none has. *from: that input. */
 static double
 gain_factor(const struct gains *g, size_t nu, size_t *from)
 {
@@ -103,13 +103,14 @@ output_lines_gains_only(const linearization *full, const linearization *small)
     return s;
 }
 
-/* ---------------------------------------------------------------- with a part of the inputs */
+/* ---------------------------------------------------------------- direct feedthrough of inputs */
 
-/* Steps of all inputs seen by all outputs: [input][point*ny + output]; without an input of the small model, zeros. */
+/* Step responses of all outputs to all inputs: [input][point*ny + output]; zeros for an input that the small model
+ * lacks. */
 struct steps {
     size_t nu, ny;
     double *full, *small;
-    double *size; /* [output + ny*input] the greatest value of the full one */
+    double *size; /* [output + ny*input] greatest value of the full model's response */
 };
 
 static size_t
@@ -152,19 +153,19 @@ steps_free(struct steps *s)
     free(s->size);
 }
 
-/* An input that the line can read, for which a part of it is sought. */
+/* Can the output's expression read the input, so that a multiple of it may be added? */
 static bool
 is_usable(const linearization *full, const linearization *small, size_t u)
 {
     const flat_model *f = model_flat(full->model);
 
-    for (size_t i = 0; i < f->opening.n; i++) /* der(input): its rate, which the line does not read */
+    for (size_t i = 0; i < f->opening.n; i++) /* der(input): a rate, which the expression cannot read */
         if (!strcmp(f->opening.at[i].rate_name, full->input.at[u].name))
             return false;
     return same_input(small, full, u) != NO_INDEX;
 }
 
-/* The greatest error of the steps that output y answers, relative to the greatest value of each; g NULL: no direct
+/* The greatest error of the step responses of output y, each relative to its greatest value; g NULL: without a direct
  * part. */
 static double
 worst_step(const struct steps *s, const bool *usable, const struct gains *g, size_t y, double factor)
@@ -200,7 +201,7 @@ best_factor(const struct steps *s, const bool *usable, const struct gains *g, si
     return round(low * digits) / digits;
 }
 
-/* Why no part of any input is added to output y; NULL: l has it. */
+/* Finds the multiples of inputs to add to output y. Returns why there are none; NULL: l has them. */
 static const char *
 find_direct(const linearization *full, const linearization *small, const struct steps *s, const struct gains *g,
             size_t y, output_line *l)
@@ -249,7 +250,7 @@ output_text(const compilation *c, const char *name)
     return NULL;
 }
 
-/* A factor as a person would write it: a fraction where it is one, else all its digits. */
+/* Writes a factor as a fraction where it is one, otherwise with all its digits. */
 static void
 put_factor(strbuf *out, double x)
 {
@@ -264,7 +265,7 @@ put_factor(strbuf *out, double x)
     strbuf_printf(out, "%.15g", x);
 }
 
-/* " + 0.02 [m/N]*F": the part of an input in a line. */
+/* Writes the multiple of an input: " + 0.02 [m/N]*F". */
 static void
 put_direct(const compilation *c, const flat_output *o, const linear_input *in, double x, strbuf *out)
 {

@@ -1,11 +1,12 @@
-/* output_lines.h - what a reduction does to the lines of outputs, so that gains at rest are those of the full model
+/* output_lines.h - corrects the expressions of outputs after a reduction, so that static gains are those of the full
+ * model
  *
- * Each line is multiplied by one factor: its gain from the first input that has one at rest is right then (Orbak,
- * Eskinat, Turkay 2004, 4.1). With `direct` a part of every input is added too, which answers at once as stiff modes
- * that went do (their static correction): of an output y = a c + sum d_u u all gains at rest are right for any a with
- * d_u = G_u(0) - a c_u(0), and a is the one for which the steps of all inputs err least, each relative to the greatest
- * value of its own; their greatest error is convex in a. Nothing is added where that does not help, where an output has
- * no finite gain at rest, or where the full model has no steps that settle.
+ * Each output is multiplied by one factor that corrects its gain from the first input with a static gain (Orbak,
+ * Eskinat, Turkay 2004, 4.1). With `direct` a multiple of every input is added as well, which stands for the removed
+ * fast modes (static correction): for an output y = a c + sum d_u u all static gains are right for any a with d_u =
+ * G_u(0) - a c_u(0). The chosen a minimizes the greatest error of the step responses to all inputs, each relative to
+ * its own greatest value; that error is convex in a. Nothing is added where it does not help, where an output has no
+ * finite static gain, or where step responses of the full model do not settle.
  *
  * units    SI; times in s
  */
@@ -16,18 +17,19 @@
 #include "linearize.h"
 #include "reduce.h"
 
-/* For which steps and frequencies errors are looked at. */
+/* Sampling of step responses and frequency responses for errors. */
 enum { STEP_POINTS = 2001, FREQUENCY_POINTS = 200, FREQUENCY_DECADES = 4 };
-/* Time between points of a step, 12 of the slowest time constant in all; 0: no step settles. *slow: 1 over it. */
+/* Time between points of a step response, which covers 12 of the slowest time constant; 0: no step response settles.
+ * *slow: 1 over that time constant. */
 double step_interval(const linearization *full, double *slow);
 
-/* The number there of what the other linear model has as its input i; NO_INDEX: it has no such input. */
+/* The number in `there` of input i of `here`; NO_INDEX: it has no such input. */
 size_t same_input(const linearization *there, const linearization *here, size_t i);
 
 typedef struct output_line {
     const char *output;
-    double factor;  /* of the line as it was */
-    double *direct; /* [nu] of the full model's inputs, SI; 0: none */
+    double factor;  /* factor on the expression as it was */
+    double *direct; /* [nu] multiples of the full model's inputs, SI; 0: none */
     bool direct_any;
 } output_line;
 typedef struct output_lines {
@@ -35,10 +37,10 @@ typedef struct output_lines {
 } output_lines;
 void output_lines_free(output_lines *l);
 
-/* c: the text that small is of. Fills l and the edits; notes: lines for people. */
+/* c: the text that `small` is the model of. Fills l and the edits; notes: lines for people are appended. */
 void output_lines_correct(const compilation *c, const linearization *full, const linearization *small, bool direct,
                           output_lines *l, edits *e, strbuf *notes);
-/* The small model with only the factors that gains at rest ask for. state_space_free it. */
+/* The small model with corrected static gains only. state_space_free it. */
 state_space output_lines_gains_only(const linearization *full, const linearization *small);
 
 #endif

@@ -1,8 +1,8 @@
-/* passive_model.h - whether a linear model, given as text, takes energy only
+/* passive_model.h - is the linear model of a text passive?
  *
- * By its port-Hamiltonian form (hamiltonian.h) where the experiment begins: without inputs the stored energy only
- * falls. A model whose rates are not linear in its states, that switches or that has more states than MOST_STATES is
- * not looked at.
+ * Decided by its port-Hamiltonian form (hamiltonian.h) at the start of the experiment: without inputs the stored energy
+ * never grows. A model whose rates are not linear in its states, that switches, or that has more than MOST_STATES
+ * states is not examined.
  */
 #ifndef BG_PASSIVE_MODEL_H
 #define BG_PASSIVE_MODEL_H
@@ -11,7 +11,7 @@
 
 enum model_passivity { PASSIVITY_NOT_LOOKED_AT, MODEL_PASSIVE, MODEL_NOT_PASSIVE, MODEL_PASSIVITY_UNKNOWN };
 
-/* o: as the text is compiled otherwise. Of an unknown one *why (free it) is a sentence; else NULL. */
+/* o: compile options of the text. If the answer is unknown, *why (free() it) is a sentence; otherwise NULL. */
 enum model_passivity passive_model(const char *path, const char *text, size_t length, const compile_options *o,
                                    char **why);
 

@@ -10,13 +10,14 @@
 #include "identify.h"
 #include "numbers.h"
 
-/* A number that is another when it differs by more than this part: what the search cannot tell is left as it was. */
+/* A number that changes by less than this share is left as it was: the search cannot tell the difference. */
 static const double ANOTHER = 1e-6;
 
-/* An output without a tolerance is worse when its error grew by more than this part, and is more than UNSEEN of it. */
+/* An output without a tolerance got worse if its error grew by more than GREW, relatively, and is more than UNSEEN of
+ * it. */
 static const double GREW = 1e-6, UNSEEN = 1e-9;
 
-/* A step that would lessen the sum of squares by less than this part is not taken. */
+/* A step must lower the sum of squares by more than this share. */
 static const double WORTH_A_STEP = 1e-4;
 
 enum {
@@ -25,7 +26,7 @@ enum {
     STEPS = 150   /* of the search, in all rounds together */
 };
 
-/* How an output's error counts: in units of its tolerance, else of its size. column: in its run's. */
+/* The weight of an output's error: in units of its tolerance, or else of its size. column: in its run. */
 struct measure {
     size_t error, run, column; /* error: of r->error */
     double unit;
@@ -36,14 +37,14 @@ struct refitter {
     const refit_options *o;
     reduction *r;
     VEC(compilation *) full, small; /* of each experiment */
-    VEC(track *) outputs;           /* of the full one */
+    VEC(track *) outputs;           /* outputs of the full model */
     fit f;
     VEC(number_place) place; /* of the parameters */
     fit_result found;
     size_t steps; /* of all searches */
     edits edits;
     strbuf text;
-    VEC(reduce_error) error; /* of the new text, as r->error */
+    VEC(reduce_error) error; /* of the new text, in the order of r->error */
     VEC(struct measure) measure;
 };
 
@@ -66,7 +67,7 @@ compile_one(struct refitter *d, const char *text, size_t n, const char *experime
     return c;
 }
 
-/* Runs with outputs kept whole in k, and on the grid of r. */
+/* Runs a model, with whole trajectories of outputs in k and values on the grid in r. */
 static bool
 run(struct refitter *d, compilation *c, track *k, sim_result *r, char **why)
 {
@@ -89,9 +90,9 @@ run(struct refitter *d, compilation *c, track *k, sim_result *r, char **why)
     return fine;
 }
 
-/* ---------------------------------------------------------------- what is wanted */
+/* ---------------------------------------------------------------- the objective */
 
-/* One experiment: the outputs reported on, as the full model has them. */
+/* Adds one experiment, with the outputs of the full model as data. */
 static bool
 add_run(struct refitter *d, const char *experiment, const char *given, size_t ngiven, char **why)
 {
@@ -157,10 +158,10 @@ choose(struct refitter *d, char **why)
         size_t k = 0;
 
         if (!at.known)
-            continue; /* of an imported file, or a formula */
+            continue; /* it is in an imported file, or a formula */
         while (k < d->place.n && !(at.known && d->place.at[k].known && d->place.at[k].at.begin == at.at.begin))
             k++;
-        if (k < d->place.n) { /* one number that is read more than once */
+        if (k < d->place.n) { /* one number that is read in several places */
             vec_push(&d->f.parameter.at[k].all, p.name);
             continue;
         }
@@ -230,7 +231,7 @@ measure_anew(struct refitter *d, size_t experiment, char **why)
     return fine;
 }
 
-/* The error of the new text that is this one of the old; NULL: it is not measured. */
+/* The error of the new text that corresponds to this error of the old one; NULL: it is not measured. */
 static const reduce_error *
 now_of(const struct refitter *d, size_t error)
 {
@@ -242,7 +243,7 @@ now_of(const struct refitter *d, size_t error)
     return NULL;
 }
 
-/* Does an output keep its tolerance less than before, or is it further off where it has none? */
+/* Is an output outside its tolerance although it was inside, or (without a tolerance) has its error grown? */
 static bool
 is_worse(const struct refitter *d, const struct measure *m)
 {
@@ -255,7 +256,7 @@ is_worse(const struct refitter *d, const struct measure *m)
     return now->rms > (1 + GREW) * was->rms && now->rms > UNSEEN * m->unit;
 }
 
-/* What got worse counts for more in the next fit. The first of them; NULL: none. */
+/* Raises the weights of outputs that got worse. Returns the first of them; NULL: none. */
 static const struct measure *
 weigh_worse(struct refitter *d)
 {
@@ -366,8 +367,8 @@ moves_anything(const struct refitter *d)
     return false;
 }
 
-/* Numbers found, written and measured; a further search goes on from those of the one before. False: *why; nothing to
- * write: neither that nor edits. */
+/* Fits, writes and measures the numbers; a further search continues from the result before. False: *why; neither *why
+ * nor edits: there is nothing to change. */
 static bool
 fit_once(struct refitter *d, char **why)
 {

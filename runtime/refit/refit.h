@@ -1,11 +1,11 @@
-/* refit.h - after a reduction, the numbers of what stayed fitted to what the full model does
+/* refit.h - after a reduction, fits the numbers of the reduced text to the behaviour of the full model
  *
- * The outputs that the reduction reports on are brought as near to those of the text as given as they come, in the
- * experiments themselves: least squares over uniform grids with exact derivatives (identify.h), each output weighed by
- * its tolerance, or its size without one. Parameters keep their sign. Only numbers in the lines of parameters change.
- * An output that a fit brings out of a tolerance which it kept, or leaves further off than it was, counts for more in
- * the next; where that does not help, or nothing gets better, the fit is not taken. The search is given a number of
- * steps: each costs a run of every experiment with the derivatives by all its numbers.
+ * The reported outputs are fitted to those of the full text in the experiments themselves: least squares over uniform
+ * grids with exact derivatives (identify.h), each output weighted by its tolerance, or by its size where it has none.
+ * Parameters keep their sign. Only numbers in declarations of parameters change. If a fit takes an output out of a
+ * tolerance that it kept, or makes its error larger than before, that output gets a greater weight in the next fit; if
+ * that does not help, or nothing improves, the fit is rejected. The number of steps is limited, because each step runs
+ * every experiment with the derivatives by all numbers.
  */
 #ifndef BG_REFIT_H
 #define BG_REFIT_H
@@ -15,15 +15,15 @@
 typedef struct refit_options {
     const char *const *experiment;
     size_t nexperiments;
-    const char *parameters; /* names with commas; NULL: all numbers of the text that are left */
+    const char *parameters; /* names separated by commas; NULL: all numbers left in the text */
     void (*adjust)(void *ctx, bg_model *m, sim_options *o);
     void *ctx;
 } refit_options;
 
 enum refit_result { REFIT_DONE, REFIT_NOT_TAKEN, REFIT_FAILED };
-/* given: the text that *r came from. The changes are a round of *r, an operation each ("refit", with the number that
- * was); errors are measured anew; *why (free it) where the search did not come to its end. NOT_TAKEN, FAILED: *r is as
- * it was, *why says why; FAILED: what was asked for cannot be done. */
+/* given: the text that *r was made from. The changes become a round of *r, one operation each ("refit", with the former
+ * number); errors are measured again; *why (free() it) where the search did not converge. NOT_TAKEN, FAILED: *r is
+ * unchanged, *why says why; FAILED: the request cannot be carried out. */
 enum refit_result reduction_refit(const char *path, const char *given, size_t ngiven, const refit_options *o,
                                   reduction *r, char **why);
 

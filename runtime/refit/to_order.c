@@ -16,9 +16,9 @@
 #include "version.h"
 
 enum { FREQUENCIES = 60, PARTS_MOST = 1500 };
-static const double ANOTHER = 1e-9; /* of a number: it is another */
+static const double ANOTHER = 1e-9; /* relative: a number that changes by more is another one */
 
-/* A text, compiled with inputs and sources open, and its linear model. */
+/* A text, compiled with its inputs and sources open, and its linear model. */
 struct linear_text {
     compilation c;
     linearization l;
@@ -70,7 +70,8 @@ linear_of(const struct work *w, const char *text, size_t length, struct linear_t
 
 /* ---------------------------------------------------------------- numbers of the text */
 
-/* Parameters of one number of the text move together, and what is no number of it does not move. */
+/* Parameters given by one number of the text move together; parameters that are not a number of the text do not
+ * move. */
 static void
 join_places(struct work *w)
 {
@@ -109,7 +110,7 @@ join_places(struct work *w)
     free(becomes);
 }
 
-/* Is parameter p read by something that stays? */
+/* Does a remaining part depend on parameter p? */
 static bool
 is_read(const struct work *w, const network_piece *piece, size_t p)
 {
@@ -149,7 +150,7 @@ note_number(struct work *w, size_t p, span at, double scale)
     free(is);
 }
 
-/* All items of the array that parameter p is one of, written at once. */
+/* Writes all items of the array to which parameter p belongs. */
 static void
 write_array(const struct work *w, const struct linear_text *small, const network_piece *piece, const ast_stmt *array,
             bool shorten, edits *e)
@@ -178,7 +179,7 @@ write_array(const struct work *w, const struct linear_text *small, const network
     vec_free(&value);
 }
 
-/* The edits of numbers in the text without what went. */
+/* Edits the numbers of the text without the removed elements. */
 static void
 write_numbers(struct work *w, const struct linear_text *small, const network_piece *piece, bool shorten, bool note,
               edits *e)
@@ -216,9 +217,9 @@ write_numbers(struct work *w, const struct linear_text *small, const network_pie
     vec_free(&done);
 }
 
-/* ---------------------------------------------------------------- what goes */
+/* ---------------------------------------------------------------- removal of elements */
 
-/* Is the part's going that of its bond (its own variable is zero), or does its junction rest? */
+/* Does removing the part mean to drop its bond (its own variable is zero), rather than to hold its junction at rest? */
 static bool
 is_drop(const struct work *w, size_t part)
 {
@@ -229,7 +230,7 @@ is_drop(const struct work *w, size_t part)
     return effort_zero == (f->junction.at[f->port.at[q->port].junction].type == 1);
 }
 
-/* Does it touch what stays? What does not goes in any way. */
+/* Is it next to a remaining part? Otherwise both ways of removing it are the same. */
 static bool
 touches(const struct work *w, const network_piece *piece, size_t part)
 {
@@ -251,7 +252,7 @@ name_in(const flat_model *f, const char *name)
     return NULL;
 }
 
-/* The text without what went. clamps: which parts are clamped, the others are dropped. */
+/* The text without the removed elements. clamps: which of them are clamped; the others are dropped. */
 static bool
 take_out_parts(struct work *w, const network_piece *piece, const bool *clamped, strbuf *out, bool record, char **why)
 {
@@ -301,7 +302,7 @@ take_out_parts(struct work *w, const network_piece *piece, const bool *clamped, 
     return fine;
 }
 
-/* Does the text respond as the network says (theta NULL: with the numbers as they were)? */
+/* Has the text the response that the network predicts (theta NULL: with unchanged numbers)? */
 static bool
 responds(const struct work *w, const linearization *l, const double *theta)
 {
@@ -321,7 +322,7 @@ responds(const struct work *w, const linearization *l, const double *theta)
     return fine && off <= 1e-7;
 }
 
-/* What touches what stays goes as the network has it; where dropping it says the same, it is dropped. */
+/* Removes parts next to remaining ones as in the network; where dropping gives the same response, they are dropped. */
 static bool
 cut_text(struct work *w, const network_piece *piece, strbuf *out, char **why)
 {
@@ -358,7 +359,7 @@ cut_text(struct work *w, const network_piece *piece, strbuf *out, char **why)
     return fine;
 }
 
-/* ---------------------------------------------------------------- in time */
+/* ---------------------------------------------------------------- errors in time */
 
 static bool
 run(const struct work *w, const char *text, size_t length, compilation *c, track *k, sim_result *result, char **why)
@@ -426,7 +427,7 @@ compare_runs(struct work *w, char **why)
 
 /* ---------------------------------------------------------------- the whole */
 
-/* The network; or why there is none. */
+/* Makes the network; returns why that is impossible, or NULL. */
 static char *
 no_network(struct work *w)
 {
@@ -453,7 +454,7 @@ no_network(struct work *w)
     return NULL;
 }
 
-/* What has to stay and is not between inputs and outputs: a sentence. */
+/* A sentence about a part that has to stay and does not connect inputs with outputs. */
 static char *
 not_reached(const struct work *w)
 {
@@ -527,7 +528,7 @@ open_model(struct work *w, char **why)
     return ORDER_DONE;
 }
 
-/* The text with its numbers: with arrays as short as what is read, where that compiles. */
+/* Writes the numbers; arrays are shortened to the items that are read where that compiles. */
 static bool
 number_text(struct work *w, const strbuf *cut, const network_piece *piece, char **why)
 {

@@ -7,9 +7,9 @@
 #include "inst.h"
 #include "compiled.h"
 
-static const double ONE_POWER = 1e-7; /* two looks at a power agree so far */
+static const double ONE_POWER = 1e-7; /* tolerance for two estimates of a power */
 
-/* The coefficient of a part with the parameters as they are; NAN: its law is not linear. */
+/* The coefficient of a part for the present parameters; NAN: its law is not linear. */
 static double
 coefficient_now(bg_model *m, const network_part *q)
 {
@@ -30,7 +30,7 @@ coefficient_now(bg_model *m, const network_part *q)
     if (k == NONE)
         return NAN;
     d = ex_derivative(((flat_model *)f)->pool, law->def.root, k);
-    for (int look = 0; look < 2; look++) { /* at two states: a linear law has one slope */
+    for (int look = 0; look < 2; look++) { /* at two states: the slope of a linear law is the same */
         VEC(double) slot = { 0 };
 
         for (uint32_t a = 0; a < law->def.n; a++) {
@@ -49,7 +49,7 @@ coefficient_now(bg_model *m, const network_part *q)
     return left == gives ? 1 / slope[0] : slope[0];
 }
 
-/* The power of a parameter in a coefficient; NAN: it is none. */
+/* The power of a parameter in a coefficient; NAN: it is not a power. */
 static double
 power_of_parameter(bg_model *m, const network_part *q, const char *name, double value)
 {
@@ -64,7 +64,7 @@ power_of_parameter(bg_model *m, const network_part *q, const char *name, double 
     return isfinite(power) && fabs(log(thrice / now) / log(3.0) - power) <= ONE_POWER ? power : NAN;
 }
 
-/* Why a parameter is not moved; NULL: it may be. Its powers go into *powers. */
+/* Why a parameter is not moved; NULL: it may be moved, and its powers are added to *powers. */
 static const char *
 why_not_moved(bg_model *m, const network *k, const uint32_t *part_of, size_t number, const chosen *c, bool *reads,
               double *powers)

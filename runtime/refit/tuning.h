@@ -1,7 +1,7 @@
-/* tuning.h - which numbers of a text move which coefficients of its network, and how
+/* tuning.h - finds the numbers of a text that change coefficients of its network
  *
- * A coefficient that is a product of powers of parameters (1/k, rho*l/A) goes with these powers; parameters that do
- * something else, or act on two-ports, sources or outputs too, are left as they are.
+ * A coefficient that is a product of powers of parameters (1/k, rho*l/A) changes with these powers. Parameters that
+ * enter in another way, or that also act on two-ports, sources or outputs, are not moved.
  */
 #ifndef BG_TUNING_H
 #define BG_TUNING_H
@@ -11,15 +11,15 @@
 
 typedef struct tuning_choice {
     tuning tuning;
-    chosen parameter; /* in the order of the tuning's */
+    chosen parameter; /* in the order of the tuning's parameters */
     VEC(double) start;
-    VEC(char *) left; /* "name: why" of those that are not moved */
+    VEC(char *) left; /* "name: why" for parameters that are not moved */
 } tuning_choice;
 
-/* Whose law is not linear; NULL: all are. */
+/* An element whose law is not linear; NULL: all are linear. */
 const char *tuning_nonlinear(bg_model *m, const network *k);
-/* k: of m. list: names with commas; NULL: all. False: *why (free it): the list.
- * tuning_choice_free it in any case. */
+/* k: network of m. list: names separated by commas; NULL: all. False: *why (free() it): an error in the list. Call
+ * tuning_choice_free in any case. */
 bool tuning_of(bg_model *m, const network *k, const char *list, tuning_choice *t, char **why);
 void tuning_choice_free(tuning_choice *t, const network *k);
 

@@ -10,10 +10,10 @@
 #include "joined.h"
 #include "compiled.h"
 
-#define NO_ENTRY 1e-12  /* of the greatest of its row and column: two coefficients are not joined */
-#define SAME_ENTRY 1e-9 /* relative: a matrix is symmetric */
+#define NO_ENTRY 1e-12  /* relative to the greatest entry of its row and column: two coefficients are not coupled */
+#define SAME_ENTRY 1e-9 /* relative: a matrix counts as symmetric */
 
-/* What each stores by what each gives: [nz] square, the inverse of S. NULL: it is singular. */
+/* The stored quantities by the outputs: [nz] square, the inverse of S. NULL: it is singular. */
 static double *
 stored_by_given(const structure *s)
 {
@@ -33,7 +33,7 @@ stored_by_given(const structure *s)
     return X;
 }
 
-/* X and what dependent storage adds: G^T C_d G. */
+/* X plus the part of dependent storage: G^T C_d G. */
 static double *
 moved_together(const structure *s, const double *X)
 {
@@ -51,7 +51,7 @@ moved_together(const structure *s, const double *X)
 
 /* ---------------------------------------------------------------- J before rates were eliminated */
 
-/* Rows of storage are dx/dt with dependent storage solved: M S dx/dt is what acts. */
+/* The rows of storage give dx/dt with dependent storage already solved for; the input is M S dx/dt. */
 static void
 undo_rates(const structure *s, const double *M, network *k)
 {
@@ -76,9 +76,9 @@ undo_rates(const structure *s, const double *M, network *k)
     free(to);
 }
 
-/* ---------------------------------------------------------------- one whole after the other */
+/* ---------------------------------------------------------------- wholes one by one */
 
-/* M (size square): parts at[0..n) of the network are joined by it. */
+/* The parts at[0..n) of the network that M (size square) couples. */
 struct whole {
     size_t n, *at;
     double *M; /* [n] square */
@@ -97,7 +97,7 @@ is_symmetric(const struct whole *h)
     return off <= SAME_ENTRY * size;
 }
 
-/* The columns (of A, rows by k->n) of the whole by its vectors Q. */
+/* Transforms the columns of the whole in A (rows by k->n) by its eigenvectors Q. */
 static void
 turn_columns(const struct whole *h, const double *Q, double *A, size_t rows)
 {
@@ -135,7 +135,7 @@ turn_rows(const struct whole *h, const double *Q, double *A, size_t rows, size_t
     free(old);
 }
 
-/* Its parts are those of the eigenvectors of M from here on. */
+/* Replaces its parts by those of the eigenvectors of M. */
 static bool
 turn_whole(struct whole *h, network *k)
 {
@@ -143,7 +143,7 @@ turn_whole(struct whole *h, network *k)
     bool fine;
 
     for (size_t i = 0; i < h->n; i++)
-        for (size_t j = 0; j < i; j++) { /* what is skew */
+        for (size_t j = 0; j < i; j++) { /* skew part */
             double skew = (h->M[i + h->n * j] - h->M[j + h->n * i]) / 2;
 
             k->J[h->at[i] + k->n * h->at[j]] -= skew;
@@ -170,7 +170,8 @@ turn_whole(struct whole *h, network *k)
     return fine;
 }
 
-/* Outputs that read what a part of the whole stores read what all of them give. X: by what each gives, nz square. */
+/* An output that reads what a part of the whole stores depends on the outputs of all its parts. X: stored quantities by
+ * outputs, nz square. */
 static void
 read_given(const struct whole *h, const double *X, size_t nz, network *k)
 {
@@ -180,7 +181,7 @@ read_given(const struct whole *h, const double *X, size_t nz, network *k)
                 k->C[y + k->ny * h->at[b]] += k->F[y + k->ny * h->at[a]] * X[h->at[a] + nz * h->at[b]];
 }
 
-/* The wholes of coefficients M (n square) of parts first .. first+n. X: NULL of dissipators. */
+/* Makes the wholes of the coefficients M (n square) of parts first .. first+n. X: NULL for dissipators. */
 static bool
 turn_all(bg_model *m, const double *M, size_t first, size_t n, const double *X, network *k, char **why)
 {
@@ -195,7 +196,7 @@ turn_all(bg_model *m, const double *M, size_t first, size_t n, const double *X, 
         struct whole h = { 0, bg_calloc(n + 1, sizeof *h.at), NULL };
         bool is_one;
 
-        if (joined_first(parent, (uint32_t)i) == i) /* the whole of its first member, once */
+        if (joined_first(parent, (uint32_t)i) == i) /* once for each whole, at its first member */
             for (size_t j = 0; j < n; j++)
                 if (joined_first(parent, (uint32_t)j) == i)
                     h.at[h.n++] = first + j;
@@ -203,7 +204,7 @@ turn_all(bg_model *m, const double *M, size_t first, size_t n, const double *X, 
         for (size_t a = 0; a < h.n; a++)
             for (size_t b = 0; b < h.n; b++)
                 h.M[a + h.n * b] = M[h.at[a] - first + n * (h.at[b] - first)];
-        /* others go along with a single one too */
+        /* a single element can have dependent storage too */
         is_one = h.n > 1 || (h.n == 1 && X && h.M[0] != X[i + n * i]);
         if (is_one && X && !is_symmetric(&h)) {
             *why = bg_format("what %s stores with others is not symmetric: it has no energy",
@@ -223,7 +224,7 @@ turn_all(bg_model *m, const double *M, size_t first, size_t n, const double *X, 
     return fine;
 }
 
-/* What dissipators get by what they give, where some are of fields; NULL: all are single. */
+/* The inputs of dissipators by their outputs, where some belong to fields; NULL: all are single. */
 static double *
 resistances(const structure *s, bool *fine)
 {

@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 
-enum { DEEPEST = 200 }; /* definitions of definitions that are followed */
+enum { DEEPEST = 200 }; /* greatest depth of definitions that are followed */
 
 struct coefficient_rates {
     struct relations *w;
-    var_id *rate_of; /* [var] the variable that is its rate, VAR_NONE */
+    var_id *rate_of; /* [var] the variable that is its rate; VAR_NONE */
     map of_variable, of_text;
     VEC(struct slope) known;
     int depth;
@@ -61,7 +61,7 @@ plus_product(const struct relations *w, struct slope to, struct slope a, struct 
 
 static struct slope rate_of_variable(coefficient_rates *r, var_id v);
 
-/* but: a block whose unknowns rest, or NULL */
+/* but: a block whose unknowns have zero rates, or NULL */
 static struct slope
 rate_of_definition(coefficient_rates *r, inst def, const eq_block *but)
 {
@@ -79,13 +79,13 @@ rate_of_definition(coefficient_rates *r, inst def, const eq_block *but)
     return total;
 }
 
-/* Of the unknowns of a block, from its equations differentiated for their rates. */
+/* The rate of an unknown of a block, from the time derivatives of the block's equations. */
 static struct slope
 rate_of_unknown(coefficient_rates *r, var_id v)
 {
     struct relations *w = r->w;
     const eq_block *b = &w->e->block.at[w->e->var.at[v].index];
-    elimination *rows = elimination_new(b->n + 1u, w->pool); /* their rates, and 1 */
+    elimination *rows = elimination_new(b->n + 1u, w->pool); /* columns: the unknowns' rates, and 1 */
     uint8_t *may = bg_calloc(b->n + 1u, 1);
     struct slope rate = { 0, relations_number(w, 0) };
 
@@ -144,7 +144,7 @@ find_rate(coefficient_rates *r, var_id v)
         inst def = w->e->var.at[rate].def;
 
         if (x->kind == VAR_INTEGRAL && def.n == 1 && pool_node(w->f->pool, def.root)->op == EX_SLOT)
-            rate = inst_slots(w->f, def)[0]; /* by the name it has in the text */
+            rate = inst_slots(w->f, def)[0]; /* under its name in the text */
         return variable_itself(w, rate);
     }
     if (x->kind != VAR_SIGNAL && r->rate_of[v] != VAR_NONE)

@@ -7,12 +7,12 @@
 #include "report.h"
 #include "compiled.h"
 
-/* ---------------------------------------------------------------- names as LaTeX */
+/* ---------------------------------------------------------------- names in LaTeX */
 
 struct naming {
     const flat_model *f;
     char **made;
-}; /* [var], made when first asked for: as LaTeX, or numbers below zero of the text */
+}; /* [var] made when first needed: names in LaTeX, or negative numbers for literals of the text */
 
 static const char *
 slot_text(void *ctx, uint32_t slot)
@@ -27,7 +27,7 @@ slot_text(void *ctx, uint32_t slot)
     return n->made[slot];
 }
 
-/* One letter or a Greek one stands for itself, words are upright. */
+/* Single letters and names of Greek letters are symbols, other words are set upright. */
 static void
 put_word(strbuf *out, const char *s, size_t n)
 {
@@ -54,7 +54,7 @@ put_word(strbuf *out, const char *s, size_t n)
     strbuf_puts(out, "}");
 }
 
-/* A number of the text with its unit, "4 [N.s/m]": upright, products with a thin space. */
+/* A number of the text with its unit, such as "4 [N.s/m]": upright, products with a thin space. */
 static char *
 latex_literal(const char *text)
 {
@@ -83,8 +83,8 @@ latex_literal(const char *text)
     return out.at;
 }
 
-/* k_s1 as k with the index s1, m1 and m[1] as m with the index 1, spring.q as q with the index spring, der(x) as x with
- * a dot. */
+/* k_s1 becomes k with the index s1; m1 and m[1] become m with the index 1; spring.q becomes q with the index spring;
+ * der(x) becomes x with a dot. */
 static char *
 latex_name(const char *name)
 {
@@ -137,7 +137,8 @@ slot_latex(void *ctx, uint32_t slot)
 {
     struct naming *n = ctx;
 
-    if (!n->made[slot] && n->f->var.at[slot].kind == VAR_LITERAL) { /* inside of an expression: one factor */
+    /* inside an expression it has to be a single factor */
+    if (!n->made[slot] && n->f->var.at[slot].kind == VAR_LITERAL) {
         char *number = latex_literal(var_name(n->f, slot));
 
         n->made[slot] = strchr(number, '\\') || *number == '-' ? bg_format("\\left(%s\\right)", number)

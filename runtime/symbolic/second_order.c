@@ -10,11 +10,11 @@
 #include "compiled.h"
 
 #define ROUNDING 1e-10
-#define CARRIED 1e-12 /* of velocities: rounding */
+#define CARRIED 1e-12 /* relative to velocities: rounding */
 
-enum { MOMENTUM, DISPLACEMENT, APART }; /* apart: read by outputs alone */
+enum { MOMENTUM, DISPLACEMENT, APART }; /* apart: only outputs read it */
 
-/* What state i is; another kind of state: *why. */
+/* The kind of state i; *why where it is none of these. */
 static int
 kind_of(const linearization *l, size_t i, char **why)
 {
@@ -33,7 +33,7 @@ kind_of(const linearization *l, size_t i, char **why)
     return APART;
 }
 
-/* Columns or rows of the state space. */
+/* Selected columns or rows of the state space. */
 struct parts {
     size_t np, ne;
     size_t *p, *e; /* states */
@@ -56,7 +56,7 @@ sort_states(const linearization *l, struct parts *w, char **why)
         *why = bg_strdup("it has no inertia whose momentum is a state");
 }
 
-/* from[rows, columns] of a matrix with n rows. */
+/* The submatrix from[rows, columns] of a matrix with n rows. */
 static double *
 take_submatrix(const double *from, size_t n, size_t rows, const size_t *row, size_t columns, const size_t *column)
 {
@@ -68,8 +68,8 @@ take_submatrix(const double *from, size_t n, size_t rows, const size_t *row, siz
     return to;
 }
 
-/* The same where a ratio between inertias varies: each momentum is of an inertia that is a number, or a velocity is the
- * state itself. */
+/* The same where a ratio between inertias varies: each momentum belongs to an inertia that is a number, or a velocity
+ * is itself the state. */
 static double *
 own_velocities(const linearization *l, const struct parts *w, char **why)
 {
@@ -166,7 +166,8 @@ least_of(size_t n, const double *A)
     return result;
 }
 
-/* Do inertias alone make M, and do they move by states alone? A condenser behind a gyrator is one, too. */
+/* Do inertias alone determine M, and do they depend on states alone? A capacitor behind a gyrator acts as an inertia
+ * too. */
 static bool
 inertias_are_all(const linearization *l, kinetic *k, const double *x)
 {
@@ -178,8 +179,8 @@ inertias_are_all(const linearization *l, kinetic *k, const double *x)
     return kinetic_carried(k, l->time, x) < CARRIED;
 }
 
-/* M and M S where a ratio between inertias varies: from B of the kinetic energy by states, M = S^-1 B S^-1, S being
- * diagonal. */
+/* M and M S where a ratio between inertias varies, from B, the second derivative of the kinetic energy: M = S^-1 B
+ * S^-1, with S diagonal. */
 static bool
 own_masses(const linearization *l, const struct parts *w, const double *S, double *M, double *MS)
 {
@@ -189,7 +190,7 @@ own_masses(const linearization *l, const struct parts *w, const double *S, doubl
     bool fine = kinetic_count(k) == np && inertias_are_all(l, k, x);
 
     for (size_t i = 0; i < np && fine; i++)
-        at[kinetic_states(k)[i]] = i; /* row of B */
+        at[kinetic_states(k)[i]] = i; /* its row in B */
     fine = fine && kinetic_masses(k, l->time, x, B) == 0;
     for (size_t i = 0; i < np && fine; i++)
         for (size_t j = 0; j < np; j++) {
@@ -206,7 +207,7 @@ own_masses(const linearization *l, const struct parts *w, const double *S, doubl
     return fine;
 }
 
-/* M, and M S = S^-T Q in MS. */
+/* M, and MS = M S = S^-T Q. */
 static bool
 masses(const linearization *l, const struct parts *w, const double *S, double *M, double *MS)
 {
@@ -216,14 +217,14 @@ masses(const linearization *l, const struct parts *w, const double *S, double *M
     bool fine = dense_solve(np, T, np, Q); /* S^-T Q */
 
     memcpy(MS, Q, np * np * sizeof *MS);
-    /* M S^T = (S^-T Q)^T, Q being symmetric: M^T = S^-T (S^-T Q)^T */
+    /* M S^T = (S^-T Q)^T with symmetric Q: M^T = S^-T (S^-T Q)^T */
     for (size_t i = 0; i < np; i++)
         for (size_t k = 0; k < np; k++)
             M[i + np * k] = Q[k + np * i];
     free(T);
     T = dense_transpose(np, np, S);
     fine = fine && dense_solve(np, T, np, M);
-    for (size_t i = 0; i < np && fine; i++) /* what rounding made of its symmetry */
+    for (size_t i = 0; i < np && fine; i++) /* removes the asymmetry of rounding */
         for (size_t k = 0; k < i; k++)
             M[i + np * k] = M[k + np * i] = (M[i + np * k] + M[k + np * i]) / 2;
     free(T);
@@ -232,7 +233,7 @@ masses(const linearization *l, const struct parts *w, const double *S, double *M
     return fine;
 }
 
-/* own: each inertia by itself (own_velocities). */
+/* own: S is diagonal (own_velocities). */
 static void
 fill_matrices(const linearization *l, const struct parts *w, const double *S, bool own, second_order *s, char **why)
 {
@@ -252,7 +253,7 @@ fill_matrices(const linearization *l, const struct parts *w, const double *S, bo
     s->N = bg_calloc(np * nu + 1, sizeof(double));
     if (!(own ? own_masses : masses)(l, w, S, s->M, MS))
         *why = bg_strdup("an inertia has no slope: its velocity does not follow from its momentum");
-    /* X S^-1 by transposes: S^T Y = X^T, Y^T = X S^-1 */
+    /* X S^-1 through transposes: S^T Y = X^T, Y^T = X S^-1 */
     dense_multiply(np, np, np, -1, MS, App, 0, to);
     for (size_t i = 0; i < np; i++)
         for (size_t k = 0; k < np; k++)
@@ -292,7 +293,7 @@ fill_matrices(const linearization *l, const struct parts *w, const double *S, bo
     free(T);
 }
 
-/* Does an inertia's mass change with its momentum? */
+/* Does the mass of an inertia depend on its momentum? */
 static bool
 inertias_bend(const flat_model *f)
 {
@@ -313,7 +314,7 @@ inertias_bend(const flat_model *f)
     return false;
 }
 
-/* From A and B, where they have the inertias by themselves. */
+/* From A and B, if each inertia has a row of its own there. */
 static bool
 by_matrices(const linearization *l, const struct parts *w, second_order *s)
 {
@@ -340,7 +341,7 @@ by_matrices(const linearization *l, const struct parts *w, second_order *s)
     return true;
 }
 
-/* The numbers; s->why: there are none. */
+/* Computes the numbers; s->why: there are none. */
 static void
 find_numbers(const linearization *l, const struct parts *w, second_order *s)
 {

@@ -8,7 +8,9 @@
 #include "report.h"
 #include "second_order.h"
 
-#define POSITIVE 1e-10 /* of the greatest eigenvalue: more is positive, and minus that is not negative */
+#define POSITIVE \
+    1e-10 /* relative to the greatest eigenvalue: more is positive, more than minus this is not negative \
+           */
 
 static void
 names_json(const linearization *l, const second_order *s, json *j)

@@ -7,8 +7,8 @@
 #include "json.h"
 #include "linearize.h"
 
-/* symbolic: entries are expressions; latex: the same so. j: as an object of this JSON, where there is one. False: *why
- * (free it). */
+/* symbolic: entries are expressions; latex: as LaTeX. j: written as an object of this JSON where it is given. False:
+ * *why (free() it). */
 bool second_order_report(const linearization *l, const char *experiment, bool symbolic, bool latex, FILE *out, json *j,
                          char **why);
 

@@ -1,15 +1,15 @@
-/* second_order_written.c - the matrices of second_order.c from the relations of the bond graph: expressions, and
- * numbers in which what is zero by structure is zero
+/* second_order_written.c - the matrices of second_order.c from the relations of the bond graph: symbolic, and as
+ * numbers in which structural zeros are exact
  *
- * The balances of forces at the inertias that are coordinates, of departures from the point:
- *     0 = d/dt p - e,   with e from the junctions: what springs, dampers, sources and dependent inertias give
- * Momenta are taken by their laws from the velocities of the ports, and these from those of the coordinates, p = P v +
- * P_e e + P_u u: then d/dt p = P a + P' v + ... where P' is the rate of P along the motion, so that the terms of a
- * ratio that moves come out, with accelerations and forces at the point as named values. Dependent storage gives its
- * rate in the same way. What dissipators give, rates of displacements and those of dependent storage are taken out,
- * accelerations stay: M a + D v + F e = L u. Rates of displacements are G v + G_u u + A_ee e. Where A_ee is not zero,
- * e = G q + G_u (integral of u) holds if G' = A_ee G, which is so where displacements are functions of positions. Then
- * K = F G and N = -F G_u.
+ * The balances of forces at the inertias that are coordinates, for deviations from the operating point:
+ *     0 = d/dt p - e,   with e from the junctions: springs, dampers, sources and dependent inertias
+ * The laws give momenta from the velocities of ports, and these from those of the coordinates: p = P v + P_e e + P_u u.
+ * Then d/dt p = P a + P' v + ..., where P' is the rate of P along the motion; it contains the terms of a varying ratio,
+ * with accelerations and forces at the operating point as named values. Dependent storage gives its rate in the same
+ * way. The outputs of dissipators, the rates of displacements and those of dependent storage are eliminated,
+ * accelerations are kept: M a + D v + F e = L u. Rates of displacements are G v + G_u u + A_ee e. Where A_ee is not
+ * zero, e = G q + G_u (integral of u) holds if G' = A_ee G, which is true where displacements are functions of
+ * positions. Then K = F G and N = -F G_u.
  */
 #include <math.h>
 #include <string.h>
@@ -20,17 +20,17 @@
 #include "structure_relations.h"
 #include "compiled.h"
 
-#define AGREES 1e-8 /* expressions at the point with numbers, of the greatest entry */
-#define RESTS 1e-9  /* rates of displacements, beside what they are made of */
+#define AGREES 1e-8 /* relative to the greatest entry: expressions evaluated at the point agree with the numbers */
+#define RESTS 1e-9  /* relative to their terms: rates of displacements are zero */
 
-/* Columns of the balances, in this order: what they leave over, a pivot for each of them; what is taken out; what
- * stays. u: openings, then their rates. */
+/* Columns of the balances, in this order: residuals, one pivot for each balance; eliminated variables; remaining ones.
+ * u: openings, then their rates. */
 struct columns {
     size_t left, e_rate, r, in, out, e, v_rate, v, q, u, integral, end;
 };
 
-/* Columns of the laws of storage: what springs give, momenta and what dependent storage has, a pivot for each of them;
- * what stays. */
+/* Columns of the laws of storage: outputs of springs, momenta and stored quantities of dependent storage, one pivot for
+ * each law; remaining ones. */
 struct stores {
     size_t given, momentum, dependent, e, v, u, out, r, end;
 };
@@ -40,14 +40,14 @@ struct written {
     structure t;
     const linearization *l;
     size_t np, ne, nopen;
-    size_t *momentum, *displacement;             /* [state] its number among them, NO_INDEX */
-    size_t *state_of_p, *state_of_e, *port_of_p; /* port_of_p: NO_INDEX, a junction's velocity is the state */
-    uint32_t *number_of;                         /* [port] among states, dependent storage or dissipators */
+    size_t *momentum, *displacement;             /* [state] its index among them; NO_INDEX */
+    size_t *state_of_p, *state_of_e, *port_of_p; /* port_of_p NO_INDEX: the state is a junction's velocity */
+    uint32_t *number_of;                         /* [port] index among states, dependent storage or dissipators */
     struct columns at;
     struct stores in;
     elimination *laws, *r;
     coefficient_rates *rates;
-    struct slope *sum; /* [in.end] a row that is being gathered */
+    struct slope *sum; /* [in.end] a row that is being assembled */
     size_t *held, nheld;
     bool *holds;
 };
@@ -79,7 +79,7 @@ coefficient(const term *t)
     return (struct slope){ t->value, t->text };
 }
 
-/* Terms of what a column is, as a sum of others: all but its own, and their sign. */
+/* Expresses a column by the other terms of its row: all but its own, and their sign. */
 static sum
 made_of(const elimination *r, size_t column, term *one, double *sign)
 {
@@ -89,7 +89,7 @@ made_of(const elimination *r, size_t column, term *one, double *sign)
     return s;
 }
 
-/* ---------------------------------------------------------------- gathered rows */
+/* ---------------------------------------------------------------- assembled rows */
 
 static void
 gather_kept(struct written *k, size_t column, struct slope a)
@@ -117,7 +117,7 @@ gather_store(struct written *k, size_t column, struct slope a)
             gather_kept(k, s.at[i].column, times(k, times(k, constant_slope(k, sign), a), coefficient(&s.at[i])));
 }
 
-/* The column of the laws that a variable is which the junctions leave free. */
+/* The column of the laws for a variable that the junctions leave free. */
 static size_t
 store_column(struct written *k, uint32_t column)
 {
@@ -140,7 +140,7 @@ store_column(struct written *k, uint32_t column)
     }
 }
 
-/* a times a variable, before the laws of storage are solved: to is where they are put, or NULL: gathered. */
+/* Adds a times a variable, before the laws of storage are solved: into `to`, or (NULL) into the assembled row. */
 static void
 spread_slope(struct written *k, uint32_t column, struct slope a, elimination *to)
 {
@@ -184,7 +184,7 @@ put(struct written *k, size_t column, struct slope a)
         elimination_put(k->r, (uint32_t)column, a.value, a.text);
 }
 
-/* The column of the balances that a column of the laws is. */
+/* The column of the balances for a column of the laws. */
 static size_t
 balance_column(const struct written *k, size_t c)
 {
@@ -213,7 +213,7 @@ put_gathered(struct written *k)
     forget_rows(k);
 }
 
-/* factor times the rate of what was gathered. whose: for a message */
+/* Adds factor times the rate of the assembled row. whose: for a message */
 static void
 put_rate_of_gathered(struct written *k, double factor, const char *whose)
 {
@@ -250,8 +250,8 @@ dissipator_gets(const struct written *k, uint32_t port)
     return k->t.flow_in[k->number_of[port]] ? p->f : p->e;
 }
 
-/* The port of an element whose own column v is: what a dissipator gets, or what dependent storage stores. NONE:
- * v is none of these. */
+/* The port of an element whose own column v is: the input of a dissipator, or what dependent storage stores. NONE: v is
+ * neither. */
 static uint32_t
 port_with(const struct written *k, const flat_element *el, var_id v, bool storage)
 {
@@ -263,8 +263,8 @@ port_with(const struct written *k, const flat_element *el, var_id v, bool storag
     return NONE;
 }
 
-/* The law of a port: of storage over what is stored and given, among the laws; of a dissipator over what it gets and
- * gives, among the balances. */
+/* Adds the law of a port: of storage, over stored quantity and output, to the laws; of a dissipator, over input and
+ * output, to the balances. */
 static void
 put_law(struct written *k, const flat_law *law, bool storage)
 {
@@ -308,7 +308,7 @@ put_taken_out(struct written *k)
     for (size_t i = 0; i < k->ne; i++) {
         uint32_t rate = k->w.rate[k->state_of_e[i]];
 
-        if (!k->w.rests[k->state_of_e[i]]) /* else a junction's effort is the state: its balance leaves nothing over */
+        if (!k->w.rests[k->state_of_e[i]]) /* otherwise the state is a junction's effort: its balance has no residual */
             put(k, k->at.e_rate + i, constant_slope(k, 1));
         if (rate != NONE && (rate >= k->w.nvars || relations_moves(&k->w, rate)))
             gather_slope(k, rate, constant_slope(k, -1));
@@ -356,8 +356,8 @@ solve_storage(struct written *k)
 
 /* ---------------------------------------------------------------- balances */
 
-/* Signs of ports: those of energies, so that M is what the numbers have. What a junction's balance leaves over, its
- * velocity being the state, is what flows in. */
+/* Signs of ports are those of energies, so that M agrees with the numbers. If a junction's velocity is the state, the
+ * residual of its balance is the flow into it. */
 static void
 put_balances(struct written *k)
 {
@@ -379,7 +379,7 @@ put_balances(struct written *k)
     }
 }
 
-/* Out of all rows, balances among them. */
+/* Eliminates these columns from all rows, balances included. */
 static void
 take_out_columns(struct written *k, size_t first, size_t end)
 {
@@ -396,7 +396,7 @@ take_out_columns(struct written *k, size_t first, size_t end)
     free(may);
 }
 
-/* Rates of displacements by velocities, inputs, displacements. */
+/* Rates of displacements by velocities, inputs and displacements. */
 struct displacements {
     struct slope *G;   /* ne by np, then nu */
     struct slope *own; /* ne by ne: A_ee */
@@ -434,8 +434,8 @@ read_displacements(struct written *k)
     return d;
 }
 
-/* What acts by its rate acts by itself, too: of N (u' integrated) = N u the rate is N u' + N' u, and A_ee N u is in
- * that of e. */
+/* An input that acts through its rate also acts directly: the rate of N (integral of u') = N u is N u' + N' u, and A_ee
+ * N u is part of the rate of e. */
 static void
 take_rates_of_inputs(struct written *k, struct displacements *d)
 {
@@ -457,7 +457,8 @@ take_rates_of_inputs(struct written *k, struct displacements *d)
         }
 }
 
-/* Whether displacements go with positions: e = G q, though their rates read displacements, G' = A_ee G. */
+/* Checks that displacements follow from positions, e = G q, although their rates depend on displacements: G' = A_ee
+ * G. */
 static void
 check_displacements(struct written *k, struct displacements *d)
 {
@@ -514,7 +515,7 @@ put_displacements(struct written *k)
     free(d.own);
 }
 
-/* ---------------------------------------------------------------- the whole */
+/* ---------------------------------------------------------------- the complete derivation */
 
 static void
 sort_states(struct written *k, const linearization *l, const second_order *s)
@@ -580,7 +581,7 @@ number_columns(struct written *k)
     k->holds = bg_calloc(wide, sizeof *k->holds);
 }
 
-/* The input of the linear model that column i of the openings and their rates is, NO_INDEX: none, it is zero. */
+/* The input of the linear model for column i of the openings and their rates; NO_INDEX: none, it is zero. */
 static size_t
 input_of(const struct written *k, const linearization *l, size_t i)
 {
@@ -592,7 +593,7 @@ input_of(const struct written *k, const linearization *l, size_t i)
     return NO_INDEX;
 }
 
-/* M, D, K, L, N of the balances, each of them 0 = residual + M v' + D v + K q - L u - N integral. */
+/* Reads M, D, K, L, N from the balances, each of them 0 = residual + M v' + D v + K q - L u - N integral. */
 static void
 read_balances(struct written *k, const linearization *l, structure_block out[5])
 {
@@ -621,7 +622,7 @@ read_balances(struct written *k, const linearization *l, structure_block out[5])
     }
 }
 
-/* Whether they are what A and B have at the point: laws may read what no column here stands for. */
+/* Do they agree with A and B at the operating point? Laws may depend on variables that have no column here. */
 static bool
 agrees(const second_order *s, const structure_block out[5])
 {
@@ -631,7 +632,7 @@ agrees(const second_order *s, const structure_block out[5])
     for (int b = 0; b < 5; b++) {
         size_t n = out[b].rows * out[b].columns;
 
-        most[b] = fmax(dense_norm(n, value[b]), b > 2 ? most[b - 2] : 0); /* L beside D, N beside K */
+        most[b] = fmax(dense_norm(n, value[b]), b > 2 ? most[b - 2] : 0); /* L is compared with D, N with K */
         for (size_t i = 0; i < n; i++)
             if (!(fabs(out[b].value[i] - value[b][i]) <= AGREES * most[b]))
                 return false;
@@ -654,7 +655,7 @@ written_free(struct written *k)
         free(owned[i]);
 }
 
-/* With expressions where there is a pool. What is in out is freed by the caller in any case. */
+/* Symbolic where there is a pool. The caller frees what is in out in any case. */
 static bool
 write(const linearization *l, const second_order *s, pool *p, structure_block out[5], char **why)
 {

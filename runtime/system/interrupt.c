@@ -1,6 +1,7 @@
-/* interrupt.c - what happens when the program is told to stop
+/* interrupt.c - see interrupt.h
  *
- * The handler may run in any thread and at any place: it reads plain flags and calls what signal-safety(7) lists.
+ * The handler may run in any thread and at any point: it reads plain flags and calls only functions of
+ * signal-safety(7).
  */
 #include <errno.h>
 #include <signal.h>
@@ -11,7 +12,8 @@
 #include "base.h"
 #include "interrupt.h"
 
-/* GRACE: seconds that work has to come to the end of a step, once told to stop; it ends then as without deferring */
+/* GRACE: seconds for work to reach the end of a step after a request to stop; then the program ends without
+ * deferring */
 enum { MOST_FILES = 64, GRACE = 5 };
 
 static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU, SIGALRM };

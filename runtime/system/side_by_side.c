@@ -12,7 +12,7 @@
 
 #include "base.h"
 
-/* Of computations that are taken in turn, as all workers see it: the next; those from `end` on are of no use. */
+/* State of computations in turn, shared by all workers: the next one; those from `end` on are not needed. */
 struct turns {
     atomic_size_t next, end;
 };
@@ -24,10 +24,10 @@ struct work {
     void *ctx;
     char *result;
     struct turns *turns;
-    atomic_size_t *at; /* by worker: what it is at */
+    atomic_size_t *at; /* by worker: the computation that it works on */
 };
 
-/* What this thread does in turn; NULL: nothing. */
+/* What this thread computes in turn; NULL: nothing. */
 static _Thread_local const struct work *under_way;
 static _Thread_local size_t under_way_at;
 
@@ -57,7 +57,7 @@ wait_for(pid_t child)
         ;
 }
 
-/* Memory that processes share; NULL: there is none to be had. */
+/* Memory shared by processes; NULL: there is none. */
 static void *
 share_memory(size_t bytes)
 {
@@ -101,7 +101,7 @@ side_by_side(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_
     }
     do_share(&w, w.workers - 1);
     for (size_t k = 0; k + 1 < w.workers; k++) {
-        if (child[k] < 0) /* no process to be had: done here */
+        if (child[k] < 0) /* no process can be made: computed here */
             do_share(&w, k);
         else
             wait_for(child[k]);
@@ -111,7 +111,7 @@ side_by_side(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_
     free(child);
 }
 
-/* ---------------------------------------------------------------- beside this process */
+/* ---------------------------------------------------------------- one computation in parallel to this process */
 
 struct side_run {
     struct work work;
@@ -156,7 +156,7 @@ side_run_end(side_run *r, void *result)
     free(r);
 }
 
-/* ---------------------------------------------------------------- in turn */
+/* ---------------------------------------------------------------- computations in turn */
 
 int
 side_by_side_useless(void)
@@ -171,7 +171,7 @@ do_turns(const struct work *w, size_t worker)
     size_t outer_at = under_way_at;
 
     under_way = w;
-    /* this process is at the first before there are others */
+    /* this process takes the first one before others exist */
     for (size_t i = worker == 0 ? 0 : atomic_fetch_add(&w->turns->next, 1); i < atomic_load(&w->turns->end);
          i = atomic_fetch_add(&w->turns->next, 1)) {
         char *result = w->result + i * w->size;
@@ -189,8 +189,8 @@ do_turns(const struct work *w, size_t worker)
     under_way_at = outer_at;
 }
 
-/* Waits for the processes, and ends those at work on what is of no use. What one of them finds may make the others'
- * work useless: the one at the earliest is waited for first. */
+/* Waits for the processes and stops those whose results are not needed. A result may make others unnecessary: the
+ * process with the earliest computation is waited for first. */
 static void
 gather_workers(const struct work *w, pid_t *child)
 {
@@ -245,7 +245,7 @@ side_by_side_in_turn(size_t n, size_t size, size_t workers, bool (*one)(void *ct
     memset(w.result, 0xff, n * size);
     child = bg_calloc(w.workers, sizeof *child);
     for (size_t k = 1; k < w.workers; k++) {
-        child[k] = fork(); /* without one more, those that there are do it all */
+        child[k] = fork(); /* without another process, the existing ones do all the work */
         if (child[k] == 0) {
             do_turns(&w, k);
             _exit(0);

@@ -1,4 +1,4 @@
-/* subprocess.c - other programs at work for this one */
+/* subprocess.c - see subprocess.h */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -47,19 +47,19 @@ become(const char *const *argv, const struct pipes *p, pid_t parent)
 {
     int why;
 
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a program that is killed cannot stop it itself */
-    if (getppid() != parent)          /* ... and was killed already */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* if this program is killed it cannot stop the child itself */
+    if (getppid() != parent)          /* ... and it was killed already */
         _exit(127);
     signal(SIGPIPE, SIG_DFL);
     dup2(p->in[0], STDIN_FILENO);
     dup2(p->out[1], STDOUT_FILENO);
     execvp(argv[0], (char *const *)(uintptr_t)argv);
     why = errno;
-    (void)!write(p->told[1], &why, sizeof why); /* a successful exec closes this pipe unwritten */
+    (void)!write(p->told[1], &why, sizeof why); /* a successful exec closes this pipe without writing */
     _exit(127);
 }
 
-/* Writes and reads as the program takes and gives, until it closes its output. False: errno. */
+/* Writes and reads as the program allows, until it closes its output. False: errno. */
 static bool
 exchange(struct pipes *p, const char *input, size_t n, strbuf *out)
 {
@@ -82,7 +82,7 @@ exchange(struct pipes *p, const char *input, size_t n, strbuf *out)
             if (done > 0)
                 input += done, n -= (size_t)done;
             else if (errno != EINTR && errno != EAGAIN)
-                n = 0; /* it reads no further, which shows in its status */
+                n = 0; /* it stopped reading, which its status will tell */
         }
         if (f[0].revents) {
             done = read(p->out[0], buffer, sizeof buffer);
@@ -108,7 +108,7 @@ run_program(const char *const *argv, const char *input, size_t n, strbuf *out)
 
     if (!open_pipes(&p))
         return -1;
-    /* a program that stops reading shows in its status, not as a signal to us */
+    /* a program that stops reading is reported by its status, not by a signal to this process */
     sigaction(SIGPIPE, &ignore, &before);
     interrupt_hold();
     child = fork();

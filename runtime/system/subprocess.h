@@ -1,6 +1,6 @@
-/* subprocess.h - other programs at work for this one (gnuplot, dot): text in, bytes out
+/* subprocess.h - runs other programs (gnuplot, dot): text in, bytes out
  *
- * No shell takes part. What the program writes is read through a pipe, so that it can be looked at before it becomes a
+ * No shell is involved. The program's output is read through a pipe, so that it can be checked before it becomes a
  * file.
  */
 #ifndef BG_SUBPROCESS_H
@@ -8,8 +8,8 @@
 
 #include "base.h"
 
-/* Runs a program (found along PATH) with the text on its standard input and adds its standard output to *out.
- * Returns its exit status, 128 + N when signal N ended it, -1 if it could not be run (errno; ENOENT: not installed). */
+/* Runs a program (found along PATH) with the text as standard input and appends its standard output to *out. Returns
+ * its exit status, 128 + N if signal N ended it, -1 if it could not be run (errno; ENOENT: not installed). */
 int run_program(const char *const *argv, const char *input, size_t n, strbuf *out);
 
 #endif
