@@ -9,7 +9,7 @@
 #include "measured.h"
 #include "compiled.h"
 
-/* A value wanted at a moment. */
+/* A value expected at a time. */
 struct moment {
     double t, wanted;
     uint32_t of;
@@ -21,7 +21,7 @@ struct session {
     expectations *e;
     sim_options run;
     VEC(struct moment) moment;
-    track track; /* of all outputs, where another model is compared */
+    track track; /* of all outputs, for comparison with another model */
     double *output, *activity;
     size_t ny;
 };
@@ -40,14 +40,14 @@ subject(const struct session *s, const flat_expect *x)
     return &s->c->flat->experiment.record.at[x->record];
 }
 
-/* The place of what is expected among the model's outputs. */
+/* The index of the expected quantity among the model's outputs. */
 static size_t
 output_place(const struct session *s, const flat_expect *x)
 {
     return s->c->flat->output.n + x->record;
 }
 
-/* ---------------------------------------------------------------- what is wanted, and when */
+/* ---------------------------------------------------------------- expected values and times */
 
 static bool
 want_value(struct session *s, const flat_expect *x, uint32_t i)
@@ -144,7 +144,7 @@ gather_expected(struct session *s)
 
 /* ---------------------------------------------------------------- comparing */
 
-/* One more value of r; the worst counts. */
+/* Compares one more value for r; the worst one counts. */
 static void
 compare_value(expectation *r, double value, double wanted, double t)
 {
@@ -262,7 +262,7 @@ compare_all(struct session *s, const forward *f)
     }
 }
 
-/* ---------------------------------------------------------------- the whole of it */
+/* ---------------------------------------------------------------- the complete comparison */
 
 bool
 expectations_run(compilation *c, const expect_options *o, expectations *e)

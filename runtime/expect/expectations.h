@@ -1,9 +1,9 @@
-/* expectations.h - a run held against what its experiment expects (`expect` in the text)
+/* expectations.h - compares a run with the expectations of its experiment (`expect` in the text)
  *
  * needs    a model compiled with compile_options.expect
- * units    SI, but of an activity a share
- * moments  values are those of the integrator's steps at the moment itself, between no samples; where something
- *          switches or jumps just then, behind it, as in the table of a run
+ * units    SI, except that an activity is a share
+ * moments  values are those of the integrator's steps at that time, not interpolated between samples; where something
+ *          switches or jumps at that time, those after it, as in the table of a run
  */
 #ifndef BG_EXPECTATIONS_H
 #define BG_EXPECTATIONS_H
@@ -14,11 +14,11 @@
 typedef struct expectation {
     const flat_expect *of;
     bool holds;
-    double value, wanted; /* there; of a trajectory or another model where the difference is greatest */
+    double value, wanted; /* at that time; for a trajectory or another model where the difference is greatest */
     double within, off;   /* tolerance, |value - wanted| */
-    double time;          /* s; NAN: of the whole run */
+    double time;          /* s; NAN: for the whole run */
     size_t moments;       /* compared */
-    char *why;            /* it could not be compared; else NULL */
+    char *why;            /* why it could not be compared; else NULL */
 } expectation;
 
 typedef struct expectations {
@@ -32,7 +32,7 @@ typedef struct expect_options {
     void *ctx;
 } expect_options;
 
-/* Runs the model of c and compares. False: it did not run, as its diagnostics say. expectations_free in any case. */
+/* Runs the model of c and compares. False: it did not run, see its diagnostics. Call expectations_free in any case. */
 bool expectations_run(compilation *c, const expect_options *o, expectations *e);
 void expectations_free(expectations *e);
 

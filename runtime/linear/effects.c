@@ -11,7 +11,8 @@
 #include "held_modes.h"
 #include "structure_pencil.h"
 
-#define NO_SPLIT 1e-6 /* of the size of W dA U: below the diagonal it is rounding, and nothing splits */
+/* relative to the size of W dA U: entries below the diagonal that are rounding, so that the cluster does not split */
+#define NO_SPLIT 1e-6
 
 /* ---------------------------------------------------------------- clusters */
 
@@ -23,8 +24,8 @@ falling_size(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* M = W dA U of one cluster (m by m by columns) to the moves of its eigenvalues. splits: of a defective one, does any
- * perturbation split it like a root? */
+/* Converts M = W dA U of one cluster (m by m by columns) to the derivatives of its eigenvalues. splits: does any
+ * perturbation split a defective cluster like a root? */
 static void
 moves_of(const cluster *c, double complex *M, bool splits, double complex *move)
 {
@@ -47,7 +48,7 @@ moves_of(const cluster *c, double complex *M, bool splits, double complex *move)
     qsort(move, m, sizeof *move, falling_size);
 }
 
-/* Has M entries below the diagonal: does it split a defective cluster? */
+/* Has M entries below the diagonal, so that it splits a defective cluster? */
 static bool
 splits(size_t m, const double complex *M)
 {
@@ -69,10 +70,10 @@ struct mover {
     const held_space *held; /* NULL: no ideal switches */
     curvature *c;
     size_t n, np;
-    double *dx; /* NULL: the equilibrium is not followed */
+    double *dx; /* NULL: the equilibrium is not differentiated */
 };
 
-/* dx/dtheta of the equilibrium, in the model's order; NAN where it does not move smoothly. */
+/* dx/dtheta of the equilibrium, in the model's order; NAN where it is not differentiable. */
 static double *
 equilibrium_moves(const linearization *l, size_t np, const state_space *all)
 {
@@ -151,7 +152,7 @@ plain_vectors(const linearization *l, const cluster *c, mode_vectors *v)
         }
 }
 
-/* How what ideal switches determine moves with parameter p: states fixed, or as dx says. */
+/* Derivative by parameter p of the quantities that ideal switches determine: at fixed states, or with dx. */
 static double
 held_move(const struct mover *v, size_t j, size_t p, bool total)
 {
@@ -230,7 +231,7 @@ parameter_effects(linearization *l, const var_id *by, size_t np, const state_spa
         size_t m = c->n;
         double complex *at, *total, *move = bg_calloc(m + 1, sizeof *move);
 
-        /* the conjugate of the one before, which is alone in its size */
+        /* the conjugate of the eigenvalue before it, both being simple */
         if (m == 1 && cimag(c->eigenvalue) < 0 && k > 0 && l->modes.cluster[k - 1].n == 1 &&
             l->modes.cluster[k - 1].eigenvalue == conj(c->eigenvalue)) {
             for (size_t p = 0; p < np; p++) {
@@ -268,14 +269,14 @@ parameter_effects(linearization *l, const var_id *by, size_t np, const state_spa
 
 /* ---------------------------------------------------------------- elements */
 
-/* What a slope does to A: the sum of up to two products column * row. */
+/* Derivative of A by a slope: a sum of up to two products column * row. */
 struct rank_one {
     const double *column, *row;
     double factor;
     size_t stride;
 };
 
-/* Vectors of a cluster: of A, or of a pencil, over what its rows are. */
+/* The vectors of a cluster, of A or of a pencil. */
 static bool
 vectors_of(const linearization *l, const held_space *pencil, const cluster *c, mode_vectors *v)
 {
@@ -293,7 +294,7 @@ vectors_of(const linearization *l, const held_space *pencil, const cluster *c, m
     return true;
 }
 
-/* left M right of each perturbation by the vectors of a cluster of m: M[j*m*m ...]. */
+/* left M right for each perturbation, with the vectors of a cluster of m: M[j*m*m ...]. */
 static void
 perturb(const mode_vectors *v, size_t m, const struct rank_one (*what)[2], size_t count, double complex *M)
 {
@@ -316,7 +317,8 @@ perturb(const mode_vectors *v, size_t m, const struct rank_one (*what)[2], size_
         }
 }
 
-/* Moves of the eigenvalues of cluster k for a list of perturbations, each of two products: value[eigenvalue + n*j]. */
+/* Derivatives of the eigenvalues of cluster k for a list of perturbations, each a sum of two products: value[eigenvalue
+ * + n*j]. */
 static void
 element_effects(linearization *l, const mode_vectors *v, size_t k, const struct rank_one (*what)[2], size_t count,
                 double *value)
@@ -350,12 +352,12 @@ scaled_columns(const double *E, size_t n, size_t count, const double *factor)
     return out;
 }
 
-/* What the laws of storage, of dissipators and of dependent storage do: lists of perturbations. */
+/* The perturbations by the laws of storage, of dissipators and of dependent storage. */
 struct laws {
     struct rank_one (*storage)[2], (*dissipator)[2], (*dependent)[2];
 };
 
-/* E of all elements; pencil: the perturbations are of it, NULL: of A. NAN: a cluster has no vectors. */
+/* E of all elements; pencil: the perturbations refer to it, NULL: to A. NAN: a cluster has no vectors. */
 static void
 law_effects(linearization *l, const held_space *pencil, const struct laws *w)
 {
@@ -457,7 +459,7 @@ structure_effects(linearization *l)
     free(rates);
 }
 
-/* Where ideal switches constrain states. Nothing is known where the relations have not the eigenvalues of A. */
+/* For ideal switches that constrain states. Nothing is computed where the pencil lacks the eigenvalues of A. */
 static void
 pencil_effects(linearization *l)
 {
@@ -501,7 +503,7 @@ effects_find(linearization *l, const var_id *by, size_t n, const state_space *al
 {
     l->holder = bg_calloc(l->modes.nclusters + 1, sizeof *l->holder);
     parameter_effects(l, by, n, all, held);
-    /* the structure's A has to be the Jacobian: else its derivatives are those of another matrix */
+    /* if the structure's A is not the Jacobian, its derivatives would be those of another matrix */
     if (!l->structure.why && !l->as_equations && l->mismatch < 1e-8)
         structure_effects(l);
     else if (l->switched && l->structure.why)

@@ -8,15 +8,15 @@
 #include "response.h"
 #include "model_graph.h"
 
-enum { HARMONICS = FREQUENCY_SAMPLES / 2, BANDS_MOST = 13 }; /* octaves of so many harmonics */
-/* A harmonic of all inputs that is less than this part of the greatest is rounding. */
+enum { HARMONICS = FREQUENCY_SAMPLES / 2, BANDS_MOST = 13 }; /* number of harmonics; bands are octaves of them */
+/* A harmonic whose inputs are below this share of the greatest is rounding. */
 static const double ROUNDING = 1e-12;
-/* Bands at the ends with less than this part of all activity are not shown. */
+/* Bands at either end with less than this share of the activity are not shown. */
 static const double NOTHING = 1e-6;
 
-/* An input of the linear model: its harmonics, those of its rate being i omega times as large. */
+/* An input of the linear model: its harmonics; those of its rate are i omega times as large. */
 struct drive {
-    double complex *harmonic; /* [HARMONICS], the k-th of k/length */
+    double complex *harmonic; /* [HARMONICS], the k-th at frequency k/length */
     bool of_rate;
 };
 
@@ -28,9 +28,9 @@ struct spectrum {
     double *power; /* [elements] scratch */
 };
 
-/* ---------------------------------------------------------------- what drives */
+/* ---------------------------------------------------------------- excitation */
 
-/* The output that is the first port's effort: behind those of the ports stand the inputs that were opened. */
+/* The output that is the first port's effort: the opened inputs follow the outputs of the ports. */
 static size_t
 first_port(const model_graph *g)
 {
@@ -41,7 +41,8 @@ first_port(const model_graph *g)
     return g->ndeclared - inputs - 2 * g->nports;
 }
 
-/* Which output is what the opening moves, NO_INDEX: it rests, or follows the states, which is no drive. */
+/* The output that records what the opening moves; NO_INDEX: it is constant, or follows the states and drives
+ * nothing. */
 static size_t
 output_of(const model_graph *g, const struct model_opening *o)
 {
@@ -54,7 +55,7 @@ output_of(const model_graph *g, const struct model_opening *o)
     return o->moves ? first_port(g) + 2 * o->port + (g->element[o->element].type == EL_SF) : NO_INDEX;
 }
 
-/* In place; n is a power of two. */
+/* Fast Fourier transform in place; n is a power of two. */
 static void
 transform(double complex *x, size_t n)
 {
@@ -111,7 +112,7 @@ opening_of(const model_graph *g, const char *name, bool *of_rate)
     return NULL;
 }
 
-/* A source that moves by itself though the model has inputs: the linear model moves inputs alone. */
+/* A source that varies by itself although the model has inputs: the linear model has inputs only. */
 static const char *
 left_out(const bg_model *m, const linearization *l)
 {
@@ -148,7 +149,7 @@ find_drives(struct spectrum *s, const sim_result *r)
     return any ? NULL : bg_strdup("no input and no source moves in this experiment");
 }
 
-/* ---------------------------------------------------------------- what follows */
+/* ---------------------------------------------------------------- powers */
 
 /* Mean of |middle + swing cos|. */
 static double
@@ -160,7 +161,7 @@ mean_magnitude(double middle, double swing)
     return 2 / M_PI * (middle * asin(middle / swing) + sqrt((swing - middle) * (swing + middle)));
 }
 
-/* The linear model with efforts and flows of the ports as its outputs. */
+/* The linear model with efforts and flows of the ports as outputs. */
 static state_space
 of_ports(const struct spectrum *s, size_t nports, size_t first)
 {
@@ -176,7 +177,7 @@ of_ports(const struct spectrum *s, size_t nports, size_t first)
     return p;
 }
 
-/* The mean magnitude of each element's power at harmonic k. G: of ports by inputs. */
+/* The mean magnitude of each element's power at harmonic k. G: response of ports to inputs. */
 static void
 find_powers(const struct spectrum *s, size_t k, const double complex *G, size_t ny)
 {
@@ -215,7 +216,7 @@ greatest_drive(const struct spectrum *s, size_t k)
     return top;
 }
 
-/* Bands that have something, from the first to the last such. */
+/* Keeps the bands from the first to the last with any activity. */
 static void
 trim(frequency_table *t)
 {

@@ -1,13 +1,14 @@
-/* frequency.h - activity by frequency: which elements matter at which of the frequencies that a run is driven with
+/* frequency.h - activity by frequency: which elements matter at which of the frequencies that drive a run
  *
- * What acts on the model (inputs, and sources that move by themselves) is decomposed over the run into harmonics of
- * 1/length. For each of them alone the linear model at the start gives the steady state: efforts E and flows F of all
- * ports, complex, and with them an element's power, the sum of Re(E F*)/2 + Re(E F exp(2i w t))/2 over its ports. The
- * mean of its magnitude, times the length of the run, is the element's activity at that frequency. Of a resistor that
- * is R |F|^2/2, of a storage |E F|/pi for each second (Louca 2016 has both for a quarter car).
+ * Inputs, and sources that vary by themselves, are decomposed over the run into harmonics of 1/length. For each
+ * harmonic alone the linear model at the start gives the steady state: complex efforts E and flows F of all ports, and
+ * with them an element's power, the sum of Re(E F*)/2 + Re(E F exp(2i w t))/2 over its ports. The mean of its magnitude
+ * times the length of the run is the element's activity at that frequency. For a resistor it is R |F|^2/2, for a
+ * storage element
+ * E F|/pi, per second (Louca 2016 has both for a quarter car).
  *
- * It is the motion about the operating point that counts, not what rests there; and harmonics act one after another, so
- * that their activities add up to that of a run only where they hardly meet, as in a chirp.
+ * Only the motion about the operating point counts. The harmonics are treated separately, so that their activities add
+ * up to that of a run only where they hardly overlap in time, as in a chirp.
  *
  * units    SI; frequencies in Hz
  */
@@ -24,7 +25,7 @@ typedef struct frequency_table {
     size_t nelements, nbands;
     double *from, *to; /* [nbands] Hz */
     double *activity;  /* [nelements][nbands] J */
-    char *why;         /* there is none: a sentence */
+    char *why;         /* why there is none: a sentence */
 } frequency_table;
 
 /* m: compiled with open inputs and with ports (elaborate.h). l: linearized at the start of the run. r: its outputs at

@@ -7,8 +7,8 @@
 #include "dense.h"
 #include "gramians.h"
 
-#define UNSTABLE 1e-10   /* of the norm: real parts from minus this on are not stable */
-#define TRANSMITTED 1e-8 /* of the product of the norms of what goes in and out */
+#define UNSTABLE 1e-10   /* relative to the norm: a real part above minus this counts as not stable */
+#define TRANSMITTED 1e-8 /* relative to the product of the norms of input and output vectors */
 
 bool
 lyapunov(size_t n, const double *A, const double *Q, bool transposed, double *X)
@@ -190,7 +190,7 @@ difference_of(const state_space *a, const state_space *b)
 
 /* ---------------------------------------------------------------- the stable part */
 
-static _Thread_local double real_limit; /* what LAPACK asks is_stable with */
+static _Thread_local double real_limit; /* read by is_stable, which LAPACK calls */
 
 static lapack_logical
 is_stable(const double *re, const double *im)
@@ -259,7 +259,7 @@ stable_part(const state_space *s, state_space *out, char **why)
                 for (size_t j = 0; j < m; j++)
                     C2[k + s->ny * i] += C[k + s->ny * j] * X[j + m * i] / factor;
             }
-        /* Markov parameters C2 A2^k B2 of the rest: all rounding, or it is transmitted */
+        /* Markov parameters C2 A2^k B2 of the unstable rest: if they are not rounding, it is transmitted */
         for (size_t i = 0; i < rest; i++)
             for (size_t k = 0; k < rest; k++)
                 A2[i + rest * k] = T[m + i + n * (m + k)] / (scale > 0 ? scale : 1);

@@ -8,7 +8,7 @@
 #include "model_graph.h"
 
 #define ROUNDING 1e-10
-#define CANCELS 1e-13 /* of the numbers that a sum is of: it is zero */
+#define CANCELS 1e-13 /* relative to the terms of a sum: the sum counts as zero */
 
 double *
 hamiltonian_energy(const linearization *l)
@@ -30,8 +30,8 @@ hamiltonian_energy(const linearization *l)
     return Q;
 }
 
-/* The least eigenvalue relative to the greatest, in units in which the diagonal is 1 where it is positive: what is
- * small in one domain is not lost beside what is large in another. */
+/* The smallest eigenvalue relative to the greatest, after scaling the diagonal to 1 where it is positive: small values
+ * of one domain are not lost beside large ones of another. */
 static double
 least(size_t n, const double *A)
 {
@@ -54,7 +54,7 @@ least(size_t n, const double *A)
     return result;
 }
 
-/* Is A symmetric but for rounding? Makes it so. */
+/* Makes A symmetric if it is, up to rounding; false if it is not. */
 static bool
 symmetrize(size_t n, double *A)
 {

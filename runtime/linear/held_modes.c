@@ -7,9 +7,9 @@
 #include "dense.h"
 #include "held_modes.h"
 
-#define NULL_VALUE 1e-9 /* of the greatest singular value, rows and columns scaled: null */
-#define NO_SHARE 1e-7   /* of the greatest scale of a state: a vector has no part in E */
-#define AT_ZERO 1e-12   /* of the size of A: the eigenvalue is 0 */
+#define NULL_VALUE 1e-9 /* relative to the greatest singular value, after scaling rows and columns: counts as zero */
+#define NO_SHARE 1e-7   /* relative to the greatest scale of a state: a vector without a part in E */
+#define AT_ZERO 1e-12   /* relative to the size of A: the eigenvalue counts as 0 */
 enum { SCALINGS = 8 };
 
 void
@@ -20,9 +20,9 @@ mode_vectors_free(mode_vectors *v)
     *v = (mode_vectors){ 0 };
 }
 
-/* ---------------------------------------------------------------- z is determined */
+/* ---------------------------------------------------------------- conditions that determine z */
 
-/* The vectors of A, with z = -G x on the right and -w B D^-1 on the left. */
+/* The vectors of A, extended by z = -G x on the right and by -w B D^-1 on the left. */
 static bool
 extend(const linearization *l, const held_space *h, const cluster *c, mode_vectors *v)
 {
@@ -56,9 +56,9 @@ extend(const linearization *l, const held_space *h, const cluster *c, mode_vecto
     return fine;
 }
 
-/* ---------------------------------------------------------------- conditions are constraints */
+/* ---------------------------------------------------------------- conditions that constrain states */
 
-/* Rows and columns multiplied so that the greatest of each is about 1. */
+/* Scales rows and columns so that the greatest entry of each is about 1. */
 static void
 scale(size_t N, double complex *K, double *row, double *column)
 {
@@ -79,7 +79,7 @@ scale(size_t N, double complex *K, double *row, double *column)
         }
 }
 
-/* How many of the last k rows of Q (N by N) differ in what states have of them. */
+/* Rank of the last k rows of Q (N by N), restricted to states. */
 static size_t
 rank_in_states(const held_space *h, size_t k, const double complex *Q)
 {
@@ -100,8 +100,8 @@ rank_in_states(const held_space *h, size_t k, const double complex *Q)
     return rank;
 }
 
-/* Null vectors of J - lambda E into v, as many as it has; *size: the greatest scale of a state; *moving: how many of
- * those on the right differ in states. */
+/* Null vectors of J - lambda E into v; *size: the greatest scale of a state; *moving: rank of the right ones restricted
+ * to states. */
 static bool
 null_vectors(const held_space *h, double complex lambda, mode_vectors *v, double *size, size_t *moving)
 {
@@ -160,8 +160,8 @@ combine(size_t N, size_t k, size_t m, const double complex *in, const double com
     return out;
 }
 
-/* Those combinations of null vectors that have a part in E, scaled against each other; the rest says that something
- * else is not determined, which moves nothing. */
+/* The combinations of null vectors that have a part in E, scaled against each other. The others show that something
+ * else is undetermined, which no perturbation moves. */
 static bool
 pair_up(const held_space *h, double size, mode_vectors *v)
 {
@@ -208,7 +208,7 @@ held_vectors(const linearization *l, const held_space *h, const cluster *c, mode
         v->right = bg_calloc(N * c->n + 1, sizeof *v->right);
         return extend(l, h, c, v);
     }
-    /* constraints make zeros of A that are no eigenvalues here, and may make them defective */
+    /* constraints add zero eigenvalues to A that the pencil lacks, and these may make a cluster at zero defective */
     if (N > HELD_MOST || (c->defective && cabs(c->eigenvalue) > AT_ZERO * l->modes.size))
         return false;
     return null_vectors(h, c->eigenvalue, v, &size, &moving) && pair_up(h, size, v) && v->m == moving &&

@@ -14,16 +14,16 @@
 
 #include "linearize.h"
 
-/* Rows of left and columns of right, of one cluster: [i + n*k], k < m, in the model's order. */
+/* Left vectors as rows and right ones as columns, of one cluster: [i + n*k], k < m, in the model's order. */
 typedef struct mode_vectors {
     size_t n, m;
     double complex *left, *right;
 } mode_vectors;
 void mode_vectors_free(mode_vectors *v);
 
-enum { HELD_MOST = 160 }; /* states and held unknowns up to which null vectors are found */
-/* The vectors of cluster c of l. m may be less than c->n: the other eigenvalues do not move. False: there are none,
- * because the cluster is defective or there are too many unknowns. Call mode_vectors_free in any case. */
+enum { HELD_MOST = 160 }; /* greatest number of states and held unknowns for which null vectors are computed */
+/* The vectors of cluster c of l. m may be less than c->n: the other eigenvalues do not move. False: the cluster is
+ * defective or there are too many unknowns. Call mode_vectors_free in any case. */
 bool held_vectors(const linearization *l, const held_space *h, const cluster *c, mode_vectors *v);
 
 #endif

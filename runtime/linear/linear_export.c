@@ -111,7 +111,7 @@ put_csv(const linear_points *p, FILE *out)
         }
 }
 
-/* ---------------------------------------------------------------- what the other two have in common */
+/* ---------------------------------------------------------------- CSV and MATLAB */
 
 enum { A_, B_, C_, D_, MATRICES };
 static const char *const matrix_name[MATRICES] = { "A", "B", "C", "D" };
@@ -175,7 +175,7 @@ put_script(const linear_points *p, FILE *out)
     for (int which = 0; which < MATRICES; which++) {
         struct matrix first = matrix_of(p, which, 0);
 
-        /* an empty [] would forget its shape */
+        /* MATLAB would lose the shape of an empty [] */
         fprintf(out, "%s = zeros(%zu, %zu, %zu);\n", matrix_name[which], first.rows, first.columns, p->space.n);
         for (size_t k = 0; k < p->space.n && first.rows && first.columns; k++) {
             struct matrix m = matrix_of(p, which, k);
@@ -204,7 +204,7 @@ put_bytes(strbuf *b, uint64_t x, int n)
     }
 }
 
-/* The head of an array. shape: without the parentheses. */
+/* The header of an array. shape: without the parentheses. */
 static void
 put_head(strbuf *b, const char *type, const char *shape)
 {
@@ -247,7 +247,7 @@ put_matrices(strbuf *b, const linear_points *p, int which)
     free(shape);
 }
 
-/* Characters of a UTF-8 text, into `to` where there is one. */
+/* Decodes the characters of a UTF-8 text into `to` (may be NULL); returns their number. */
 static size_t
 characters(const char *s, uint32_t *to)
 {
@@ -266,7 +266,7 @@ characters(const char *s, uint32_t *to)
     return n;
 }
 
-/* An array of texts: all as long as the longest, in UTF-32. */
+/* An array of texts in UTF-32, all padded to the longest. */
 static void
 put_names(strbuf *b, const struct names *list)
 {
@@ -314,14 +314,14 @@ struct archive {
     bool full;
 };
 
-/* What the head of a file and its line in the directory share. */
+/* The fields that a file's header and its entry in the directory share. */
 static void
 put_entry(strbuf *b, const strbuf *data, size_t name)
 {
     put_bytes(b, 20, 2); /* version needed: 2.0 */
     put_bytes(b, 0, 2);  /* flags */
     put_bytes(b, 0, 2);  /* stored */
-    put_bytes(b, 0, 2);  /* time and date: the first there are, so that equal models are equal files */
+    put_bytes(b, 0, 2);  /* the earliest time and date, so that equal models give equal files */
     put_bytes(b, 0x21, 2);
     put_bytes(b, crc32_of(data->at, data->n), 4);
     put_bytes(b, data->n, 4);
@@ -330,7 +330,7 @@ put_entry(strbuf *b, const strbuf *data, size_t name)
     put_bytes(b, 0, 2); /* nothing extra */
 }
 
-/* Takes the data. */
+/* Takes over the data. */
 static void
 add_file(struct archive *a, const char *name, strbuf *data)
 {

@@ -1,8 +1,9 @@
-/* linear_export.h - the matrices of linear models for other programs
+/* linear_export.h - exports the matrices of linear models for other programs
  *
- * .csv   [A B; C D] with the names of rows and columns, a block for each operating point, its time in the first column
- * .m     a script for MATLAB and Octave: names, time, A, B, C, D (of several points A(:,:,k) and so on)
- * .npz   arrays for NumPy: the same names; matrices n by m, of several points k by n by m
+ * .csv   [A B; C D] with names of rows and columns, one block for each operating point, with its time in the first
+ *        column
+ * .m     a script for MATLAB and Octave: names, time, A, B, C, D (with several points A(:,:,k) and so on)
+ * .npz   arrays for NumPy with the same names: n by m, or with k points k by n by m
  *
  * units  SI
  */
@@ -13,7 +14,7 @@
 
 #include "linearize.h"
 
-/* Linear models of one model, one for each point; copied, names are the model's. */
+/* Linear models of one model, one for each point. They are copied; names belong to the model. */
 typedef struct linear_points {
     size_t n, nu, ny;
     const char **state, **input, **output;
@@ -21,11 +22,11 @@ typedef struct linear_points {
     VEC(state_space) space;
 } linear_points;
 
-bool linear_export_known(const char *path); /* by its suffix */
-/* False: *why (free it), with l's inputs not those of the points before. */
+bool linear_export_known(const char *path); /* decides by the suffix */
+/* False: l's inputs are not those of the points before, *why (free() it). */
 bool linear_points_add(linear_points *p, const linearization *l, char **why);
 void linear_points_free(linear_points *p);
-/* Into an open file; its errors stay with the file. False: *why (free it), too much for the format. */
+/* Writes into an open file; errors of the file stay with it. False: too large for the format, *why (free() it). */
 bool linear_export(const linear_points *p, const char *path, FILE *out, char **why);
 
 #endif

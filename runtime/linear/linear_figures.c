@@ -25,7 +25,7 @@ typedef struct curve {
     size_t input, output;
 } curve;
 
-/* The pairs that are drawn. */
+/* The pairs to draw. */
 static size_t
 curves_of(const linearization *l, const figure_choice *c, curve *to)
 {
@@ -60,7 +60,7 @@ put_title(strbuf *b, const linearization *l, const figure_choice *c, const curve
     free(text);
 }
 
-/* One panel: column `first`, step by curve, of the systems' data blocks, with titles or without. */
+/* One panel: column `first` and then every `step` of the systems' data blocks, with or without titles. */
 static void
 put_curves(strbuf *b, const linearization *l, const figure_choice *c, const curve *x, size_t n, size_t first,
            size_t step, bool titles)
@@ -105,7 +105,7 @@ put_figure_head(strbuf *b, const linearization *l, const char *what, const char 
     free(title);
 }
 
-/* Two decades around what moves; where nothing does, two around 1. */
+/* Two decades around the eigenvalues; two around 1 where all are zero. */
 static void
 frequency_range(const linearization *l, double *from, double *to)
 {
@@ -125,7 +125,7 @@ frequency_range(const linearization *l, double *from, double *to)
     *to = pow(10, ceil(log10(*to)) + 1);
 }
 
-/* Frequency, then for each curve the magnitude in dB and the phase in degrees, without jumps. */
+/* Frequency, then for each curve the magnitude in dB and the phase in degrees, unwrapped. */
 static bool
 put_frequency_data(strbuf *b, const state_space *s, size_t k, const curve *x, size_t n, double from, double to)
 {
@@ -189,8 +189,8 @@ draw_bode(const linearization *l, const figure_choice *c, const char *path, char
     return fine;
 }
 
-/* How long steps are looked at: until the slowest decaying mode has, or ten periods; of what grows three times its
- * growth. */
+/* Time range of step responses: until the slowest decaying mode has decayed, or ten periods; for a growing mode three
+ * times its growth time. */
 static double
 time_range(const linearization *l)
 {
@@ -276,7 +276,7 @@ relative_effect(const linearization *l, size_t p, size_t mode)
     return x <= 1e-12 * l->modes.size ? 0 : x; /* NAN stays */
 }
 
-/* The parameter that affects a mode most; nparameters: none does. */
+/* The parameter with the greatest effect on a mode; nparameters: there is none. */
 static size_t
 strongest(const linearization *l, size_t mode, double *size)
 {
@@ -316,7 +316,7 @@ draw_poles(const linearization *l, const char *path, char **why)
 
         count[strongest(l, i, &size)]++;
     }
-    /* colours for those that are strongest for most modes */
+    /* colours for the parameters that are strongest for most modes */
     for (; n < NAMED_MOST - 1; n++) {
         size_t best = np;
 
@@ -328,7 +328,7 @@ draw_poles(const linearization *l, const char *path, char **why)
         named[n] = best;
         count[best] = 0;
     }
-    for (size_t k = 0; k <= n + 1; k++) { /* named, others, none */
+    for (size_t k = 0; k <= n + 1; k++) { /* named parameters, others, none */
         strbuf_printf(&b, "$group%zu << EOD\n", k);
         for (size_t i = 0; i < l->modes.count; i++) {
             double size;
@@ -368,7 +368,7 @@ draw_poles(const linearization *l, const char *path, char **why)
     return fine;
 }
 
-/* Modes that are drawn: of pairs the one above, no zeros. */
+/* The modes to draw: one of each pair, without zeros. */
 static size_t
 modes_drawn(const linearization *l, size_t *to)
 {
@@ -393,7 +393,7 @@ falling(const void *a, const void *b)
     return x->size != y->size ? (x->size < y->size) - (x->size > y->size) : (x->p > y->p) - (x->p < y->p);
 }
 
-/* The parameters that matter most to any mode, at most ROWS_MOST, in the order of the text. */
+/* The parameters with the greatest effect on any mode, at most ROWS_MOST, in the order of the text. */
 static size_t
 parameters_drawn(const linearization *l, const size_t *mode, size_t nmodes, size_t *to)
 {

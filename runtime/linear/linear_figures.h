@@ -1,15 +1,15 @@
-/* linear_figures.h - linear models drawn: frequency and step responses, eigenvalues, effects
+/* linear_figures.h - figures of linear models: frequency and step responses, eigenvalues, effects
  *
  * Effects are relative to the parameter: |parameter * d(eigenvalue)/d(parameter)|.
  *
- * errors   false: *why (free it), and the file is as it was
+ * errors   false: *why (free() it), and the file is unchanged
  */
 #ifndef BG_LINEAR_FIGURES_H
 #define BG_LINEAR_FIGURES_H
 
 #include "linearize.h"
 
-/* Systems with the inputs and outputs of l that are drawn over it, dashed. */
+/* Systems with the inputs and outputs of l, drawn dashed over it. */
 typedef struct overlay {
     const char *name;
     state_space space;
@@ -17,7 +17,7 @@ typedef struct overlay {
 typedef VEC(overlay) overlays;
 void overlays_free(overlays *o);
 
-/* Which pairs: ntransfer of input and output, 0: all. */
+/* The pairs to draw: ntransfer pairs of input and output; 0: all. */
 typedef struct figure_choice {
     size_t ntransfer;
     const size_t (*transfer)[2];

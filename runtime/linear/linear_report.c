@@ -11,16 +11,16 @@
 
 enum {
     CONDITIONS_SHOWN = 12,
-    TEXT_MOST = 12, /* states up to which matrices are printed for people */
+    TEXT_MOST = 12, /* greatest number of states for which matrices are printed for people */
     NORMS_MOST = 300
-}; /* and norms are found unasked */
+}; /* and norms are computed without being asked for */
 
 /* ---------------------------------------------------------------- JSON */
 
 static void
 number_or_null(json *j, double x)
 {
-    json_number(j, x == 0 ? 0 : x); /* no minus zero */
+    json_number(j, x == 0 ? 0 : x); /* avoids minus zero */
 }
 
 static void
@@ -170,7 +170,7 @@ vectors_json(json *j, const char *key, size_t rows, size_t columns, const double
     json_close(j, ']');
 }
 
-/* How much state k takes part in mode i. */
+/* Participation of state k in mode i. */
 static double complex
 participation(const modes *m, size_t i, size_t k)
 {
@@ -249,7 +249,7 @@ combination_json(json *j, const linearization *l, size_t k)
     json_close(j, '}');
 }
 
-/* What nothing changes; apart from it what inputs, or a rate that is there without them, change. */
+/* Conserved quantities; separately those that inputs, or rates without inputs, change. */
 static void
 conserved_json(json *j, const linearization *l)
 {
@@ -421,7 +421,7 @@ norms_json(const linearization *l, const linear_view *v, json *j)
     yardstick_free(&own);
 }
 
-/* Which branches the matrices are those of: conditions as they are at the point, where they are read. */
+/* The branches of conditions to which the matrices belong: those at the operating point, where they are read. */
 static bool
 is_condition(const struct model_mode *m)
 {
@@ -626,7 +626,7 @@ matrix_text(const char *name, size_t rows, size_t columns, const double *A, FILE
     table_print(&t, out, "  ");
 }
 
-/* A table of effects relative to the parameter: parameter * dlambda/dparameter, of the modes. */
+/* A table of effects relative to the parameter: parameter * dlambda/dparameter, for the modes. */
 static void
 effect_table_text(const linearization *l, const double complex *at, const size_t *mode, size_t shown, FILE *out)
 {
@@ -651,7 +651,7 @@ effect_table_text(const linearization *l, const double complex *at, const size_t
     table_print(&t, out, "  ");
 }
 
-/* Does it matter that the equilibrium moves? */
+/* Does it make a difference that the equilibrium moves? */
 static bool
 totals_differ(const effect_table *e, size_t count, double size)
 {
@@ -661,7 +661,7 @@ totals_differ(const effect_table *e, size_t count, double size)
     return false;
 }
 
-/* Of modes with Im >= 0. */
+/* For modes with Im >= 0. */
 static void
 effects_text(const linearization *l, FILE *out)
 {

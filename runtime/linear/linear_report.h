@@ -1,6 +1,6 @@
-/* linear_report.h - linear models as JSON and as text for people
+/* linear_report.h - prints linear models as JSON and as text for people
  *
- * JSON: matrices are arrays of rows in SI units; eigenvalues as [re, im]; a number that there is not is null.
+ * JSON: matrices are arrays of rows in SI units; eigenvalues are [re, im]; a number that does not exist is null.
  */
 #ifndef BG_LINEAR_REPORT_H
 #define BG_LINEAR_REPORT_H
@@ -13,7 +13,7 @@
 #include "transfer.h"
 #include "yardstick.h"
 
-/* What is asked for beside the model itself. */
+/* What is shown besides the model itself. */
 typedef struct linear_view {
     const char *experiment;
     size_t ntransfer;

@@ -11,10 +11,10 @@
 #include "linearize.h"
 #include "model_graph.h"
 
-#define CLEAN 1e-7      /* coefficients of what is conserved, the greatest being 1 */
-#define ONE_MATRIX 1e-9 /* of a row: the two ways give one matrix */
-#define ROUNDING 1e-14  /* of a matrix */
-#define RESTS 1e-7      /* of the terms of a rate: nothing moves */
+#define CLEAN 1e-7      /* coefficients of conserved combinations below this are set to zero, the greatest being 1 */
+#define ONE_MATRIX 1e-9 /* relative to a row: both ways give the same matrix */
+#define ROUNDING 1e-14  /* relative to a matrix */
+#define RESTS 1e-7      /* relative to the terms of a rate: the rate counts as zero */
 
 const char *
 linear_state_name(const linearization *l, size_t i)
@@ -45,7 +45,7 @@ mode_residue(const linearization *l, size_t i, size_t input, size_t output)
     return c * b;
 }
 
-/* Is it a spring? A domain whose effort is a force or a torque says so; else a law that is written as 1/k. */
+/* Is it a spring? Its domain tells, if its effort is a force or a torque; otherwise a law written as 1/k. */
 const char *
 linear_storage_parameter(const linearization *l, size_t i)
 {
@@ -75,7 +75,7 @@ compare_place(const void *a, const void *b)
     return (x->var > y->var) - (x->var < y->var);
 }
 
-/* Elements in the order of the text, then what else is a state. */
+/* Orders the states: elements in the order of the text, then the others. */
 static void
 find_order(linearization *l, size_t n)
 {
@@ -96,13 +96,13 @@ find_order(linearization *l, size_t n)
 
 /* ---------------------------------------------------------------- A, B, C, D */
 
-/* Columns of the partial derivatives: parameters, then what acts from outside and its rates. */
+/* Columns of the partial derivatives: parameters, then inputs with their rates. */
 struct columns_of {
     var_id *by;
-    size_t n, nparameters, first; /* column of the first that acts from outside */
+    size_t n, nparameters, first; /* first: column of the first input */
 };
 
-/* sparse: parameters are listed, but have no columns. */
+/* sparse: parameters are listed, but get no columns. */
 static void
 list_columns(const linearization *l, struct columns_of *c)
 {
@@ -148,7 +148,7 @@ copy_column(linearization *l, const state_space *all, size_t from)
         l->space.D[i + all->ny * to] = all->D[i + all->ny * from];
 }
 
-/* From the model's order into the one here; the columns of inputs are picked. */
+/* Copies from the model's order into the order used here; picks the columns of inputs. */
 static void
 pick(linearization *l, const state_space *all, const struct columns_of *c)
 {
@@ -177,7 +177,7 @@ pick(linearization *l, const state_space *all, const struct columns_of *c)
 
         if (declared != (o->element == NONE))
             continue;
-        /* of an input that only its rate is read of, the rate alone */
+        /* an input of which only the rate is read gets only the column of its rate */
         if (!column_is_zero(all, column) || column_is_zero(all, column + 1)) {
             vec_push(&l->input, ((linear_input){ o->name, o->unit, o->element }));
             copy_column(l, all, column);
@@ -189,9 +189,9 @@ pick(linearization *l, const state_space *all, const struct columns_of *c)
     }
 }
 
-/* ---------------------------------------------------------------- the two ways compared */
+/* ---------------------------------------------------------------- comparison of structure and equations */
 
-/* Two rows, one of each way; what is rounding beside the whole matrix is no difference. */
+/* Difference of two rows, one of each; differences below the rounding of the whole matrix do not count. */
 static double
 row_mismatch(const double *one, const double *other, size_t n, double rounding)
 {
@@ -204,7 +204,7 @@ row_mismatch(const double *one, const double *other, size_t n, double rounding)
     return worst <= rounding ? 0 : worst / size;
 }
 
-/* Relative to each row, states scaled against each other as balancing scales them. */
+/* Relative to each row, with states scaled as balancing scales them. */
 static void
 compare_ways(linearization *l, const state_space *all, const struct columns_of *c)
 {
@@ -243,9 +243,9 @@ compare_ways(linearization *l, const state_space *all, const struct columns_of *
     free(other);
 }
 
-/* ---------------------------------------------------------------- what is conserved */
+/* ---------------------------------------------------------------- conserved quantities */
 
-/* How the k-th of what no state changes is changed by what is given by states [n]; rounding is 0. */
+/* The change of the k-th conserved combination by given changes of the states [n]; rounding gives 0. */
 static double
 feed(const linearization *l, size_t k, const double *by)
 {
@@ -275,8 +275,8 @@ linear_is_integrator(const linearization *l, size_t k)
     return found;
 }
 
-/* Of combinations that one input changes all but one are put together so that it does not: what nothing changes is then
- * told from integrators. */
+/* Combines the conserved combinations so that each input changes only one of them: this separates integrators from
+ * combinations that nothing changes. */
 static void
 part_integrators(linearization *l)
 {
@@ -306,7 +306,7 @@ part_integrators(linearization *l)
     free(taken);
 }
 
-/* The left null space of A in reduced echelon form: each is one state and others that were taken for it. */
+/* The left null space of A in reduced echelon form: each row has one state that the others lack. */
 static void
 find_conserved(linearization *l)
 {
@@ -317,7 +317,7 @@ find_conserved(linearization *l)
            *scale = bg_calloc(n + 1, sizeof *scale);
     lapack_int low, high;
 
-    /* states are scaled against each other: what one is measured in is no matter */
+    /* scales states against each other, so that units do not matter */
     memcpy(balanced, l->space.A, n * n * sizeof *balanced);
     if (n)
         LAPACKE_dgebal(LAPACK_COL_MAJOR, 'S', (lapack_int)n, balanced, (lapack_int)n, &low, &high, scale);
@@ -331,7 +331,7 @@ find_conserved(linearization *l)
         for (size_t k = 0; k < l->nconserved; k++)
             for (size_t i = 0; i < n; i++)
                 l->conserved[k * n + i] = V[rank + k + n * i] / scale[i];
-        /* Gauss-Jordan, the last states first: those are said by the earlier ones */
+        /* Gauss-Jordan elimination, last states first, so that later states are expressed by earlier ones */
         for (size_t k = 0; k < l->nconserved; k++) {
             size_t at = n, with = k;
             double best = 0;
@@ -374,7 +374,7 @@ find_conserved(linearization *l)
 
 /* ---------------------------------------------------------------- some eigenvalues of large models */
 
-/* Rows in the order here. */
+/* Brings the rows into the order used here. */
 static void
 permute_rows(const linearization *l, modes *m)
 {
@@ -403,9 +403,9 @@ find_some(linearization *l, const sparse_jacobian *A, mode_request which)
         permute_rows(l, &l->modes);
 }
 
-/* ---------------------------------------------------------------- the whole */
+/* ---------------------------------------------------------------- the complete linearization */
 
-/* size: [n] what the greatest term of each rate is made of, in the order here. */
+/* size: [n] the magnitude of the greatest term of each rate, in the order used here. */
 static bool
 at_rest(linearization *l, const double *size)
 {
@@ -435,7 +435,7 @@ size_terms(const linearization *l, const sparse_jacobian *A, double *size)
     free(row_of);
 }
 
-/* Does A stay as it is when the states move a little, along mixed directions? */
+/* Does A stay the same when the states move a little, in mixed directions? */
 static bool
 bends_nowhere(bg_model *m, double t, const double *x)
 {
@@ -473,7 +473,7 @@ linear_everywhere(bg_model *m, double t, const double *x)
     return fine;
 }
 
-/* All that needs A as a whole. held: of ideal switches, NULL: none are in it. */
+/* Computes everything that needs A as a whole. held: for ideal switches; NULL: there are none. */
 static void
 find_all(linearization *l, double t, const double *x, const state_space *all, const struct columns_of *c,
          const held_space *held)

@@ -1,8 +1,8 @@
-/* linearize.h - the linear model at an operating point and all that follows from it alone
+/* linearize.h - the linear model at an operating point, and the results that follow from it alone
  *
- * states   in the order of the text (elements, then integrals), not the model's own
+ * states   in the order of the text (elements, then integrals), which may differ from the model's order
  * inputs   the inputs of the text; where there are none, its sources. An input whose rate the equations read has a
- *          column of its own, der(name)
+ *          second column, der(name)
  * outputs  those of the text
  * units    SI
  */
@@ -17,11 +17,11 @@ typedef struct linear_input {
     const char *name;
     const unit *unit;
     uint32_t element;
-} linear_input; /* element: of a source, else NONE */
+} linear_input; /* element: that of a source, else NONE */
 
-/* How each eigenvalue moves with each of some parameters: [parameter][eigenvalue]. NAN: there is no such number (a
- * defective cluster splits like a root; the equilibrium does not move smoothly). Of a cluster: of a simple basis the
- * moves in falling size, of a defective one each along the chain where no parameter splits it, else their mean. */
+/* Derivatives of the eigenvalues by some parameters: [parameter][eigenvalue]. NAN: there is none (a defective cluster
+ * splits like a root; the equilibrium is not differentiable). For a cluster with a full basis the derivatives are in
+ * descending magnitude; for a defective one along its chain where no parameter splits it, else their mean. */
 typedef struct effect_table {
     size_t nparameters;
     const char **parameter;
@@ -34,63 +34,69 @@ typedef struct effect_table {
 typedef struct linearization {
     bg_model *model;
     double time;
-    bool equilibrium; /* nothing moves there, but for integrals that only outputs read */
-    double *x, *rate; /* [n] in the order here */
-    size_t *order;    /* [n] number in the model */
+    bool equilibrium; /* all rates are zero, except those of integrals that only outputs read */
+    double *x, *rate; /* [n] in the order used here */
+    size_t *order;    /* [n] number of the state in the model */
     VEC(linear_input) input;
     state_space space;
     structure structure; /* structure.why: there is none */
-    bool as_equations;   /* dependent storage is taken as the equations have it: no E of single stores */
-    double mismatch; /* between A and B of the structure and those of the equations, relative to each row; NAN without a
-                        structure */
+    /* dependent storage is taken from the model's equations: there is no E of single storage elements */
+    bool as_equations;
+    /* difference between A and B from the structure and from the equations, relative to each row; NAN without a
+     * structure */
+    double mismatch;
     modes modes;
-    bool modes_known; /* false: they did not converge */
-    bool switched;    /* ideal switches are in it: the matrices are those of the modes as they are; no structure where
-                         they constrain states, but E of elements */
-    bool sparse;      /* only some eigenvalues are known, A is not, nor what needs all of it */
-    char *few;        /* why none is known of a sparse one */
+    bool modes_known; /* false: the eigenvalue iteration did not converge */
+    /* the model has ideal switches: the matrices are those of the present modes; there is no structure where they
+     * constrain states, but E of elements */
+    bool switched;
+    bool sparse; /* large model: only some eigenvalues are known; A, and results that need all of A, are not */
+    char *few;   /* why no eigenvalues of a large model are known */
     effect_table effect;
-    bool *holder; /* [nclusters] some parameter splits it like a root */
-    /* |dlambda/ds|, |dlambda/dl|: [eigenvalue + n*element], where all eigenvalues are known; by the physical parameter;
-     * relative. NULL: none; NAN: of an eigenvalue that has no vectors, where ideal switches constrain states */
+    bool *holder; /* [nclusters] some parameter splits the cluster like a root */
+    /* |dlambda/ds|, |dlambda/dl|: [eigenvalue + n*element], if all eigenvalues are known; by the physical parameter;
+     * relative. NULL: not computed; NAN: for an eigenvalue without vectors, where ideal switches constrain states */
     double *E_IC, *E_R, *E_IC_physical, *E_R_physical, *E_IC_relative, *E_R_relative;
     double *E_D; /* of dependent storage, as E_IC */
     double *conserved;
-    size_t nconserved; /* [n] each: combinations of states that no state changes (inputs may: linear_is_integrator) */
-    char *why;         /* it could not be done: a sentence */
+    /* [n] each: combinations of states whose rates depend on no state (inputs may change them: linear_is_integrator) */
+    size_t nconserved;
+    char *why; /* why there is no linear model: a sentence */
 } linearization;
 
 enum {
-    DENSE_MOST = 1500, /* states up to which all eigenvalues are found, by the QR algorithm */
+    DENSE_MOST = 1500, /* greatest number of states for which all eigenvalues are computed, by the QR algorithm */
     SPARSE_COUNT = 12
-}; /* eigenvalues that are found where there are more, unless told otherwise */
-/* Which eigenvalues to find. count 0: all if A may be dense, else SPARSE_COUNT. */
+}; /* number of eigenvalues computed for larger models, unless another is asked for */
+/* The eigenvalues to compute. count 0: all if A may be dense, else SPARSE_COUNT. */
 typedef struct mode_request {
     size_t count;
     double complex near;
 } mode_request;
 
-/* m: compiled with open inputs and sources, its modes those at (t, x). False: l->why. linearization_free it in any
- * case, before the model. */
-/* Is A the same for all states? Points beside x are looked at, too: a cubic spring has no curvature at rest. */
+/* m: compiled with open inputs and sources; its modes belong to (t, x). False: l->why. Call linearization_free in any
+ * case, before the model is freed. */
+/* Is A the same for all states? Points near x are checked too: a cubic spring has zero curvature at rest. */
 bool linear_everywhere(bg_model *m, double t, const double *x);
 bool linearize_at(bg_model *m, double t, const double *x, linearization *l);
 bool linearize_some(bg_model *m, double t, const double *x, mode_request which, linearization *l);
 void linearization_free(linearization *l);
-double *linearization_states(const linearization *l); /* at its point, in the model's order; free it */
+/* states at the operating point in the model's order; free() it */
+double *linearization_states(const linearization *l);
 
-/* What mode i carries from an input to an output: (C u)(w B). */
+/* The residue of mode i from an input to an output: (C u)(w B). */
 double complex mode_residue(const linearization *l, size_t i, size_t input, size_t output);
 
-/* Does input u change the k-th of what no state changes? Does that change at all, by an input or at the point as it is?
- * What does not is redundant. */
+/* linear_fed_by: does the input change the k-th conserved combination? linear_is_integrator: does anything change it,
+ * an input or the rates at the point? If not, it is redundant. */
 bool linear_fed_by(const linearization *l, size_t k, size_t input);
 bool linear_is_integrator(const linearization *l, size_t k);
 
 const char *linear_state_name(const linearization *l, size_t i);
 const char *linear_storage_name(const linearization *l, size_t i);
 const char *linear_dissipator_name(const linearization *l, size_t i);
-/* What the physical parameter of a storage is: "k" of a spring (stiffness), else "C" or "I"; of a dissipator "R". */
+/* The name of a storage element's physical parameter: "k" of a spring (stiffness), else "C" or "I"; of a dissipator
+ * "R". */
 const char *linear_storage_parameter(const linearization *l, size_t i);
 
 #endif

@@ -9,9 +9,9 @@
 #include "norms.h"
 #include "response.h"
 
-#define ON_AXIS 1e-9                 /* of an eigenvalue: its real part is zero */
-#define REFLECTS_MORE 1e-9           /* beyond 1: of a scattering form at a frequency, beyond rounding */
-#define ROUNDING (100 * DBL_EPSILON) /* what the QR algorithm does to a matrix, of its norm */
+#define ON_AXIS 1e-9       /* relative to an eigenvalue: its real part counts as zero */
+#define REFLECTS_MORE 1e-9 /* above 1: excess of a scattering form at a frequency that is more than rounding */
+#define ROUNDING (100 * DBL_EPSILON) /* rounding error of the QR algorithm, relative to the norm of the matrix */
 
 static int
 compare_double(const void *a, const void *b)
@@ -49,8 +49,8 @@ axis_eigenvalues(size_t m, double *H, double *omega)
     return fine ? count : SIZE_MAX;
 }
 
-/* Frequencies at which a singular value of the response may be gamma, ascending; how many, or SIZE_MAX where it cannot
- * be told. */
+/* Frequencies at which a singular value of the response may be gamma, ascending; returns their number, SIZE_MAX if it
+ * cannot be determined. */
 static size_t
 crossings(const state_space *s, double gamma, double *omega)
 {
@@ -74,7 +74,7 @@ crossings(const state_space *s, double gamma, double *omega)
     fine = fine && dense_solve(nu, copy, n, RB); /* R^-1 B^T */
     memcpy(F, s->A, n * n * sizeof *F);
     dense_multiply(n, nu, n, 1, s->B, DC, 1, F);
-    dense_multiply(n, nu, n, gamma, s->B, RB, 0, G); /* scaled by gamma: both blocks are of one size */
+    dense_multiply(n, nu, n, gamma, s->B, RB, 0, G); /* scaled by gamma, so that both blocks have the same size */
     memcpy(DDC, s->C, ny * n * sizeof *DDC);
     dense_multiply(ny, nu, n, 1, s->D, DC, 1, DDC);
     dense_multiply(n, ny, n, -1 / gamma, CT, DDC, 0, K);
@@ -104,7 +104,7 @@ raise_bound(responder *r, double omega, struct norm_bounds *b)
     }
 }
 
-/* The response at its eigenvalues' frequencies: where a peak may be. False: not stable. */
+/* The response at the frequencies of its eigenvalues, where peaks may be. False: not stable. */
 static bool
 first_bound(const state_space *s, responder *r, struct norm_bounds *b)
 {
@@ -142,7 +142,7 @@ hinf_norm(const state_space *s, double tolerance, struct norm_bounds *out)
 
     *out = (struct norm_bounds){ 0, 0, 0 };
     fine = r && first_bound(s, r, out);
-    if (out->lower == 0) /* at more frequencies than a numerator has zeros: nothing is transmitted */
+    if (out->lower == 0) /* zero at more frequencies than a numerator has zeros: nothing is transmitted */
         proved = true;
     for (int round = 0; round < 100 && fine && !proved; round++) {
         double gamma = (1 + margin) * out->lower, before = out->lower;
@@ -158,7 +158,8 @@ hinf_norm(const state_space *s, double tolerance, struct norm_bounds *out)
             raise_bound(r, (omega[i] + omega[i + 1]) / 2, out);
         for (size_t i = 0; i < count && fine && !proved; i++)
             raise_bound(r, omega[i], out);
-        if (out->lower <= (1 + margin / 4) * before) /* crossings that may be rounding's: farther off it can be told */
+        /* crossings that may be due to rounding: a larger margin decides */
+        if (out->lower <= (1 + margin / 4) * before)
             margin *= 4;
     }
     free(omega);

@@ -12,7 +12,7 @@ struct responder {
     double complex *M, *X, *G; /* s I - A by rows; (s I - A)^-1 B; a response */
 };
 
-/* Rows of B and columns of C in the coordinates in which A is balanced. */
+/* Transforms rows of B and columns of C to the balanced coordinates. */
 static void
 scale_ports(state_space *s, const double *scale)
 {
@@ -82,7 +82,7 @@ responder_free(responder *r)
     free(r);
 }
 
-/* X (n by nu by columns) = M^-1 X, M upper Hessenberg by rows: Gauss with the one row below as the other pivot. */
+/* X (n by nu by columns) = M^-1 X, M upper Hessenberg by rows: Gaussian elimination, pivoting between two rows. */
 static bool
 hessenberg_solve(size_t n, double complex *M, size_t nu, double complex *X)
 {

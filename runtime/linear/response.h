@@ -1,8 +1,8 @@
-/* response.h - the frequency response of linear systems, many frequencies of one system
+/* response.h - the frequency response of a linear system at many frequencies
  *
- * The system is balanced and brought to Hessenberg form once; each frequency then costs n^2.
+ * The system is balanced and reduced to Hessenberg form once; each frequency then costs n^2.
  *
- * units    omega in rad/s; shapes as state_space.h
+ * units    omega in rad/s; shapes as in state_space.h
  */
 #ifndef BG_RESPONSE_H
 #define BG_RESPONSE_H
@@ -18,9 +18,9 @@ responder *responder_new(const state_space *s);
 void responder_free(responder *r);
 /* G(i omega), ny by nu by columns; omega may be infinite. False: i omega is an eigenvalue. */
 bool response_at(responder *r, double omega, double complex *G);
-/* The same at any point of the complex plane. */
+/* The response at any point of the complex plane. */
 bool transfer_at(responder *r, double complex at, double complex *G);
-/* Its greatest singular value at i omega; infinite at an eigenvalue. */
+/* Greatest singular value of the response at i omega; infinite at an eigenvalue. */
 double response_norm(responder *r, double omega);
 
 #endif

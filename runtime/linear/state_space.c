@@ -8,10 +8,10 @@
 #include "factor.h"
 #include "state_space.h"
 
-#define NEARLY_UNIT 0.1 /* entries: certainly not singular for that */
-#define SAME 1e-9       /* relative: two ways give one number */
-#define CANCELLED 2e-15 /* of the terms of a sum: rounding */
-enum { ORDERS = 3 };    /* of a condition: its value and two derivatives in time */
+#define NEARLY_UNIT 0.1 /* entries: far enough below 1 that the matrix is certainly regular */
+#define SAME 1e-9       /* relative: both ways give the same number */
+#define CANCELLED 2e-15 /* relative to the terms of a sum: rounding */
+enum { ORDERS = 3 };    /* of a condition: its value and two time derivatives */
 
 state_space
 state_space_new(size_t n, size_t nu, size_t ny)
@@ -47,7 +47,7 @@ state_space_free(state_space *s)
     *s = (state_space){ 0 };
 }
 
-/* The kept variables' own part of the matrix: the columns and rows nx .. nx+nz. */
+/* The part of the matrix for kept variables: columns and rows nx .. nx+nz. */
 struct inner {
     size_t nx, nz;
     int64_t *column, *row;
@@ -91,8 +91,8 @@ inner_close(struct inner *g)
     free(g->value);
 }
 
-/* One column of A and C, or of B and D: what the rows of states and outputs say, and what the kept variables add, which
- * follow by z. */
+/* One column of A and C, or of B and D: the entries of states and outputs, plus the effect of the kept variables, which
+ * are solved for in z. */
 static bool
 fill_column(struct model_pattern p, const double *value, struct inner *g, size_t c, size_t ny, double *z, double *state,
             double *output)
@@ -129,7 +129,7 @@ fill_column(struct model_pattern p, const double *value, struct inner *g, size_t
     return true;
 }
 
-/* Rows and columns of states and kept variables. */
+/* Copies the rows and columns of states and kept variables. */
 static void
 take_sparse(struct model_pattern j, size_t nz, const double *value, sparse_jacobian *A)
 {
@@ -148,7 +148,7 @@ take_sparse(struct model_pattern j, size_t nz, const double *value, sparse_jacob
     }
 }
 
-/* sparse: A goes there, not into s. */
+/* sparse: A goes there instead of into s. */
 static enum space_result
 matrices_at(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x, state_space *s,
             sparse_jacobian *sparse)
@@ -207,7 +207,8 @@ state_space_sparse(bg_model *m, partials *p, size_t nu, size_t ny, double t, con
     return matrices_at(m, p, nu, ny, t, x, s, A);
 }
 
-/* Columns of (conditions by something): what it does to the held unknowns, into the rows of G (nw by columns). */
+/* From columns of the conditions' derivatives by something, its effect on the held unknowns, into the rows of G (nw by
+ * columns). */
 static bool
 held_by(bg_model *m, size_t nw, size_t first, size_t rows, const double *C, size_t columns, double *G)
 {
@@ -218,7 +219,7 @@ held_by(bg_model *m, size_t nw, size_t first, size_t rows, const double *C, size
     return fine;
 }
 
-/* M (rows by columns, of leading dimension lead) -= left (rows by k) G (k by columns); what cancels is zero. */
+/* M (rows by columns, leading dimension lead) -= left (rows by k) G (k by columns); cancelled entries become zero. */
 static void
 subtract_product(size_t rows, size_t lead, const double *left, size_t left_lead, size_t k, const double *G,
                  size_t columns, double *M)
@@ -246,8 +247,8 @@ held_space_free(held_space *h)
     *h = (held_space){ 0 };
 }
 
-/* G = W^-1 G. W is the unit matrix but for laws that are not linear in what is held, and for unknowns of which sums
- * alone are determined, as of parallel switches: those share evenly. */
+/* G = W^-1 G. W is the unit matrix except for laws that are not linear in what is held, and for unknowns of which only
+ * sums are determined, as of parallel switches: those share equally. */
 static bool
 solve_shared(size_t nw, double *W, size_t columns, double *G)
 {
@@ -266,7 +267,7 @@ solve_shared(size_t nw, double *W, size_t columns, double *G)
     return fine;
 }
 
-/* Does r alone, and for all states, give what the elimination gave? */
+/* Does r alone determine z, for all states, with the result of the elimination? */
 static bool
 is_regular(const held_space *h)
 {
@@ -295,7 +296,7 @@ is_regular(const held_space *h)
     return fine;
 }
 
-/* all: with held unknowns behind the inputs, their conditions, three each, behind the outputs. */
+/* all: the held unknowns follow the inputs, their conditions, three for each, follow the outputs. */
 static void
 join_conditions(const state_space *all, size_t ny, held_space *h)
 {

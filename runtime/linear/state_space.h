@@ -1,7 +1,7 @@
-/* state_space.h - the linear model at a point: dx/dt = A x + B u, y = C x + D u, for small departures
+/* state_space.h - the linear model at a point: dx/dt = A x + B u, y = C x + D u, for small deviations
  *
- * From the model's compiled partial derivatives (partials.h), the algebraic variables eliminated:
- *     A = f_x - f_z g_z^-1 g_x,  B = f_q - f_z g_z^-1 g_q,  and C, D likewise from the outputs' rows.
+ * From the model's compiled partial derivatives (partials.h), with the algebraic variables eliminated:
+ *     A = f_x - f_z g_z^-1 g_x,  B = f_q - f_z g_z^-1 g_q,  and C, D likewise from the rows of the outputs.
  *
  * shapes   by columns: A[i + n*j], B n by nu, C ny by n, D ny by nu
  * units    SI
@@ -20,16 +20,15 @@ typedef struct state_space {
 enum space_result {
     SPACE_DONE,
     SPACE_NO_VALUE /* a partial derivative is not finite there */,
-    SPACE_SINGULAR /* algebraic variables are not determined */
+    SPACE_SINGULAR /* the equations do not determine the algebraic variables */
 };
-/* p: of the model, with the last ny rows the outputs'; the nu columns before them are u. Modes are those of the model.
- * state_space_free it in any case. */
+/* p: of the model; its last ny rows are the outputs, the last nu columns before them are u. Uses the present modes.
+ * Call state_space_free in any case. */
 enum space_result state_space_at(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x,
                                  state_space *s);
-/* What ideal switches determine, z, before it is eliminated, modes as they are:
+/* The quantities z that ideal switches determine, before they are eliminated, in the present modes:
  *     dx/dt = f(x, z, u), 0 = r(x, z, u); by columns of n + nw
- * and what z does in the end: z = -G x - H u. Where the conditions are constraints on states, z follows from their
- * derivatives in time. */
+ * and the result z = -G x - H u. Where the conditions constrain states, z follows from their derivatives in time. */
 typedef struct held_space {
     size_t n, nw, nu;
     double *J;    /* n + nw square: f and r by x and z */

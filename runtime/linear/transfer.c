@@ -1,8 +1,8 @@
 /* transfer.c - see transfer.h
  *
- * Zeros: Emami-Naeini & Van Dooren (1982), Automatica 18(4):415, for one input and one output: infinite zeros are taken
- * out one by one, exactly, before any eigenvalue is sought (as eigenvalues of a pencil a chain of them comes out as
- * large finite ones).
+ * Zeros: Emami-Naeini & Van Dooren (1982), Automatica 18(4):415, for one input and one output: infinite zeros are
+ * removed one by one, exactly, before any eigenvalue is computed (as eigenvalues of a pencil, a chain of them would
+ * appear as large finite ones).
  */
 #include <float.h>
 #include <lapacke.h>
@@ -15,11 +15,11 @@
 #include "response.h"
 #include "transfer.h"
 
-#define INFINITE_ZERO 1e-12          /* of what goes in: what comes out at once is rounding */
-#define CANCELS 1e-6                 /* of a pole: a zero is it */
-#define ROUNDING (100 * DBL_EPSILON) /* of the size of the matrix */
+#define INFINITE_ZERO 1e-12          /* relative to the input vector: a direct response below this is rounding */
+#define CANCELS 1e-6                 /* relative to a pole: a zero cancels it */
+#define ROUNDING (100 * DBL_EPSILON) /* relative to the norm of the matrix */
 
-/* Takes out pairs that are equal; both lists shrink. */
+/* Removes pairs of equal zeros and poles from both lists. */
 static void
 cancel(double complex *zero, size_t *nzeros, double complex *pole, size_t *npoles, double size)
 {
@@ -58,9 +58,9 @@ struct channel {
     double *A, *b, *c, d;
 };
 
-/* Where y rests at 0 the last state does, once y is read of it alone; and what it gets is the output of the others: a
- * system with one state less, of the same finite zeros, one infinite zero less. v: the reflection that brings c to the
- * last state. */
+/* Removes one infinite zero. With y = 0 and coordinates in which y depends on the last state alone, that state is 0,
+ * and what drives it becomes the output of the remaining system, which has one state less and the same finite zeros. v:
+ * the reflection that maps c to the last state. */
 static void
 deflate(struct channel *g, double *v)
 {
@@ -94,8 +94,7 @@ deflate(struct channel *g, double *v)
     g->n--;
 }
 
-/* The finite zeros of a channel: eigenvalues of what still moves where the output is held at rest. False: the iteration
- * does not converge. */
+/* The finite zeros of a channel: eigenvalues of the motion that leaves the output zero. False: no convergence. */
 static bool
 find_zeros(const state_space *s, size_t input, size_t output, double *size, double complex *zero, size_t *nzeros)
 {
@@ -124,7 +123,7 @@ find_zeros(const state_space *s, size_t input, size_t output, double *size, doub
     while (g.n > 0 && fabs(g.d) <= INFINITE_ZERO * in && dense_norm(g.n, g.c) > 0) {
         deflate(&g, v);
         if (dense_norm(g.n, g.c) <= ROUNDING * *size && fabs(g.d) <= ROUNDING * in) {
-            g.n = 0; /* nothing goes from the input to the output */
+            g.n = 0; /* the input has no effect on the output */
             g.d = 0;
         }
     }
@@ -148,7 +147,7 @@ find_zeros(const state_space *s, size_t input, size_t output, double *size, doub
     return fine;
 }
 
-/* The gain from one value, at a point of the right half plane in the midst of poles and zeros but far from each. */
+/* The gain, from the value at a point of the right half plane whose distance is about that of poles and zeros. */
 static bool
 find_gain(const state_space *s, size_t input, size_t output, struct zeros_poles *out)
 {
@@ -234,7 +233,7 @@ transfer_function(const state_space *s, size_t input, size_t output, struct zero
     if (fine) {
         cancel(out->zero, &out->nzeros, out->pole, &out->npoles, size);
         fine = find_gain(s, input, output, out);
-        if (fine && out->gain == 0) /* nothing goes from one to the other */
+        if (fine && out->gain == 0) /* the input has no effect on the output */
             out->nzeros = out->npoles = 0;
     }
     if (fine)

@@ -6,7 +6,7 @@
 #include "gramians.h"
 #include "yardstick.h"
 
-#define SHARP 1e-9 /* how close the two bounds of a norm come */
+#define SHARP 1e-9 /* relative distance of the two bounds of a norm */
 
 bool
 yardstick_open(const state_space *full, yardstick *y)

@@ -32,7 +32,7 @@ decompose(double *s, size_t rows, size_t columns, double *sigma, double *vt)
 
     memcpy(copy, s, rows * columns * sizeof *copy);
     info = LAPACKE_dgesdd(LAPACK_COL_MAJOR, 'S', m, n, copy, m, sigma, u, m, vt, k);
-    if (info > 0) { /* divide and conquer did not converge: the slower method does */
+    if (info > 0) { /* where divide and conquer did not converge, the slower method does */
         double *rest = bg_malloc(((size_t)k + 1) * sizeof *rest);
 
         memcpy(copy, s, rows * columns * sizeof *copy);

@@ -1,4 +1,4 @@
-/* metrics.c - how much each element matters, from its power over a run; see metrics.h */
+/* metrics.c - see metrics.h */
 #include "metrics.h"
 
 #include <math.h>
@@ -53,7 +53,7 @@ by_value(const void *pa, const void *pb)
     return a->element < b->element ? -1 : a->element > b->element;
 }
 
-/* Order, total and shares from the values; `element` gives the order of equals. */
+/* Sorts the rows and computes total and shares; equal values are ordered by `element`. */
 static void
 finish_ranking(ranking *r)
 {
@@ -61,7 +61,7 @@ finish_ranking(ranking *r)
 
     if (r->row.n)
         qsort(r->row.at, r->row.n, sizeof *r->row.at, by_value);
-    for (size_t i = r->row.n; i-- > 0;) /* small ones first: less is lost */
+    for (size_t i = r->row.n; i-- > 0;) /* small ones first, for accuracy */
         r->total += r->row.at[i].value;
     for (size_t i = 0; i < r->row.n; i++) {
         metric_row *row = &r->row.at[i];
@@ -112,7 +112,7 @@ ranking_decide(ranking *r, double threshold)
 
     for (size_t i = r->row.n; i-- > 0;)
         total += r->row.at[i].source ? 0 : r->row.at[i].value;
-    /* from the small end: what may go together stays within the share that the threshold leaves */
+    /* from the small end: what goes together must stay within the share that the threshold leaves */
     for (size_t i = r->row.n; i-- > 0;) {
         metric_row *row = &r->row.at[i];
 
@@ -172,42 +172,42 @@ ranking_free(ranking *r)
 
 /* ---------------------------------------------------------------- measuring a run */
 
-/* What is ranked: an element's channel, or the one of a component. */
+/* What is ranked: the channel of an element or of a component. */
 struct subject {
     metric_row row;
     size_t channel;
 };
 
-/* Steps of five rows are gathered before they are multiplied. */
+/* Rows of five values of a step are collected before they are multiplied. */
 enum { GRAM_ROWS = 320 };
 
-/* A bond that leads into a component (sign +1) or out of it. Of bonds between junctions the number is behind those of
- * the ports, as in model.h. */
+/* A bond that leads into a component (sign +1) or out of it. Numbers of bonds between junctions follow those of ports,
+ * as in model.h. */
 struct connector {
     size_t bond, group;
     int sign;
 };
 
-/* Powers whose Karhunen-Loeve expansion is asked for: by the integrals of products of two of them, or by samples. */
+/* The powers of a Karhunen-Loeve expansion: integrals of products of two of them, or samples. */
 struct expansion {
     size_t n;
     const size_t *channel;
     double *gram;                /* [n][n] integrals of products of powers, upper triangle of rows; NULL: samples */
-    double *rows;                /* [GRAM_ROWS][n] to be added to it */
-    size_t nrows, samples, room; /* taken; there is room for */
+    double *rows;                /* [GRAM_ROWS][n] rows not yet added to it */
+    size_t nrows, samples, room; /* samples taken; capacity */
     double *sampled;             /* [n][room] */
 };
 
 struct measure {
     bg_model *model;
     measure_options o;
-    size_t elements, groups, bonds;  /* channels, in this order; bonds: 0 unless asked for */
-    VEC(struct connector) connector; /* of components with pseudo bonds */
-    double *all_bonds;               /* scratch: bond values, where no channels are made of them */
+    size_t elements, groups, bonds;  /* numbers of channels, in this order; bonds: 0 unless asked for */
+    VEC(struct connector) connector; /* for components with pseudo bonds */
+    double *all_bonds;               /* work array: bond values, where no channels are made of them */
     bool *by_connectors;             /* [groups] */
     uint32_t *leader;
-    size_t ports;    /* [ports] junction_port_leaders; where bonds are asked for */
-    uint32_t *group; /* [elements] NONE: of no component */
+    size_t ports;    /* [ports] junction_port_leaders; only where bonds are asked for */
+    uint32_t *group; /* [elements] NONE: in no component */
     VEC(struct subject) subject, connection;
     arena *arena; /* of names of connections */
     activity_extra extra;
@@ -217,7 +217,7 @@ struct measure {
     relative relative;
 };
 
-/* Component and bond channels of one moment. */
+/* Channels of components and bonds at one moment. */
 static int
 evaluate_extra(void *ctx, double t, const double *x, const double *power, double *value)
 {
@@ -295,7 +295,7 @@ multiply(struct expansion *x, double root, double product_root[5][5], const doub
         flush_gram(x);
 }
 
-/* A piece of a step adds the integrals of products of its powers. */
+/* Adds the integrals of products of powers over a piece of a step. */
 static void
 add_products(void *ctx, double h, const double *const value[5])
 {
@@ -315,8 +315,8 @@ take_bonds(void *ctx, const activity_sample *s)
     relative_take(&q->relative, s->first, s->value + from, s->energy + from);
 }
 
-/* For each origin the outermost instance around it, NONE where there are only loops. An origin stands behind what
- * it is in. */
+/* For each origin the outermost instance around it; NONE where there are only loops. An origin comes after the one that
+ * contains it. */
 static uint32_t *
 outermost_instances(const model_graph *g)
 {
@@ -339,16 +339,16 @@ add_connector(measure *q, size_t bond, uint32_t group, int sign)
         vec_push(&q->connector, ((struct connector){ bond, group, sign }));
 }
 
-/* Where a junction or element is: the group of its instance. */
+/* The group of the instance that contains a junction or element. */
 static uint32_t
 group_of(const uint32_t *top, const uint32_t *group, uint32_t parent)
 {
     return parent == NONE || top[parent] == NONE ? NONE : group[top[parent]];
 }
 
-/* Junctions neither make nor lose true power, so that a component's elements say what it takes through its connectors.
- * Of pseudo bonds that does not hold (a resistor of heat lets through what comes): there the connectors are asked
- * themselves. */
+/* Junctions conserve true power, so that the power of a component through its connectors is the sum over its elements.
+ * For pseudo bonds that is not so (a thermal resistor passes on what it receives): there the connectors themselves are
+ * summed. */
 static void
 find_connectors(measure *q, const uint32_t *top, const uint32_t *group)
 {
@@ -449,7 +449,7 @@ find_connections(measure *q)
     }
 }
 
-/* An expansion of the powers in these channels: exact, up to so many and unless samples are asked for. */
+/* Prepares an expansion of the powers in these channels: exact, unless there are too many or samples are asked for. */
 static void
 expand_over(measure *q, const struct subject *of, size_t n, struct expansion *x, size_t *nsamplers)
 {
@@ -562,7 +562,7 @@ expand(struct expansion *x, bool normalised, double *importance)
     return ok;
 }
 
-/* Of an integral, as the run has it. */
+/* The value of an integral metric from the run. */
 static double
 integral_of(const sim_result *r, enum metric m, size_t channel)
 {

@@ -80,7 +80,7 @@ ratios_junction(const model_graph *g, const junction_table *t, ratio_table *out)
     sort_rows(out);
 }
 
-/* The same bond in every experiment: its names, and how many of the same went before (parallel bonds). */
+/* Identifies the same bond in every experiment: by its names and its number among equal ones (parallel bonds). */
 static uint64_t
 row_key(const ratio_row *r, map *count)
 {

@@ -1,9 +1,9 @@
 /* relative.c - see relative.h
  *
- * ratio10 asks for the greatest value among the samples whose energy is above a share of an energy that is known at the
- * end only. So of each pair those samples are kept that may still be it: the ones with no other of both more energy and
- * a greater value, its front. Over many oscillations these are hundreds, more memory for all pairs together than caches
- * hold; so samples wait, and a pair's go into its front together.
+ * ratio10 is the greatest value among the samples whose energy exceeds a share of the maximum energy, which is known
+ * only at the end. So for each pair those samples are kept that may still be it: those to which no other sample is
+ * superior in both energy and value (the front). Over many oscillations these are hundreds, for all pairs more than
+ * caches hold; so samples are buffered, and those of one pair are added to its front together.
  */
 #include "junction.h"
 #include "relative.h"
@@ -14,9 +14,9 @@
 struct candidate {
     double energy, value;
 };
-typedef VEC(struct candidate) front; /* energy falls, value rises */
+typedef VEC(struct candidate) front; /* energies descend, values ascend */
 
-/* So many samples of a pair wait: those of a few hundred pairs are in the cache. */
+/* Buffered samples of a pair: those of a few hundred pairs fit into the cache. */
 enum { WAITING_MOST = 32 };
 struct waiting {
     struct candidate at[WAITING_MOST];
@@ -25,7 +25,7 @@ struct waiting {
 
 struct relative_track {
     bg_model *model;
-    size_t nvalues, states;  /* bond values; where the values of storage begin */
+    size_t nvalues, states;  /* bond values; index where those of storage begin */
     double *base;            /* energies at the window's beginning */
     double *start, *top;     /* [rows] stored energy at the window's beginning, its maximum so far */
     double *from;            /* [rows] what is stored at the window's beginning */
@@ -77,7 +77,7 @@ relative_begin(bg_model *m, relative *r)
     t->waiting = bg_calloc(r->neighbour.n + 1, sizeof *t->waiting);
 }
 
-/* The first with less energy, looked for around `near`: what is added together is near in energy. */
+/* Index of the first sample with less energy, searched from `near`: samples added together have similar energies. */
 static size_t
 first_below(const front *q, double energy, size_t near)
 {
@@ -103,7 +103,7 @@ first_below(const front *q, double energy, size_t near)
     return lo;
 }
 
-/* Returns where it stands or would. */
+/* Returns its index, or where it would be. */
 static size_t
 add_to_front(front *q, double energy, double value, size_t near)
 {
@@ -111,7 +111,7 @@ add_to_front(front *q, double energy, double value, size_t near)
 
     if (lo && q->at[lo - 1].value >= value)
         return lo;
-    while (lo && q->at[lo - 1].energy == energy) /* as much energy and less value */
+    while (lo && q->at[lo - 1].energy == energy) /* equal energy and a smaller value */
         lo--;
     while (lo + gone < q->n && q->at[lo + gone].value <= value)
         gone++;
@@ -124,7 +124,7 @@ add_to_front(front *q, double energy, double value, size_t near)
     return lo;
 }
 
-/* least: what has less energy can never count any more */
+/* least: samples with less energy can never count */
 static void
 add_waiting(struct waiting *w, front *q, double least)
 {
@@ -138,7 +138,7 @@ add_waiting(struct waiting *w, front *q, double least)
     w->n = 0;
 }
 
-/* Of two samples that follow each other the one is often above the other in both. */
+/* Of two consecutive samples one is often superior in both. */
 static void
 add_candidate(struct waiting *w, front *q, struct candidate x, double least)
 {
@@ -172,7 +172,7 @@ relative_take(relative *r, bool first, const double *value, const double *energy
             t->start[i] = pseudo ? 0 : model_stored_energy(t->model, row->port, stored, conjugate);
             t->from[i] = pseudo ? stored : 0;
         }
-        /* of pseudo bonds only changes mean something: a temperature's zero is far away */
+        /* for pseudo bonds only changes have a meaning: the zero of a temperature is far away */
         now = pseudo ? fabs(change) : isnan(t->start[i]) ? fabs(stored * conjugate) / 2 : t->start[i] + change;
         t->top[i] = fmax(t->top[i], now);
         row->change = fmax(row->change, fabs(change));

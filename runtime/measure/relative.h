@@ -1,16 +1,16 @@
-/* relative.h - which bonds matter to an element that stores energy
+/* relative.h - which bonds matter to a storage element
  *
- * At the junction of a port of storage, dE is the energy that came through it since the window began, dE_k that through
- * a neighbouring bond:
+ * At the junction of a storage port, dE is the energy that came through the port since the beginning of the window,
+ * dE_k the energy through a neighbouring bond:
  *
  *     ratio9  = max |dE_k| / max |dE|
- *     ratio10 = max |dE_k / (dE/ds)| / max |s|        s: what is stored; E(s): the energy stored; only where E is at
- *     least 1 % of its maximum
+ *     ratio10 = max |dE_k / (dE/ds)| / max |s|        s: stored quantity; E(s): stored energy; only where E is at
+ *                                                    least 1 % of its maximum
  *
- * A neighbour with both far below 1 hardly moves the element's state (Ye and Youcef-Toumi). The derivative dE/ds
- * vanishes with E, hence the guard, which is this program's. Where the law reads more than its own port, half of s
- * dE/ds stands for E. There is a row for each pair of a port of storage and a neighbour, and what is kept while running
- * is of that size.
+ * A neighbour with both far below 1 hardly affects the element's state (Ye and Youcef-Toumi). The derivative dE/ds
+ * vanishes with E; the guard of 1 % is an addition of this program. Where the law reads more than its own port, half of
+ * s dE/ds replaces E. There is a row for each pair of a storage port and a neighbour, and memory is proportional to
+ * that.
  */
 #ifndef BG_RELATIVE_H
 #define BG_RELATIVE_H
@@ -22,9 +22,9 @@ enum { RELATIVE_SAMPLES = 20001 };
 
 typedef struct relative_neighbour {
     bool is_bond;
-    uint32_t index;         /* of the flat model: bond, or port */
+    uint32_t index;         /* in the flat model: a bond or a port */
     double change;          /* max |dE_k|, J */
-    double ratio9, ratio10; /* NAN: the element's energy, or its state, never changed or never was there */
+    double ratio9, ratio10; /* NAN: the element's energy, or its state, was zero or never changed */
 } relative_neighbour;
 
 typedef struct relative_row {
@@ -37,11 +37,11 @@ typedef struct relative_row {
 typedef struct relative {
     VEC(relative_row) row; /* in the order of ports */
     VEC(relative_neighbour) neighbour;
-    struct relative_track *track; /* of a run that is not over */
+    struct relative_track *track; /* data of a run in progress */
 } relative;
 
 void relative_begin(bg_model *m, relative *r);
-/* A sample: bond values (model.h) and their integrals. */
+/* Adds a sample: bond values (model.h) and their integrals. */
 void relative_take(relative *r, bool first, const double *value, const double *energy);
 void relative_end(relative *r);
 void relative_free(relative *r);

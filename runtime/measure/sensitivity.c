@@ -7,18 +7,18 @@
 #include "model_graph.h"
 #include "sensitivity.h"
 
-/* Memory for the changes that are followed together: so many numbers. */
+/* Memory limit for changes that are integrated together, in numbers. */
 enum { MOST_TOGETHER = 8 << 20 };
 
 struct solver {
     bg_model *model;
     struct model_pattern pattern;
-    size_t nx, n;        /* states; and kept variables */
+    size_t nx, n;        /* number of states; with kept variables */
     size_t first_output; /* its row */
     size_t noutputs;
-    double *value, *fresh; /* of J, with weights and outputs: at hand; being evaluated */
+    double *value, *fresh; /* of J with weights and outputs: the current values; values being evaluated */
     bool known;
-    int64_t *column, *row; /* of the part that is solved with: the first n rows and columns */
+    int64_t *column, *row; /* of the first n rows and columns, which are solved with */
     uint32_t *from;        /* its entries in J */
     double *matrix;
     factor *factor;
@@ -29,7 +29,7 @@ struct followed {
     const weight_change *change;
     size_t count;
     double *state;  /* [n] dx, dz */
-    double *rate;   /* [nx] of dx at the last point */
+    double *rate;   /* [nx] rates of dx at the last point */
     double *right;  /* [n] */
     double *output; /* [noutputs] */
 };
@@ -77,8 +77,8 @@ close_solver(struct solver *s)
     free(s->matrix);
 }
 
-/* J at point i of the grid, with the modes that were then. Where it is not finite (the slope of a root at zero), that
- * of the point before stands for it, or of the first point that has one. */
+/* J at point i of the grid, in the modes of that point. Where it is not finite (the slope of a root at zero), that of
+ * the previous point is used, or of the first point where it is finite. */
 static bool
 evaluate_jacobian(struct solver *s, const sim_result *r, size_t i)
 {
@@ -105,8 +105,8 @@ evaluate_jacobian(struct solver *s, const sim_result *r, size_t i)
     return s->known;
 }
 
-/* [I - gamma f_x, -gamma f_z; g_x, g_z], and for gamma infinite [f_x, f_z; g_x, g_z] with rows of I for states that
- * only outputs read. */
+/* Factors [I - gamma f_x, -gamma f_z; g_x, g_z], and for infinite gamma [f_x, f_z; g_x, g_z], with unit rows for states
+ * that only outputs read. */
 static bool
 factorize(struct solver *s, double gamma)
 {
@@ -127,8 +127,7 @@ factorize(struct solver *s, double gamma)
     return factor_numeric(s->factor, s->matrix, &singular);
 }
 
-/* Adds up what column c of J times `by` says: rows of states and variables to one, of outputs to the other (NULL: not
- * wanted). */
+/* Adds `by` times column c of J: rows of states and variables to `inner`, of outputs to `output` (NULL: not needed). */
 static void
 add_column(const struct solver *s, size_t c, double by, double *inner, double *output)
 {
@@ -149,7 +148,7 @@ add_moves(const struct solver *s, const weight_change *change, double *inner, do
         add_column(s, s->n + change->move[k].weight, change->move[k].by, inner, output);
 }
 
-/* dx and dz of change i at the first point; J is factored for it. */
+/* dx and dz of change i at the first point, for which J is factored. */
 static bool
 first_point(struct solver *s, struct followed *f, size_t i, bool rests)
 {
@@ -163,7 +162,7 @@ first_point(struct solver *s, struct followed *f, size_t i, bool rests)
     return factor_solve(s->factor, f->state + i * s->n);
 }
 
-/* dx and dz a step of length h later; J there is factored for h/2. */
+/* dx and dz after a step of length h; J is factored for h/2 at its end. */
 static bool
 next_point(struct solver *s, struct followed *f, size_t i, double h)
 {
@@ -177,7 +176,7 @@ next_point(struct solver *s, struct followed *f, size_t i, double h)
     return factor_solve(s->factor, state);
 }
 
-/* What the outputs move by there, and how fast the states then move. */
+/* The changes of the outputs, and the rates of dx. */
 static void
 measure(struct solver *s, struct followed *f, size_t i, const held_output *held, size_t nheld, double *greatest)
 {
@@ -194,7 +193,7 @@ measure(struct solver *s, struct followed *f, size_t i, const held_output *held,
         double d = fabs(f->output[held[k].output]);
         double ratio = d == 0 ? 0 : held[k].tolerance > 0 ? d / held[k].tolerance : INFINITY;
 
-        if (!(ratio <= *greatest)) /* what is not a number stays */
+        if (!(ratio <= *greatest)) /* NAN is kept */
             *greatest = ratio;
     }
 }

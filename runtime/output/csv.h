@@ -1,8 +1,8 @@
 /* csv.h - trajectories as columns of a CSV file
  *
- * One line a point; heads are `name [unit]` in the units that the model declares, values converted to them.
- * A head that a spreadsheet would compute (-body.f) begins with an apostrophe, which `table` in a model leaves out
- * again.
+ * One line for each point; headers are `name [unit]` in the units that the model declares, and values are converted to
+ * them. A header that a spreadsheet would evaluate (-body.f) begins with an apostrophe, which `table` in a model
+ * ignores.
  */
 #ifndef BG_CSV_H
 #define BG_CSV_H

@@ -56,7 +56,7 @@ figure_text_width(const char *text)
 bool
 figure_draw(const strbuf *b, const char *path, char **why)
 {
-    /* settings of the user's, or of the folder it runs in, are not read */
+    /* does not read settings of the user or of the current folder */
     const char *argv[] = { "gnuplot", "-d", "-", NULL };
 
     return picture_draw(argv, b, path, "figures need gnuplot, which is not installed", why);

@@ -1,4 +1,4 @@
-/* files.c - results that are written whole or not at all */
+/* files.c - see files.h */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "quote.h"
 #include "reading.h"
 
-/* Results of this process. */
+/* Results written by this process. */
 static VEC(file_identity) results;
 
 const char *
@@ -39,7 +39,7 @@ is_result(const file_identity *i)
     return false;
 }
 
-/* May this file be changed? Permissions count for root too: read-only is meant as it is written. */
+/* May this file be changed? Permissions count for root too: read-only is taken as the user's wish. */
 static bool
 may_change(const char *path, const struct stat *st)
 {
@@ -49,7 +49,7 @@ may_change(const char *path, const struct stat *st)
     return false;
 }
 
-/* What is there, if anything, may be replaced by a result. */
+/* May a result replace what is at the path, if anything? */
 static bool
 may_replace(const char *path)
 {
@@ -69,7 +69,7 @@ may_replace(const char *path)
     return false;
 }
 
-/* May a new file be made beside the path, if it is to be one? */
+/* May a new file be made beside the path, if one is needed? */
 static bool
 may_make_beside(const char *path)
 {
@@ -98,7 +98,7 @@ may_be_result(const char *path)
     return false;
 }
 
-/* A new file beside the path, with the permissions of what is there, else those of any new file. */
+/* Makes a temporary file beside the path, with the permissions of the existing file, or the usual ones. */
 static bool
 open_temporary(outfile *f)
 {
@@ -173,7 +173,7 @@ outfile_open(outfile *f, const char *path)
         f->out = stdout;
         return true;
     }
-    /* a pipe or a device is written to, not replaced; a link stays a link */
+    /* a pipe or device is written to, not replaced; a link is kept */
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
         f->out = fopen(path, "wb");
         return f->out != NULL;
@@ -181,7 +181,7 @@ outfile_open(outfile *f, const char *path)
     return open_beside(f, path);
 }
 
-/* Everything written and on the disk? Closes the file. */
+/* Checks that everything is on the disk, and closes the file. */
 static bool
 finish_writing(outfile *f)
 {
@@ -191,7 +191,7 @@ finish_writing(outfile *f)
     errno = 0;
     fine = fflush(f->out) == 0 && !ferror(f->out);
     if (!fine && !errno && f->out != stdout)
-        (void)!write(fileno(f->out), "", 1); /* why earlier writes failed */
+        (void)!write(fileno(f->out), "", 1); /* sets errno to the reason of earlier failures */
     if (f->temporary && fine)
         fine = fsync(fileno(f->out)) == 0 || errno == EINVAL;
     why = fine ? 0 : errno;
@@ -203,7 +203,7 @@ finish_writing(outfile *f)
     return fine;
 }
 
-/* The temporary file is not the program's any more: it has its place, or is gone. */
+/* The temporary file no longer belongs to the program: it was renamed or is gone. */
 static void
 forget_temporary(outfile *f)
 {
@@ -225,7 +225,7 @@ outfile_commit(outfile *f)
         file_identity i;
 
         interrupt_hold();
-        /* what it replaces may have come to be read since it was opened */
+        /* the file that it replaces may have been read since it was opened */
         fine = may_replace(f->path) && file_identify(-1, f->temporary, &i) && rename(f->temporary, f->path) == 0;
         if (fine) {
             vec_push(&results, i);
@@ -271,9 +271,9 @@ write_whole(const char *path, const char *text, size_t n)
     return outfile_commit(&f);
 }
 
-/* ---------------------------------------------------------------- in place */
+/* ---------------------------------------------------------------- changes in place */
 
-/* Does the open file hold exactly this? */
+/* Does the open file contain exactly this text? */
 static bool
 holds(int fd, const char *text, size_t n)
 {
@@ -291,7 +291,7 @@ holds(int fd, const char *text, size_t n)
     return at == n;
 }
 
-/* Is this the name of the file that lstat, or fstat of an open one, told of? */
+/* Is this path the file that the stat data describe? */
 static bool
 is_file(const char *path, const struct stat *st)
 {
@@ -336,13 +336,13 @@ put_all(int fd, const char *text, size_t n)
     return ftruncate(fd, (off_t)n) == 0;
 }
 
-/* Puts the text into the open file, or what it held where that fails. Returns an errno. */
+/* Writes the text into the open file; if that fails, restores the old contents. Returns an errno. */
 static int
 overwrite(int fd, const char *was, size_t nwas, const char *text, size_t n)
 {
     int why;
 
-    /* room first, so that a full disk is noticed before anything changed */
+    /* allocates space first, so that a full disk is noticed before anything is changed */
     if (n > nwas && fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)n) != 0 && errno != EOPNOTSUPP)
         return errno;
     if (put_all(fd, text, n) && (fsync(fd) == 0 || errno == EINVAL))
@@ -351,7 +351,7 @@ overwrite(int fd, const char *was, size_t nwas, const char *text, size_t n)
     return put_all(fd, was, nwas) ? why : EIO;
 }
 
-/* What the process below tells of what has no errno. */
+/* Exit status of the process below for an error without an errno. */
 enum { STATUS_CHANGED = 254 };
 
 static int
@@ -367,7 +367,7 @@ overwrite_if_it_holds(const char *path, const char *was, size_t nwas, const char
     return why;
 }
 
-/* A process that nothing ends in the midst of its work but itself: signals to this one or its group do not reach it. */
+/* A separate process for the change, so that signals to this process or its group do not interrupt it. */
 static bool
 overwrite_apart(const char *path, const char *was, size_t nwas, const char *text, size_t n)
 {
@@ -389,7 +389,7 @@ overwrite_apart(const char *path, const char *was, size_t nwas, const char *text
     return !why;
 }
 
-/* What a new file would not have: other names, another owner, attributes. */
+/* Has the file properties that a new one would lack: other names, another owner, attributes? */
 static bool
 is_more_than_text(const char *path, const struct stat *st)
 {
@@ -407,8 +407,8 @@ is_more_than_text(const char *path, const struct stat *st)
     return false;
 }
 
-/* Is the temporary file, which just was in its place, what was read, and nobody about to write into it? Who found the
- * file a moment ago may still be on the way to open it: hence a second look. */
+/* Is the temporary file, which was in the file's place until now, what was read, and does nobody write into it? Someone
+ * who looked the file up just before may still be opening it: hence a second check. */
 static bool
 came_out_as_read(const outfile *f, const lease *l, const char *was, size_t nwas)
 {
@@ -423,9 +423,9 @@ came_out_as_read(const outfile *f, const lease *l, const char *was, size_t nwas)
     return true;
 }
 
-/* What came out goes back to its place. What comes out then is the text that was put there, or again something that
- * someone saved there: then that is the newer. What is known to be old is left as the temporary file; if nothing is
- * known, nothing is removed. */
+/* Moves the file that came out back to its place. What then comes out is the text that was put there, or a newer file
+ * that someone saved meanwhile; the newer one stays in place. What is known to be old is left as the temporary file; if
+ * nothing is known, nothing is removed. */
 static void
 put_back(outfile *f, const char *text, size_t n)
 {
@@ -448,7 +448,8 @@ put_back(outfile *f, const char *text, size_t n)
     }
 }
 
-/* The file changes places with the temporary one; what comes back must be what was read, else they change back. */
+/* Exchanges the file with the temporary one; what comes out must be what was read, otherwise they are exchanged
+ * back. */
 static bool
 change_places(outfile *f, const char *was, size_t nwas, const char *text, size_t n)
 {
@@ -509,7 +510,7 @@ file_replace(const char *path, const char *was, size_t nwas, const char *text, s
     apart = is_more_than_text(path, &st);
     if (!apart) {
         fine = replace_whole(path, was, nwas, text, n);
-        /* the folder takes no new file, or the file system exchanges none */
+        /* the folder is read-only, or the file system cannot exchange files */
         apart = !fine && (errno == EACCES || errno == EPERM || errno == EINVAL || errno == ENOSYS);
     }
     if (apart)
@@ -522,7 +523,7 @@ file_replace(const char *path, const char *was, size_t nwas, const char *text, s
 
 /* ---------------------------------------------------------------- names */
 
-/* The folder in which the path ends, for one that is not there yet. */
+/* The real path of a file that does not exist yet: that of its folder, with its name. */
 static char *
 real_name(const char *path)
 {

@@ -1,10 +1,10 @@
-/* files.h - results that are written whole or not at all
+/* files.h - writes result files completely or not at all
  *
- * A file is written beside its place and moved there when it is complete, with the permissions of the file it replaces.
- * "-" is standard output. No result replaces a file that was read (base/reading.h), nor another result of the same
- * command, by whatever name or link it is reached; nor a file that nobody may write. Only file_replace changes what was
- * read.
- * errors   false or NULL with errno set; file_error says in words also what is no errno of the system's
+ * A file is written under a temporary name beside its place and renamed when it is complete; it gets the permissions of
+ * the file that it replaces. "-" is standard output. A result never replaces a file that was read (base/reading.h),
+ * another result of the same command (under any name or link), or a write-protected file. Only file_replace changes a
+ * file that was read.
+ * errors   false or NULL with errno set; file_error also describes errors that have no errno
  */
 #ifndef BG_FILES_H
 #define BG_FILES_H
@@ -14,10 +14,10 @@
 
 enum {
     FILE_IS_READ = 20001, /* the result would replace a file that the model reads */
-    FILE_IS_RESULT,       /* ... or another result */
-    FILE_CHANGED          /* the file is not any more what was read */
+    FILE_IS_RESULT,       /* ... or another result of the command */
+    FILE_CHANGED          /* the file has changed since it was read */
 };
-const char *file_error(int error); /* 0: a write failed before, and why is not known any more */
+const char *file_error(int error); /* 0: a write failed earlier, and its reason is lost */
 
 typedef struct outfile {
     FILE *out;
@@ -26,18 +26,18 @@ typedef struct outfile {
 
 bool outfile_open(outfile *f, const char *path); /* NULL or "-": standard output */
 bool outfile_commit(outfile *f);                 /* false: nothing was changed */
-void outfile_abort(outfile *f);                  /* also fine after commit */
-/* A text; what would steer a terminal does not go to one. */
+void outfile_abort(outfile *f);                  /* may also be called after commit */
+/* Writes a text; control sequences are not sent to a terminal. */
 bool write_whole(const char *path, const char *text, size_t n);
 
-/* Changes a file that holds `was` into `text`. It keeps permissions, owner, names and attributes: where a new file in
- * its place would lose one of them the text goes into the file itself, by a process of its own that no signal ends.
- * FILE_CHANGED: it held something else. */
+/* Changes a file with the contents `was` into `text`. Permissions, owner, names and attributes are kept: where a new
+ * file would lose one of them, the text is written into the file itself, by a separate process that signals do not end.
+ * FILE_CHANGED: the contents were different. */
 bool file_replace(const char *path, const char *was, size_t nwas, const char *text, size_t n);
 
-/* Could a result go to this path, as far as can be told without trying? NULL or "-": standard output. */
+/* Could a result be written to this path, as far as can be told without trying? NULL or "-": standard output. */
 bool may_be_result(const char *path);
-/* Are these two names of one file, or of one that is not there yet? */
+/* Do two paths name one file (which may not exist yet)? */
 bool same_file(const char *a, const char *b);
 /* Does the name end in the suffix, like ".svg"? */
 bool has_suffix(const char *path, const char *suffix);

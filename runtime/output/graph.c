@@ -7,7 +7,7 @@
 #include "picture.h"
 #include "quote.h"
 
-/* At which end of an edge the stroke stands: where the effort acts. */
+/* The end of an edge that has the causal stroke: where the effort acts. */
 enum stroke { STROKE_NONE, STROKE_FROM, STROKE_TO };
 
 static void
@@ -23,8 +23,8 @@ put_edge(strbuf *b, const char *from, const char *to, const char *name, enum str
     strbuf_puts(b, "];\n");
 }
 
-/* Does the effort act on the junction through an incidence of this strength? A 0 is given its effort by the strong one,
- * a 1 its flow. */
+/* Does the effort act on the junction through an incidence of this strength? The strong bond of a 0-junction brings its
+ * effort, that of a 1-junction its flow. */
 static bool
 acts_on_junction(const flat_model *f, uint32_t junction, int strength)
 {
@@ -105,7 +105,7 @@ graph_print(const flat_model *f, const causal *c, strbuf *out)
     strbuf_puts(out, "}\n");
 }
 
-/* What `dot -T` calls the suffix; NULL for the text itself. False: unknown. */
+/* The name of the suffix in `dot -T`; NULL for the text itself. False: unknown suffix. */
 static bool
 form_of(const char *path, const char **form)
 {

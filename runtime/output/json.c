@@ -17,7 +17,7 @@ number_text(double x, char buffer[NUMBER_SIZE])
     return buffer;
 }
 
-/* What must stand before the next value. */
+/* Writes what must precede the next value. */
 static void
 lead(json *j)
 {

@@ -1,7 +1,7 @@
-/* json.h - writes JSON as it goes, so that long trajectories are never held as a tree
+/* json.h - writes JSON incrementally, so that long trajectories are never held as a tree
  *
- * Numbers have the fewest digits that read back equal; what is not finite is null. Text is UTF-8; bytes that are not
- * become U+FFFD.
+ * Numbers have the fewest digits that read back equal; numbers that are not finite are null. Text is UTF-8; invalid
+ * bytes become U+FFFD.
  */
 #ifndef BG_JSON_H
 #define BG_JSON_H

@@ -9,7 +9,7 @@
 
 enum { TRIES = 200, NS_A_TRY = 5000000 };
 
-/* Asks until nobody else has the file open in a way that stands against it. */
+/* Asks until no other process has the file open in a conflicting way. */
 static void
 ask(lease *l, int kind)
 {
@@ -34,7 +34,8 @@ lease_take(lease *l, const char *path, bool to_write)
     l->fd = open(path, (to_write ? O_RDWR : O_RDONLY) | O_CLOEXEC);
     if (l->fd < 0)
         return false;
-    fcntl(l->fd, F_SETSIG, SIGURG); /* who waits is told of by a signal: one that does nothing */
+    /* the kernel reports a waiting process by a signal: use one that is ignored by default */
+    fcntl(l->fd, F_SETSIG, SIGURG);
     ask(l, to_write ? F_WRLCK : F_RDLCK);
     if (l->held || errno != EAGAIN || to_write) /* a reader alone does no harm */
         return true;

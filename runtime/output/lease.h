@@ -1,7 +1,7 @@
-/* lease.h - a file whose text others leave alone for a moment
+/* lease.h - keeps other programs from changing a file for a moment
  *
- * While it is held, whoever opens the file to write into it waits, and lease_disturbed tells that someone does
- * (fcntl(2), F_SETLEASE). A file of another owner, and some file systems, have no leases: then it is only an open file.
+ * While the lease is held, a program that opens the file for writing waits, and lease_disturbed reports it (fcntl(2),
+ * F_SETLEASE). Files of another owner and some file systems have no leases: then the file is only opened.
  */
 #ifndef BG_LEASE_H
 #define BG_LEASE_H
@@ -13,8 +13,8 @@ typedef struct lease {
     bool held;
 } lease;
 
-/* Opens to read (writers wait) or also to write (readers wait too). Someone who writes into it just now is waited for,
- * a second at most. False with errno set; EBUSY: it is still written into. Free with lease_drop. */
+/* Opens for reading (writers wait) or also for writing (readers wait too). Waits up to a second for a program that is
+ * writing into the file. False with errno set; EBUSY: it is still being written. Free with lease_drop. */
 bool lease_take(lease *l, const char *path, bool to_write);
 bool lease_disturbed(const lease *l);
 void lease_drop(lease *l); /* keeps errno */

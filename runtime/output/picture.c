@@ -6,8 +6,8 @@
 #include "picture.h"
 #include "subprocess.h"
 
-/* How each form begins and ends: a program that was cut off leaves only the first, or nothing, and may still call it a
- * success. */
+/* First and last bytes of each format: a program that is cut off writes only the beginning, or nothing, and may still
+ * report success. */
 static const struct form {
     const char *suffix, *begin;
     size_t nbegin;
@@ -42,7 +42,7 @@ picture_draw(const char *const *argv, const strbuf *text, const char *path, cons
     int status;
 
     *why = NULL;
-    /* what cannot be written is not drawn */
+    /* checks first that the result can be written */
     if (!outfile_open(&out, path)) {
         *why = bg_format("%s: %s", path, file_error(errno));
         return false;

@@ -9,9 +9,9 @@
 enum {
     PANEL_HEIGHT = 230,
     MARGIN_HEIGHT = 90,
-    WIDTH = 900,        /* where legends are short; */
-    CURVES_WIDTH = 560, /* what curves and their axis have at least, where they are long */
-    LEGEND_LINE = 60,   /* the line beside a legend's text, and margins */
+    WIDTH = 900,        /* width with short legends */
+    CURVES_WIDTH = 560, /* least width of curves and their axis, with long legends */
+    LEGEND_LINE = 60,   /* width of the line sample in a legend, and margins */
     MOST_PANELS = 12,
     MOST_POINTS = 4000,
     LONGEST_LABEL = 60
@@ -45,7 +45,7 @@ group(const columns *c, struct panels *p)
     }
 }
 
-/* The points drawn: all, or every so manyth and the last. */
+/* The points to draw: all, or every n-th and the last. */
 static void
 put_data(strbuf *b, const columns *c)
 {
@@ -76,7 +76,7 @@ has_value(const columns *c, size_t k)
     return false;
 }
 
-/* What a legend says of a column; an expression that is long is cut. To be freed. */
+/* The legend's text for a column, shortened where it is long. free() it. */
 static char *
 label_of(const column *x)
 {
@@ -91,7 +91,7 @@ label_of(const column *x)
                    : bg_format("%.*s%s%s%s", n, x->name, more, comma, quantity);
 }
 
-/* The legend begins where the curves end: right, in shares of the width. */
+/* right: where the curves end and the legend begins, as a share of the width. */
 static void
 put_panel(strbuf *b, const columns *c, const struct panel *p, size_t i, size_t n, double bottom, double top,
           double right)
@@ -117,7 +117,7 @@ put_panel(strbuf *b, const columns *c, const struct panel *p, size_t i, size_t n
     } else {
         strbuf_puts(b, "\"\"");
     }
-    /* a panel, or a line, of which nothing can be drawn has its name in the legend still; gnuplot gives up otherwise */
+    /* gnuplot fails on a panel or curve without any point: only its name is drawn */
     for (size_t k = 0; k < p->column.n && !any; k++)
         any = has_value(c, p->column.at[k]);
     strbuf_puts(b, any ? "\nset autoscale y\nplot " : "\nset yrange [-1:1]\nplot -2 notitle, ");
@@ -137,7 +137,7 @@ put_panel(strbuf *b, const columns *c, const struct panel *p, size_t i, size_t n
     strbuf_puts(b, "\n");
 }
 
-/* Of the longest line of a legend, in pixels. */
+/* Width of the longest line of a legend, in pixels. */
 static double
 legend_width(const columns *c)
 {

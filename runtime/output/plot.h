@@ -1,6 +1,6 @@
-/* plot.h - figures of trajectories through gnuplot
+/* plot.h - figures of trajectories, drawn by gnuplot
  *
- * One panel for each unit, over a common time axis; the form is that of the file's suffix, .svg, .png or .pdf.
+ * One panel for each unit, over a common time axis; the format follows from the suffix: .svg, .png or .pdf.
  */
 #ifndef BG_PLOT_H
 #define BG_PLOT_H

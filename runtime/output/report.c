@@ -81,7 +81,7 @@ table_print(table *t, FILE *out, const char *indent)
     free(wide);
 }
 
-/* Eighths of a block, so that small shares show. */
+/* A bar in eighths of a character, so that small shares are visible. */
 static void
 put_bar(table *t, double share, const char *color)
 {

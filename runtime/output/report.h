@@ -1,6 +1,6 @@
 /* report.h - tables for people: aligned columns, bars
  *
- * Widths count characters, not bytes. Bars and colour only where the terminal shows them.
+ * Widths count characters, not bytes. Bars and colours appear only on a terminal that shows them.
  */
 #ifndef BG_REPORT_H
 #define BG_REPORT_H
@@ -8,16 +8,16 @@
 #include <stdio.h>
 #include "ratios.h"
 
-/* threshold: as given to ranking_decide. experiment: names of those that the ranking combines, or of its one. */
+/* threshold: as given to ranking_decide. experiment: the names of the experiments that the ranking combines. */
 void report_ranking(FILE *out, const ranking *r, const char *const *experiment, double threshold, bool terminal,
                     bool color);
 void report_ratios(FILE *out, const ratio_table *t, double limit, bool terminal, bool color);
 const char *decision_name(enum decision d);
 
-/* fprintf for lines with text of a model in them: what would steer a terminal comes out as `?`. */
+/* Like fprintf, for lines that contain text of a model: control characters are printed as `?`. */
 void put_text(FILE *out, const char *fmt, ...) BG_PRINTF(2, 3);
 
-/* A table of text: cells are copied; the first `left` columns are set left, the others right, the last one left too
+/* A table of text: cells are copied; the first `left` columns are aligned left, the others right, the last one left too
  * with `tail`. No line ends in blanks. */
 typedef struct table {
     int columns, left;

@@ -1,4 +1,4 @@
-/* textdiff.c - two texts, one made from the other by edits, as a unified diff */
+/* textdiff.c - see textdiff.h */
 #include <string.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@ struct text {
     const char *at;
     size_t n;
     VEC(size_t) line;
-}; /* line: where each begins; one more at the end */
+}; /* line: start of each line, and the end of the text */
 
 struct look {
     bool terminal, color;
@@ -21,7 +21,7 @@ struct look {
 struct row {
     char mark;
     size_t old_line, new_line;
-}; /* numbers from 0 of the line, or of the next one on that side */
+}; /* line numbers from 0; where a side lacks the line, that of its next line */
 
 static void
 split(struct text *t)
@@ -102,7 +102,7 @@ textdiff_print(FILE *out, const char *old_name, const char *old_text, size_t old
     for (size_t j = 0; j < nnew; j++) {
         size_t from = origin(ctx, b.line.at[j]), k = i;
 
-        /* the old line that this one began in, if it is the same and not yet used */
+        /* the old line from which this one came, if it is the same and not yet used */
         while (k < nold && a.line.at[k + 1] <= from)
             k++;
         if (k < nold && a.line.at[k] <= from && same_line(&a, k, &b, j)) {
@@ -111,7 +111,7 @@ textdiff_print(FILE *out, const char *old_name, const char *old_text, size_t old
             vec_push(&row, ((struct row){ ' ', i, j }));
             i++;
         } else {
-            /* what it replaces comes first */
+            /* removed lines come first */
             for (; i < k || (i == k && k < nold && a.line.at[k] <= from); i++)
                 vec_push(&row, ((struct row){ '-', i, j }));
             vec_push(&row, ((struct row){ '+', i, j }));

@@ -5,9 +5,9 @@
 
 #include "elimination.h"
 
-#define CANCELLED 1e-14 /* of what was subtracted: rounding, no coefficient */
-#define SAME 1e-10      /* of expressions elsewhere */
-#define FAIR 1e-2       /* a pivot is at least this much of its row's greatest coefficient */
+#define CANCELLED 1e-14 /* relative to the subtracted value: rounding, not a coefficient */
+#define SAME 1e-10      /* for values of expressions at other points */
+#define FAIR 1e-2       /* smallest pivot relative to the greatest coefficient of its row */
 
 struct row {
     sum s;
@@ -23,8 +23,8 @@ struct elimination {
     struct occurrences {
         uint32_t *at;
         size_t n, cap;
-    } * in;          /* [column] rows that may hold it */
-    uint32_t *count; /* [column] rows that do */
+    } * in;          /* [column] rows that may contain it */
+    uint32_t *count; /* [column] number of rows that contain it */
     sum scratch;
     VEC(double) elsewhere; /* [slot] values at which expressions are compared */
 };
@@ -62,7 +62,7 @@ elimination_free(elimination *r)
     free(r);
 }
 
-/* An expression's value where its variables are other numbers than at the point, none equal to another. */
+/* The value of an expression at another point, where all variables have different values. */
 static double
 value_elsewhere(elimination *r, node text)
 {
@@ -86,7 +86,7 @@ elimination_added(elimination *r, term a, term b)
         b.value = 0;
     if (!r->pool)
         return b;
-    if (b.value == 0) { /* for these numbers only, or for all? */
+    if (b.value == 0) { /* zero at this point only, or identically? */
         double x = value_elsewhere(r, a.text), y = value_elsewhere(r, b.text);
 
         if (fabs(x + y) <= SAME * (fabs(x) + fabs(y)) || (!isfinite(x + y) && size > 0)) {
@@ -117,7 +117,7 @@ compare_term(const void *a, const void *b)
     return (x->column > y->column) - (x->column < y->column);
 }
 
-/* Is the coefficient nothing? With expressions, one whose number happens to be zero still is something. */
+/* Is the coefficient zero? With expressions, one that only happens to be zero at the point counts. */
 static bool
 is_nothing(const elimination *r, const term *t)
 {
@@ -146,9 +146,9 @@ elimination_end(elimination *r)
     vec_push(&r->row, row);
 }
 
-enum { FACTORS_MOST = 64, POWERS_MOST = 8 }; /* of a product whose equal factors are looked for */
+enum { FACTORS_MOST = 64, POWERS_MOST = 8 }; /* limits for products in which equal factors are searched */
 
-/* What a product is of: a number times factors over factors. */
+/* A product: a number times factors over factors. */
 struct factors {
     double number;
     node up[FACTORS_MOST], down[FACTORS_MOST];
@@ -297,7 +297,7 @@ find_term(const sum *s, uint32_t column)
     return low < s->n && s->at[low].column == column ? &s->at[low] : NULL;
 }
 
-/* The pivot of a row: of the least `may`, then a constant, then one that few other rows have; of fair size. */
+/* The pivot of a row: smallest `may`, then constants, then few other rows with that column; of sufficient size. */
 static const term *
 choose_pivot(const elimination *r, const sum *s, const uint8_t *may)
 {
@@ -360,7 +360,7 @@ pivot_on(elimination *r, uint32_t i, const term *chosen)
 void
 elimination_eliminate(elimination *r, const uint8_t *may)
 {
-    /* short rows first; among them those with a pivot of the least `may` */
+    /* short rows first; among them those with a pivot of the smallest `may` */
     for (int level = 1; level < 4; level++) {
         uint8_t *now = bg_malloc(r->ncolumns + 1);
         bool any = false;
@@ -430,7 +430,7 @@ elimination_left(const elimination *r, size_t *row, sum *s)
     return true;
 }
 
-/* The pivot's own entry has coefficient 1: the variable is minus the others. */
+/* The pivot has coefficient 1 in its row: the variable is minus the other terms. */
 sum
 elimination_express(const elimination *r, uint32_t column, term *one)
 {

@@ -5,7 +5,7 @@
 #include "structure_relations.h"
 #include "compiled.h"
 
-/* ---------------------------------------------------------------- what is free */
+/* ---------------------------------------------------------------- free variables */
 
 void
 relations_set_free(struct relations *w, uint32_t column, uint32_t kind, size_t index)
@@ -47,7 +47,7 @@ count_parts(struct relations *w)
             s->source[s->nu++] = i;
 }
 
-/* The states: which column is each, and which its rate. */
+/* Finds the column of each state, and that of its rate. */
 static void
 find_states(struct relations *w, const size_t *order)
 {
@@ -84,7 +84,7 @@ mark_columns(struct relations *w)
             const flat_port *p = &f->port.at[s->dissipator[i]];
             var_id v = side ? p->e : p->f;
 
-            /* the variable that it would rather get: its junction's own */
+            /* its preferred input: its junction's common variable */
             w->may[v] = f->junction.at[p->junction].common == v ? WANTED : EITHER;
         }
     for (size_t i = 0; i < s->n; i++)
@@ -107,8 +107,8 @@ is_loose(const struct relations *w, uint32_t column)
     return !elimination_solved(w->r, column) && w->kind[column] == FREE_NONE;
 }
 
-/* Both variables of dissipator i came out solved: one of them is given back for a free one of another dissipator, which
- * had both or is freed in turn. */
+/* Both variables of dissipator i were solved for: one of them is exchanged for a free one of another dissipator, which
+ * had two free ones or gets one in the same way. */
 static bool
 loosen(struct relations *w, size_t i, bool *tried)
 {
@@ -140,7 +140,7 @@ loosen(struct relations *w, size_t i, bool *tried)
     return false;
 }
 
-/* Which way each dissipator is taken: what it gives is a variable that was no pivot. */
+/* Determines the direction of each dissipator: its output is a variable that is not a pivot. */
 static void
 direct(struct relations *w)
 {
@@ -162,7 +162,7 @@ direct(struct relations *w)
             for (size_t i = 0; i < s->nl; i++) {
                 const flat_port *p = &f->port.at[s->dissipator[i]];
                 bool e = is_loose(w, p->e), flow = is_loose(w, p->f);
-                bool rather = f->junction.at[p->junction].common == p->f; /* gets the flow, gives the effort */
+                bool rather = f->junction.at[p->junction].common == p->f; /* input is the flow, output the effort */
 
                 if (done[i] || (!e && !flow) || (round == 0 && e && flow))
                     continue;
@@ -240,7 +240,7 @@ any(const structure_block *b)
 void
 relations_open(struct relations *w, bg_model *m, double t, const double *x, const size_t *order, structure *s)
 {
-    flat_model *f = (flat_model *)model_flat(m); /* its pool grows, nothing else changes */
+    flat_model *f = (flat_model *)model_flat(m); /* only its pool grows */
     size_t ncolumns;
 
     *s = (structure){ .n = model_nstates(m) };

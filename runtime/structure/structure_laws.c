@@ -1,6 +1,6 @@
-/* structure_laws.c - the slopes of laws in structure.c: S, L, and what they read beside their own quantities
+/* structure_laws.c - slopes of laws for structure.c: S, L, and dependences on other variables
  *
- * Laws of one-ports entry by entry; the ports of a field are solved together for what they give.
+ * Laws of one-ports are entered one by one; the ports of a field are solved together for their outputs.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -84,8 +84,8 @@ relations_spread(struct relations *w, uint32_t column, size_t row, const struct 
     relations_spread_sum(w, &(sum){ s.at + own + 1, s.n - own - 1, s.n - own - 1 }, row, to, -factor, what);
 }
 
-/* A variable that a law reads, as a row over x and the inputs that were asked for: through what storage gives too, once
- * its slopes are known. */
+/* A variable that a law reads, as a row over x and the requested inputs; through outputs of storage too, once their
+ * slopes are known. */
 static structure_block
 departure_by_states(struct relations *w, var_id v, bool storage_known, const char *reader)
 {
@@ -109,7 +109,7 @@ departure_by_states(struct relations *w, var_id v, bool storage_known, const cha
     return x;
 }
 
-/* Into what a law reads beside its own quantity. */
+/* Adds a law's dependence on a variable other than its own. */
 static void
 add_other(struct relations *w, structure_block *by_x, size_t row, size_t column, double value, node text,
           const char *law)
@@ -120,7 +120,7 @@ add_other(struct relations *w, structure_block *by_x, size_t row, size_t column,
         relations_fail(w, "\"%s\" depends on more than states", law);
 }
 
-/* The law of a one-port as a slope from what is wanted in to what is wanted out, and what else it reads, into x. */
+/* The slope of a one-port's law from the input to the output asked for, and its other dependences, in by_x. */
 static void
 law_slope(struct relations *w, uint32_t port, var_id in, var_id out, structure_block *slope, size_t row, size_t column,
           structure_block *by_x)
@@ -166,7 +166,7 @@ law_slope(struct relations *w, uint32_t port, var_id in, var_id out, structure_b
     }
 }
 
-/* What one law of a field reads, as a row of r: columns are what its ports give, what they get, states. */
+/* The dependences of one law of a field, as a row of r: columns are outputs and inputs of its ports, and states. */
 static void
 field_row(struct relations *w, elimination *r, const flat_element *el, const flat_law *law, const var_id *in,
           const var_id *out)
@@ -202,8 +202,8 @@ field_row(struct relations *w, elimination *r, const flat_element *el, const fla
     elimination_end(r);
 }
 
-/* One field among the ports: at[k] is the place of its port k in the list. Its laws are solved together for what its
- * ports give. */
+/* One field: at[k] is the index of its port k in the list. Its laws are solved together for the outputs of its
+ * ports. */
 static void
 field_block(struct relations *w, const flat_element *el, const size_t *at, const var_id *in, const var_id *out,
             structure_block *slope, const size_t *column, structure_block *by_x)
@@ -247,8 +247,8 @@ field_block(struct relations *w, const flat_element *el, const size_t *at, const
     free(fout);
 }
 
-/* Laws as a block from what ports get to what they give: of one-ports entry by entry, of fields together. column: of
- * each port's input; NULL: its number. */
+/* Laws as a block from inputs to outputs of ports: one-ports one by one, fields together. column: of each port's input;
+ * NULL: its number. */
 static void
 law_block(struct relations *w, const uint32_t *port, size_t count, const var_id *in, const var_id *out,
           structure_block *slope, const size_t *column, structure_block *by_x)

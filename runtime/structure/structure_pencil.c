@@ -5,9 +5,8 @@
 #include "structure_relations.h"
 #include "structure_pencil.h"
 
-/* Where each part of v stands, and the rows of K, which are in the same order: what moves a state, what moves dependent
- * storage; the balances of states that are junctions of dependent storage, its laws, those of dissipators, what is left
- * of the relations. */
+/* Where each part of v begins, and the rows of K in the same order: rates of states, rates of dependent storage;
+ * balances of states that are junctions of dependent storage, its laws, those of dissipators, remaining relations. */
 struct places {
     size_t *x; /* [states] */
     size_t stored, rate, given, loose, N;
@@ -58,7 +57,7 @@ place_parts(const struct relations *w, size_t nloose, structure_pencil *p, struc
     p->nw = at->N - p->n;
 }
 
-/* One expression of many: what it is by each part of v, but for what storage gives. */
+/* One of several expressions by each part of v, except the outputs of storage. */
 struct expression {
     structure_block z, d, x, rate, loose;
 };
@@ -82,8 +81,8 @@ expression_free(struct expression *q)
     block_free(&q->loose);
 }
 
-/* factor * expression, into row `row` of K, which is N by N or has one row (lead); what storage gives goes through S,
- * and into of_z. */
+/* Adds factor * expression to row `row` of K, which is N by N or has one row (lead); outputs of storage enter through S
+ * and are added to of_z. */
 static void
 put_expression(const structure *s, const struct places *at, const struct expression *q, double factor, size_t row,
                size_t lead, double *K, double *of_z)
@@ -104,7 +103,7 @@ put_expression(const structure *s, const struct places *at, const struct express
         K[row + lead * (at->loose + i)] += factor * q->loose.value[i];
 }
 
-/* A column's expression. u: room for what sources give, which is left out. */
+/* The expression of a column. u: storage for the terms of sources, which are left out. */
 static struct expression
 expression_of(struct relations *w, uint32_t column, const sum *row, size_t nloose, const char *what)
 {

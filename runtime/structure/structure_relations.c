@@ -1,4 +1,4 @@
-/* structure_relations.c - the rows of structure.c: what junctions, bonds, two-ports, sources and signals say */
+/* structure_relations.c - rows of structure.c: relations of junctions, bonds, two-ports, sources and signals */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ relations_number(const struct relations *w, double x)
     return w->pool ? ex_const(w->pool, x) : NODE_NONE;
 }
 
-/* A template with variables as slots, conditions as they are at the point. */
+/* A template with variables as slots; conditions have their values at the point. */
 static node
 over_variables(struct relations *w, node root, inst i)
 {
@@ -77,7 +77,8 @@ relations_need(struct relations *w, var_id v)
     w->seen[v] = 1;
 }
 
-/* factor times the departure of an expression, into the row being made. skip: a variable left out (VAR_NONE: none). */
+/* Adds factor times the deviation of an expression to the row being built. skip: a variable left out (VAR_NONE:
+ * none). */
 static void
 put_departure(struct relations *w, inst i, double factor, var_id skip)
 {
@@ -102,7 +103,7 @@ put_relation(struct relations *w, uint32_t column, double value)
     elimination_put(w->r, column, value, relations_number(w, value));
 }
 
-/* var = the departure of its definition */
+/* var = the deviation of its definition */
 static void
 define(struct relations *w, var_id v, inst def)
 {
@@ -148,7 +149,7 @@ balance_rows(struct relations *w)
                 put_relation(w, p->e == q->common ? p->f : p->e, inc->sign);
             }
         }
-        if (row != NONE && w->rests[row]) /* a state of its own: what the balance sums is what moves it */
+        if (row != NONE && w->rests[row]) /* a state of its own: the balance is its rate */
             put_relation(w, w->rate[row], -1);
         elimination_end(w->r);
     }
@@ -160,7 +161,7 @@ balance_rows(struct relations *w)
         }
 }
 
-/* a = m*b, m moving too */
+/* a = m*b, with the deviation of m */
 static void
 modulus_row(struct relations *w, var_id a, inst m, var_id b)
 {
@@ -248,7 +249,7 @@ is_rate_of_state(const struct relations *w, var_id v)
     return false;
 }
 
-/* The equations of a block: its unknowns together. */
+/* The equations of a block, with its unknowns. */
 static void
 block_rows(struct relations *w, uint32_t block)
 {
@@ -263,7 +264,7 @@ block_rows(struct relations *w, uint32_t block)
     }
 }
 
-/* Rates of dependent storage as the model's own equations have them: with whatever varies on the way. */
+/* Rates of dependent storage from the model's own equations, with all variation of coefficients. */
 static void
 dependent_rows(struct relations *w)
 {
@@ -277,7 +278,7 @@ dependent_rows(struct relations *w)
     }
 }
 
-/* Definitions of the signals that rows read, and what these read in turn. */
+/* Definitions of the signals that rows read, and of what these read in turn. */
 static void
 signal_rows(struct relations *w)
 {
@@ -312,7 +313,7 @@ relations_collect(struct relations *w)
     for (size_t i = 0; i < w->s->n; i++) /* integrals: what they integrate */
         if (w->rate[i] != NONE && w->rate[i] < w->nvars && w->e->var.at[w->rate[i]].kind == DEF_EXPLICIT)
             relations_need(w, w->rate[i]);
-    for (size_t i = 0; i < f->law.n; i++) /* what laws of storage and dissipators read beside their own quantities */
+    for (size_t i = 0; i < f->law.n; i++) /* other variables that laws of storage and dissipators read */
         for (uint32_t k = 0; k < f->law.at[i].def.n; k++) {
             var_id v = inst_slots(f, f->law.at[i].def)[k];
 

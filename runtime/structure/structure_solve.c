@@ -1,4 +1,4 @@
-/* structure_solve.c - dependent storage and what dissipators give, solved for in structure.c: numbers by dense
+/* structure_solve.c - solves structure.c for dependent storage and for outputs of dissipators: numbers by dense
  * matrices, expressions by elimination */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ put_parts(elimination *r, size_t i, const struct row_part *part, size_t n)
         }
 }
 
-/* Row i of some blocks is what a solved column is. */
+/* Stores a solved column in row i of some blocks. */
 static void
 take_parts(struct relations *w, const elimination *r, size_t column, size_t i, structure_block *const *to,
            const size_t *first, size_t n)
@@ -43,7 +43,7 @@ take_parts(struct relations *w, const elimination *r, size_t column, size_t i, s
             }
 }
 
-/* G of what dependent storage gives, by states: through what independent storage gives, and directly. */
+/* G, the outputs of dependent storage by states: through outputs of independent storage, and directly. */
 static structure_block
 dependent_by_states(struct relations *w, const struct dependence *d)
 {
@@ -67,7 +67,7 @@ relations_write_dependent(struct relations *w, struct dependence *d)
     structure *s = w->s;
     structure_block *M = s->matrix;
     size_t n = s->n, nd = s->nd, nl = s->nl;
-    /* columns: dx/dt, rates of dependent storage, what dissipators get; then what stays: z, d_out, u, x */
+    /* columns: dx/dt, rates of dependent storage, inputs of dissipators; then the remaining ones: z, d_out, u, x */
     size_t dependent = n, in = dependent + nd,
            first[4] = { in + nl, in + nl + s->nz, in + 2 * nl + s->nz, in + 2 * nl + s->nz + s->nu };
     structure_block *const state[4] = { &M[M_J_SS], &M[M_J_SL], &M[M_J_SU], &M[M_J_SX] }, *const into[4] = {
@@ -139,7 +139,7 @@ relations_include_dependent(struct relations *w, struct dependence *d)
     memcpy(s->G, d->G_X.value, nd * n * sizeof(double));
     dense_multiply(nd, s->nz, n, 1, d->G_S.value, s->matrix[M_S].value, 1, s->G);
     dense_multiply(nd, nd, n, 1, s->C_d, s->G, 0, CG);
-    /* (E0 - J_SD C G) dx/dt = what the other terms say */
+    /* (E0 - J_SD C G) dx/dt = the other terms */
     for (size_t i = 0; i < n; i++)
         F[i + n * i] = !w->rests[i];
     dense_multiply(n, nd, n, -1, d->J_SD.value, CG, 1, F);

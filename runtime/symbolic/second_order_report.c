@@ -8,9 +8,8 @@
 #include "report.h"
 #include "second_order.h"
 
-#define POSITIVE \
-    1e-10 /* relative to the greatest eigenvalue: more is positive, more than minus this is not negative \
-           */
+/* relative to the greatest eigenvalue: more is positive, more than minus this is not negative */
+#define POSITIVE 1e-10
 
 static void
 names_json(const linearization *l, const second_order *s, json *j)
