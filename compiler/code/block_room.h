@@ -27,7 +27,8 @@ struct block_run {
     bool serves;    /* the last step with these factors left little: they do for the next */
     bool old;       /* the factors are of an earlier matrix than `value` */
     bool sized;     /* the factors are of the matrix with its columns scaled by `size` */
-    bool keeps;     /* what the equations leave open stays as it is */
+    bool keeps;     /* what the equations leave open stays as it is, */
+    bool shares;    /* or is shared evenly */
     bool regular;   /* so is the matrix of the last iteration */
     int8_t sense;   /* the sign of its determinant at the solution; 0: not known */
 };

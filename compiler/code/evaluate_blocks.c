@@ -13,6 +13,7 @@ enum {
     MAX_BISECTIONS = 60, /* then Newton's method is near enough */
     REGULAR = 2,         /* steps before which a singular matrix is taken for a bad start */
     MOST_SHARED = 100,   /* unknowns of a block in which only sums of some are determined */
+    EVENLY = 20,         /* steps, half as long as they might be, that share what is open evenly */
     SHARED_ROUNDS = 3,   /* of linear equations: rounding in the first is left to the others */
     MOST_EXPONENT = 300  /* of an unknown by which a column is scaled: entries stay finite */
 };
@@ -25,7 +26,8 @@ enum {
 #define ROUNDED 1e-16
 #define STILL 1e-7
 #define NOTHING 1e-250
-#define SHORT 1e-13 /* of the unknowns: two steps no longer than this are all that rounding lets Newton's method do */
+#define CLEARED 1e-13 /* of what an unknown was on the way: so much of it is rounding */
+#define SHORT 1e-13   /* of the unknowns: two steps no longer than this are all that rounding lets Newton's method do */
 #define HOMOTOPY_FIRST 0.1  /* of the way, and the least step on it: */
 #define HOMOTOPY_LEAST 1e-6 /* a way that asks for shorter ones leads to a fold */
 #define ZERO_MET 1e-6       /* of an unknown: Newton's method leads from a bisected zero to the same, not to another */
@@ -235,6 +237,23 @@ share_evenly(evaluator *v, const program_block *b, struct block_run *run, const 
         memcpy(run->at->z, run->at->trial, b->n * sizeof(double));
 }
 
+/* Where something is left open, unknowns that are zero (flows through valves that are shut) end at what rounding made
+ * of them, which no later iteration could tell from a flow: zero it is, if the residuals grant it. */
+static void
+clear_rounding(evaluator *v, const program_block *b, struct block_run *run)
+{
+    bool zero = true;
+
+    residuals(v, b, run->at->z, run->at->before);
+    for (uint32_t i = 0; i < b->n; i++)
+        run->at->trial[i] = fabs(run->at->z[i]) <= CLEARED * run->at->reach[i] ? 0 : run->at->z[i];
+    residuals(v, b, run->at->trial, run->at->r);
+    for (uint32_t i = 0; i < b->n && zero; i++)
+        zero = fabs(run->at->r[i]) <= fmax(CONVERGED * run->weight[i], fabs(run->at->before[i]));
+    if (zero)
+        memcpy(run->at->z, run->at->trial, b->n * sizeof(double));
+}
+
 static int
 iterate(evaluator *v, const program_block *b, struct block_run *run, const double *offset)
 {
@@ -246,7 +265,8 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
     memcpy(run->at->most, v->memory->seen + b->unknown0, b->n * sizeof(double));
     memcpy(run->at->reach, v->memory->reached + b->unknown0, b->n * sizeof(double));
     for (int it = 0; it < MAX_ITERATIONS; it++) {
-        double norm, length = 0, damping = 1;
+        bool evenly = run->shares && it < EVENLY;
+        double norm, length = 0, damping = evenly && it > 0 ? 0.5 : 1;
 
         if (!known)
             residuals_beside(v, b, run->at->z, offset, run->at->r);
@@ -255,7 +275,7 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
         norm = scaled_norm(b, run->at->r, run->weight, &worst);
         if (!isfinite(norm))
             return fail(v, b, worst, false);
-        if (norm == 0)
+        if (norm == 0 && !evenly)
             return 0;
         run->regular = factor_or_keep(b, run, &singular);
         if (run->regular) {
@@ -264,10 +284,13 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
             factor_solve(run->factor, run->at->step);
             for (uint32_t i = 0; i < b->n && run->sized; i++)
                 run->at->step[i] *= run->at->size[i];
-        } else if (b->n == 1 || b->n > MOST_SHARED || ((!b->smooth || regular < REGULAR) && !run->keeps) ||
+        } else if (b->n == 1 || b->n > MOST_SHARED ||
+                   ((!b->smooth || regular < REGULAR) && !run->keeps && !run->shares) ||
                    !factor_shared_step(run->factor, run->at->value, run->at->r, run->at->z,
-                                       shared++ == 0 && !run->keeps, run->at->step, NULL)) {
+                                       evenly || (shared == 0 && !run->keeps && !run->shares), run->at->step, NULL)) {
             return residuals_are_zero(b, run, false) ? 0 : fail(v, b, (uint32_t)singular, true);
+        } else {
+            shared++;
         }
         memcpy(run->at->before, run->at->r, b->n * sizeof(double));
         for (uint32_t i = 0; i < b->n; i++) {
@@ -276,12 +299,14 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
                 length = fmax(length, fabs(run->at->step[i]) /
                                           fmax(fabs(run->at->z[i]), fabs(run->at->z[i] - run->at->step[i])));
         }
-        if (residuals_are_zero(b, run, true)) {
+        if (!evenly && residuals_are_zero(b, run, true)) {
             /* the last step costs nothing more and rounds well */
             for (uint32_t i = 0; i < b->n && norm <= CONVERGED; i++)
                 run->at->z[i] -= run->at->step[i];
             if (shared > 1 && !run->keeps)
                 share_evenly(v, b, run, offset);
+            if (run->shares || run->keeps)
+                clear_rounding(v, b, run);
             return 0;
         }
         /* steps at rounding level that no longer reduce the residual */
@@ -297,7 +322,9 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
             next = scaled_norm(b, run->at->r, run->weight, &dummy);
             if (halving == 0)
                 run->serves = b->n >= LEAST_KEPT && next <= LITTLE * norm;
-            if (run->old || next < norm || (halving == MAX_HALVINGS && isfinite(next)))
+            /* where something is left open, flows of no size make the norm what rounding is */
+            if (run->old || next < norm ||
+                ((halving == MAX_HALVINGS || ((run->keeps || run->shares) && shared)) && isfinite(next)))
                 break;
             damping /= 2;
         }
@@ -462,6 +489,27 @@ from_before(evaluator *v, const program_block *b, struct block_run *run, const d
     return found;
 }
 
+/* Nothing was before, and the equations leave something open (valves in a row that are shut from the start): it is what
+ * the way from one of the starts makes of it. */
+static bool
+from_afar_shared(evaluator *v, const program_block *b, struct block_run *run)
+{
+    bool found;
+
+    run->shares = true;
+    found = from_afar(v, b, run);
+    if (found) {
+        double *z = bg_malloc(b->n * sizeof *z);
+
+        memcpy(z, run->at->z, b->n * sizeof *z);
+        if (newton(v, b, run, NULL) != 0)
+            memcpy(run->at->z, z, b->n * sizeof *z);
+        free(z);
+    }
+    run->shares = false;
+    return found;
+}
+
 /* Does the solution lead on from the last accepted point? On the way the determinant does not change its sign, as long
  * as the modes are the same. */
 static bool
@@ -494,7 +542,8 @@ solve_from(evaluator *v, const program_block *b, struct block_run *run, const do
         if (newton(v, b, run, NULL) == 0)
             return 0;
     }
-    return !from_afar(v, b, run) && homotopy(v, b, run, b->first) != 0 && !(started && from_before(v, b, run, start));
+    return !from_afar(v, b, run) && homotopy(v, b, run, b->first) != 0 &&
+           !(started ? from_before(v, b, run, start) : from_afar_shared(v, b, run));
 }
 
 /* Where Newton's method has jumped to another branch, that of the start is followed. */
