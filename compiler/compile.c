@@ -204,14 +204,15 @@ dump_c(const compilation *c, FILE *out)
 
 enum { TREE = 1, UNITS = 2, GRAPH = 4, MODES = 8, STROKES = 16, EQUATIONS = 32, MODEL = 64 };
 
-/* From a text to a compiled model, top to bottom. `stage` is the first that cannot do without a pass; a pass whose
- * result is there already (compile_another has a tree) is left out. */
+/* From a text to a compiled model, top to bottom. `stage` is the first stage that needs the pass; a pass whose result
+ * already exists (compile_another has a tree) is skipped. */
 static const struct pass {
     const char *name;
     unsigned needs, gives;
     enum compile_stage stage;
     bool (*run)(compilation *c, const compile_options *o); /* false: errors were reported */
-    char *(*verify)(const compilation *c);                 /* NULL, or what is wrong with what it gave (free it) */
+    /* NULL, or a description of what is wrong with its result (free() it) */
+    char *(*verify)(const compilation *c);
     void (*dump)(const compilation *c, FILE *out);
 } passes[] = {
     { "ast", 0, TREE, STAGE_PARSE, read_text, NULL, dump_tree },
@@ -222,13 +223,14 @@ static const struct pass {
     { "equations", GRAPH | MODES | STROKES, EQUATIONS, STAGE_EQUATIONS, build_equations, verify_definitions,
       dump_equations },
     { "ir", GRAPH | STROKES | EQUATIONS, MODEL, STAGE_MODEL, make_model, NULL, dump_ir },
-    /* the same model, printed otherwise */
+    /* the same model in another print */
     { "c", MODEL, 0, STAGE_MODEL, NULL, NULL, dump_c },
     { "variables", MODEL, 0, STAGE_MODEL, NULL, NULL, dump_variables },
 };
 enum { NPASSES = sizeof passes / sizeof *passes };
 
-/* Are passes verified? In builds made to find mistakes always, else where the environment asks for it, as tests do. */
+/* Are passes verified? Always in debug builds and with sanitizers, otherwise if the environment asks for it, as tests
+ * do. */
 static bool
 verifies(void)
 {
@@ -299,7 +301,7 @@ compile_dump(const compilation *c, const char *name, FILE *out)
             passes[i].dump(c, out);
 }
 
-/* ---------------------------------------------------------------- ways in */
+/* ---------------------------------------------------------------- entry points */
 
 bool
 compile_path(compilation *c, const char *path, enum compile_stage upto, const compile_options *o)
@@ -336,7 +338,7 @@ compile_another(compilation *c, const compilation *of, enum compile_stage upto, 
 {
     uint32_t file = of->ast->file;
 
-    /* places in the tree hold in the copy, where the file has the same number */
+    /* places in the tree are valid in the copy only if the file has the same number there */
     if (file != 0)
         return compile_text(c, source_path(of->sources, file), source_text(of->sources, file),
                             source_length(of->sources, file), upto, o);
@@ -346,12 +348,12 @@ compile_another(compilation *c, const compilation *of, enum compile_stage upto, 
     c->ast = of->ast;
     begin_compilation(c);
     sources_lend(c->sources, of->sources, file);
-    /* the owner's: compile_another changes nothing else of it */
+    /* belongs to `of`: compile_another changes nothing else of it */
     c->declared = (elaborate_index *)(uintptr_t)&of->index;
     return run_passes(c, TREE | UNITS, upto, o);
 }
 
-/* All that the model is made from, and the tree */
+/* Frees what the model was made from, and the tree. */
 static void
 free_stages(compilation *c)
 {

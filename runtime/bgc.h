@@ -40,28 +40,28 @@ typedef struct bgc_run bgc_run;
 bgc_model *bgc_open(const char *path, const char *experiment);
 bgc_model *bgc_open_text(const char *name, const char *text, size_t n, const char *experiment);
 bool bgc_ok(const bgc_model *m);
-/* Makes all that runs and evaluations need, and lets go of what the model was compiled from: a third of what a model of
- * some thousand elements holds. The code that is made takes some 0.7 MB, so that a model of a few hundred elements or
- * less becomes larger. Everything below does what it did. False: nothing has changed. */
+/* Makes everything that runs and evaluations need, and frees what the model was compiled from: a third of the memory of
+ * a model of some thousand elements. The generated code takes about 0.7 MB, so that a model of up to a few hundred
+ * elements becomes larger. All functions below still work. False: nothing has changed. */
 bool bgc_let_go_of_source(bgc_model *m);
 void bgc_free(bgc_model *m); /* NULL is fine */
 
-/* ---- what was said ---- */
+/* ---- diagnostics ---- */
 enum bgc_severity { BGC_ERROR, BGC_WARNING, BGC_NOTE, BGC_HELP };
 typedef struct bgc_diagnostic {
     enum bgc_severity severity;
     const char *code, *message;             /* code: a stable slug */
-    const char *file;                       /* NULL: about no place */
+    const char *file;                       /* NULL: refers to no place */
     int line, column, end_line, end_column; /* from 1; columns in bytes */
 } bgc_diagnostic;
 size_t bgc_diagnostic_count(const bgc_model *m);
 bgc_diagnostic bgc_diagnostic_at(const bgc_model *m, size_t i);
-/* What stands below diagnostic i, with its code: notes (BGC_NOTE), each with its own place, and what could be written
- * instead (BGC_HELP). */
+/* What belongs to diagnostic i: notes (BGC_NOTE), each with its own place, and suggestions (BGC_HELP), with its
+ * code. */
 size_t bgc_note_count(const bgc_model *m, size_t i);
 bgc_diagnostic bgc_note_at(const bgc_model *m, size_t i, size_t k);
 
-/* ---- what it consists of; 0 and NULL unless bgc_ok ---- */
+/* ---- parts of the model; 0 and NULL unless bgc_ok ---- */
 const char *bgc_model_name(const bgc_model *m);
 const char *bgc_experiment_name(const bgc_model *m); /* NULL: none */
 size_t bgc_state_count(const bgc_model *m);
@@ -71,10 +71,9 @@ const char *bgc_output_name(const bgc_model *m, size_t i);
 size_t bgc_output_find(const bgc_model *m, const char *name); /* SIZE_MAX if there is none */
 size_t bgc_element_count(const bgc_model *m);
 const char *bgc_element_name(const bgc_model *m, size_t i);
-/* Sets a declared parameter, and what is computed from it, for the runs that follow. False if the model has none of
- * that name. */
+/* Sets a declared parameter, and what is computed from it, for later runs. False: the model has none of that name. */
 bool bgc_set(bgc_model *m, const char *parameter, double value);
-/* The same by number, SIZE_MAX if there is none of that name: for who sets it often. */
+/* The same by number, for frequent use; SIZE_MAX: there is none of that name. */
 size_t bgc_parameter_find(const bgc_model *m, const char *name);
 bool bgc_set_at(bgc_model *m, size_t parameter, double value);
 
@@ -89,7 +88,7 @@ typedef struct bgc_run_options {
     double rtol, atol; /* 0: the experiment's, else the integrator's own */
     bool activity;     /* integrate |P| of each element */
 } bgc_run_options;
-/* o may be NULL. What ran before does not matter to it. */
+/* o may be NULL. Earlier runs have no effect on it. */
 bgc_run *bgc_simulate(bgc_model *m, const bgc_run_options *o);
 size_t bgc_run_points(const bgc_run *r);
 double bgc_run_time(const bgc_run *r, size_t point);
@@ -97,7 +96,7 @@ double bgc_run_value(const bgc_run *r, size_t point, size_t output); /* NAN outs
 double bgc_run_state(const bgc_run *r, size_t point, size_t state);
 double bgc_run_activity(const bgc_run *r, size_t element); /* J; NAN unless asked for */
 uint64_t bgc_run_steps(const bgc_run *r);
-void bgc_run_free(bgc_run *r); /* before the model; NULL is fine */
+void bgc_run_free(bgc_run *r); /* call before bgc_free; NULL is fine */
 
 #ifdef __cplusplus
 }

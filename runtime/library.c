@@ -1,4 +1,4 @@
-/* library.c - the public interface over the stages */
+/* library.c - see bgc.h */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -19,8 +19,8 @@ struct bgc_model {
     compilation c;
     char *experiment;
     bool ok;
-    bool closed;  /* what it was compiled from is gone */
-    bool starved; /* memory ran out: nothing of it can be relied on any more, not even to be freed */
+    bool closed;  /* what it was compiled from has been freed */
+    bool starved; /* memory ran out: it is inconsistent and must not even be freed */
     map output;   /* hash of the name -> output */
 };
 
@@ -29,9 +29,9 @@ struct bgc_run {
     size_t noutputs, nstates, nelements;
 };
 
-/* ---------------------------------------------------------------- a guest in another program */
+/* ---------------------------------------------------------------- calls on behalf of a host program */
 
-/* Calls, and comes back if memory runs out: the model is starved then. BLAS has the host's threads again behind it. */
+/* Makes the call, and returns even if memory runs out: the model is then starved. Restores the host's BLAS threads. */
 static void
 as_guest(bgc_model *m, void (*call)(void *ctx), void *ctx)
 {
@@ -52,7 +52,7 @@ as_guest(bgc_model *m, void (*call)(void *ctx), void *ctx)
 
 /* ---------------------------------------------------------------- opening */
 
-/* The experiment asked for, or the first there is. */
+/* The requested experiment, or the first. */
 static char *
 pick_experiment(const ast_file *file, const char *wanted)
 {
@@ -64,7 +64,7 @@ pick_experiment(const ast_file *file, const char *wanted)
     return NULL;
 }
 
-/* The tree tells the experiments; then the whole way. */
+/* Parses first, to know the experiments; then compiles. */
 static void
 compile_all(bgc_model *m, const char *wanted)
 {
@@ -79,7 +79,7 @@ compile_all(bgc_model *m, const char *wanted)
                          STAGE_MODEL, &o);
     compile_free(&first);
     if (m->ok)
-        (void)model_graph_of(m->c.model); /* names are asked for where memory is not looked after */
+        (void)model_graph_of(m->c.model); /* names are used later where running out of memory is not handled */
     for (uint32_t k = 0; m->ok && k < model_noutputs(m->c.model); k++) {
         const char *name = model_graph_of(m->c.model)->output[k].name;
         uint64_t key = bg_hash_bytes(name, strlen(name), 0);
@@ -91,7 +91,7 @@ compile_all(bgc_model *m, const char *wanted)
 
 struct opening {
     bgc_model *m;
-    const char *path, *text, *experiment; /* text NULL: the file of that path */
+    const char *path, *text, *experiment; /* text NULL: read the file at path */
     size_t n;
 };
 

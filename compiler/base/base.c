@@ -1,4 +1,4 @@
-/* base.c - memory by lifetime, growing arrays, hash maps, interned names */
+/* base.c - see base.h */
 #include <stdalign.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ bg_out_of_memory(size_t size)
 
     if (bg_memory_refuge)
         longjmp(*bg_memory_refuge, 1);
-    if (again) /* what ends the program wanted some too */
+    if (again) /* the code that ends the program ran out of memory too */
         _exit(EXIT_NO_MEMORY);
     again = true;
     if (size)
@@ -26,8 +26,8 @@ bg_out_of_memory(size_t size)
         fprintf(stderr, "bgc: out of memory\n");
     if (bg_before_no_memory)
         bg_before_no_memory();
-    /* no handlers of exit: who held a lock while he asked for memory (that of the list of handlers itself, when a
-     * library adds one) would wait for himself */
+    /* no exit handlers: a caller that held a lock while allocating (of the list of handlers itself, when a library adds
+     * one) would wait for itself */
     _exit(EXIT_NO_MEMORY);
 }
 
@@ -69,7 +69,7 @@ bg_strdup(const char *s)
     return memcpy(bg_malloc(n), s, n);
 }
 
-/* How long the text will be. */
+/* Length of the formatted text. */
 static size_t
 formatted_length(const char *fmt, va_list ap)
 {
@@ -102,7 +102,7 @@ bg_format(const char *fmt, ...)
 
 enum { ARENA_FIRST = 1 << 12, ARENA_LARGEST = 1 << 20 };
 
-/* Objects fill it from the front, texts, which need no alignment, from behind: what is free is at[used .. size). */
+/* Objects fill it from the front; texts, which need no alignment, from the end. Free: at[used .. size). */
 struct chunk {
     struct chunk *next;
     size_t used, size;
@@ -148,7 +148,7 @@ chunk_new(size_t size)
     return c;
 }
 
-/* A chunk with that many bytes free. */
+/* A chunk with that many free bytes. */
 static struct chunk *
 chunk_for(arena *a, size_t size)
 {
@@ -157,7 +157,7 @@ chunk_for(arena *a, size_t size)
     if (c && c->size - c->used >= size)
         return c;
     if (size > a->next_size / 2) {
-        /* its own chunk, behind the current one, which stays in use */
+        /* gets a chunk of its own behind the current one, which stays in use */
         struct chunk *big = chunk_new(size);
 
         if (c) {
@@ -373,14 +373,14 @@ bg_hash_bytes(const void *p, size_t n, uint64_t seed)
     return h;
 }
 
-/* Together, so that a look-up in a large map waits for memory once. */
+/* Key and value together, so that a look-up in a large map has one cache miss. */
 struct map_slot {
     uint64_t key;
     uint32_t value;
     bool used;
 };
 
-/* The slot of a key, or the free slot where it would go; the table is never full. */
+/* The slot of a key, or the free slot where it would be put; the table is never full. */
 static struct map_slot *
 map_slot(const map *m, uint64_t key)
 {

@@ -1,8 +1,8 @@
 /* base.h - memory by lifetime, growing arrays, hash maps, interned names
  *
- * errors   running out of memory ends the program with a message and the status EXIT_NO_MEMORY;
- *          no call below returns NULL for want of memory
- * threads  no globals; one compilation per thread
+ * errors   running out of memory ends the program with a message and the status EXIT_NO_MEMORY; no function below
+ *          returns NULL for lack of memory
+ * threads  no globals; one compilation for each thread
  */
 #ifndef BG_BASE_H
 #define BG_BASE_H
@@ -20,21 +20,21 @@
 #define BG_PRINTF(f, a)
 #endif
 
-/* What is no number of anything: NONE of 32 bits, as elements, variables and nodes are numbered, NO_INDEX of size_t, as
- * places in arrays are. Names such as VAR_NONE say whose number it would be and are the same; an int that is found, or
- * the status of an evaluation, is -1 in its place. 0 always is the first. */
+/* Values that number nothing: NONE for 32-bit numbers of elements, variables and nodes, NO_INDEX for size_t indexes of
+ * arrays. Names such as VAR_NONE have the same value and tell what is numbered. A function that returns an int index,
+ * or the status of an evaluation, returns -1 instead. Numbering begins at 0. */
 #define NONE UINT32_MAX
 #define NO_INDEX SIZE_MAX
 
 enum { EXIT_NO_MEMORY = 5 };
 
-/* Called once before the program ends for want of memory, to remove what is unfinished; NULL: nothing. It may not ask
- * for memory. */
+/* Called once before the program ends for lack of memory, to remove unfinished files; NULL: nothing. It must not
+ * allocate. */
 extern void (*bg_before_no_memory)(void);
-/* For who is a guest in another program: where a want of memory goes instead of ending it (longjmp, 1), on this thread.
- * What was being made is lost. NULL: nowhere. */
+/* For use inside another program: where this thread continues (longjmp, 1) instead of ending the program when memory
+ * runs out. Whatever was being made is lost. NULL: nowhere. */
 extern _Thread_local jmp_buf *bg_memory_refuge;
-/* Ends the program for want of `size` bytes (0: nobody knows of how many), or goes where bg_memory_refuge says. */
+/* Ends the program for lack of `size` bytes (0: unknown), or jumps to bg_memory_refuge. */
 _Noreturn void bg_out_of_memory(size_t size);
 void *bg_malloc(size_t size);
 void *bg_calloc(size_t n, size_t size);
@@ -42,7 +42,7 @@ void *bg_realloc(void *p, size_t size);
 char *bg_strdup(const char *s);                        /* free() it */
 char *bg_format(const char *fmt, ...) BG_PRINTF(1, 2); /* free() it */
 
-char *bg_program_folder(void); /* where the running program lies; NULL if that is unknown; free() it */
+char *bg_program_folder(void); /* folder of the running program; NULL if unknown; free() it */
 double bg_cpu_seconds(void);   /* CPU time of the process so far; for reports, never for decisions */
 
 /* ---- arena: everything in it is released together ---- */
@@ -50,11 +50,11 @@ typedef struct arena arena;
 arena *arena_new(void);
 void arena_free(arena *a);                /* NULL is fine */
 void *arena_alloc(arena *a, size_t size); /* zeroed, aligned for pointers and double */
-/* What was allocated last is not needed any more; of anything else it stays. */
+/* Gives back the last allocation; has no effect for any other. */
 void arena_take_back(arena *a, const void *p, size_t size);
 char *arena_strndup(arena *a, const char *s, size_t n);
 char *arena_strdup(arena *a, const char *s);
-/* The texts one behind the other, up to NULL: what a name is made of, many times faster than by a format. */
+/* Concatenates the texts up to NULL; for names, many times faster than a format. */
 char *arena_join(arena *a, ...);
 char *arena_format(arena *a, const char *fmt, ...) BG_PRINTF(2, 3);
 char *arena_vformat(arena *a, const char *fmt, va_list ap);
@@ -80,7 +80,7 @@ void bg_vec_zero(void *at, size_t from, size_t to, size_t size);
 typedef struct strbuf {
     char *at;
     size_t n, cap;
-} strbuf; /* at is 0-terminated once something was added */
+} strbuf; /* at is 0-terminated after something was added */
 void strbuf_add(strbuf *b, const char *s, size_t n);
 void strbuf_puts(strbuf *b, const char *s);
 void strbuf_printf(strbuf *b, const char *fmt, ...) BG_PRINTF(2, 3);
@@ -98,8 +98,8 @@ void map_free(map *m);
 #define map_ptr_key(p) ((uint64_t)(uintptr_t)(p))
 uint64_t bg_hash_bytes(const void *p, size_t n, uint64_t seed);
 
-/* ---- numbers of records that lie elsewhere, found by a hash of what stands in them: a map of four to eight bytes an
- * entry. {0} is empty. Who looks goes through the candidates until one is what he looks for:
+/* ---- index_set: finds numbers of records stored elsewhere by a hash of their contents; four to eight bytes an entry.
+ * {0} is empty. The caller tests the candidates until one matches:
  *     for (size_t i = hash; (k = index_set_at(&s, i)) != MAP_NONE; i++) ---- */
 typedef struct index_set {
     uint32_t *at; /* 1 + the number */
@@ -110,7 +110,7 @@ index_set_at(const index_set *s, size_t i)
 {
     return s->cap ? s->at[i & (s->cap - 1)] - 1 : MAP_NONE;
 }
-/* hash_of: of a record that was added before */
+/* hash_of: the hash of a record that was added before */
 void index_set_add(index_set *s, uint64_t hash, uint32_t k, uint64_t (*hash_of)(const void *ctx, uint32_t k),
                    const void *ctx);
 void index_set_free(index_set *s);

@@ -1,7 +1,7 @@
-/* flaw.h - what a verifier finds wrong: the first of it
+/* flaw.h - the first error that a verifier finds
  *
- * A verifier holds what a pass gives against what the passes behind it rely on. What it finds is a mistake of this
- * program, never of a model.
+ * A verifier checks the result of a pass against what later passes rely on. An error is a fault of this program, never
+ * of a model.
  */
 #ifndef BG_FLAW_H
 #define BG_FLAW_H
@@ -10,7 +10,7 @@
 
 #include "base.h"
 
-/* Keeps the text in *flaw (malloc'd) unless there is one. Always false. */
+/* Stores the text in *flaw (free() it) unless there is one already. Always returns false. */
 bool flaw_found(char **flaw, const char *fmt, ...) BG_PRINTF(2, 3);
 
 #endif

@@ -1,6 +1,6 @@
-/* joined.h - things numbered 0 .. n-1 that are joined into sets, one pair after the other
+/* joined.h - union of sets: items numbered 0 .. n-1 are joined pair by pair
  *
- * The least of a set stands for it. Nearly linear in joins and questions.
+ * A set is represented by its smallest member. Nearly linear in joins and look-ups.
  */
 #ifndef BG_JOINED_H
 #define BG_JOINED_H
@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Each by itself. free() it. */
+/* Each item is a set of its own. free() it. */
 uint32_t *joined_new(size_t n);
-/* The least of the set that i is in. */
+/* The smallest member of the set that contains i. */
 uint32_t joined_first(uint32_t *set, size_t i);
 void joined_join(uint32_t *set, size_t a, size_t b);
 

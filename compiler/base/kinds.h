@@ -1,6 +1,4 @@
-/* kinds.h - the kinds there are of variables, elements, definitions, conditions and events: what all stages and the
- * runtime call them
- */
+/* kinds.h - kinds of variables, elements, definitions, conditions and events, used by all stages and the runtime */
 #ifndef BG_KINDS_H
 #define BG_KINDS_H
 
@@ -12,18 +10,18 @@ typedef uint32_t var_id;
 
 enum var_kind {
     VAR_TIME,     /* id 0 */
-    VAR_PARAM,    /* parameter, constant, input held constant: def over VAR_PARAM and VAR_LITERAL only */
-    VAR_LITERAL,  /* a number of the text; value */
-    VAR_SIGNAL,   /* signal, input given by a formula, hidden parts of expressions: def */
-    VAR_INTEGRAL, /* integral(e, e0): a state; def is its rate, init its initial value */
-    VAR_COMMON,   /* common variable of junction `owner` */
-    VAR_PORT,     /* what port `owner` adds to its junction's balance (effort at a 1, flow at a 0) */
-    VAR_BOND,     /* own variable of a bond between junctions of one kind, `owner` */
-    VAR_STORED,   /* q or p of the storage port `owner` */
-    VAR_RATE, /* time derivative of variable `owner`: der(expr) owns a hidden VAR_SIGNAL; defined by the equations stage
-               */
+    VAR_PARAM,    /* parameter, constant, constant input: def reads only VAR_PARAM and VAR_LITERAL */
+    VAR_LITERAL,  /* a number in the text; has a value */
+    VAR_SIGNAL,   /* signal, input given by a formula, hidden part of an expression: has a def */
+    VAR_INTEGRAL, /* integral(e, e0), a state: def is its rate, init its initial value */
+    VAR_COMMON,   /* common variable of the junction `owner` */
+    VAR_PORT,     /* term of port `owner` in its junction's balance (effort at a 1-junction, flow at a 0-junction) */
+    VAR_BOND,     /* term of the bond `owner` between junctions of one kind */
+    VAR_STORED,   /* stored quantity q or p of the storage port `owner` */
+    /* time derivative of variable `owner`; for der(expr) of a hidden VAR_SIGNAL; defined by the equations stage */
+    VAR_RATE,
     /* made by the equations stage: */
-    VAR_MODE, /* a frozen condition (0 or 1), or a table's piece */
+    VAR_MODE, /* a condition frozen between events (0 or 1), or the active piece of a table */
     VAR_AUX
 };
 /* What the text declares a variable as. */
@@ -47,38 +45,39 @@ element_is_storage(enum element_type t)
 }
 const char *element_type_name(enum element_type t); /* "Se" */
 
-/* What a `when` of the text is (flat.h) */
+/* Kind of a `when` (flat.h) */
 enum when_kind { WHEN_TURNS, WHEN_SAMPLES, WHEN_ASSERTS, WHEN_STOPS };
 
-/* What defines a variable: the equation that gives its value, or that is its own among those solved together */
+/* What defines a variable: the equation that gives its value, or its equation among those solved together. */
 enum defined_by {
     DEF_BY_NOTHING,  /* time, parameters, modes; auxiliary variables */
-    DEF_BY_TEXT,     /* a signal, or an integral's rate */
-    DEF_BY_LAW,      /* of port `of` */
-    DEF_BY_TWO_PORT, /* the modulus between port `of` and the next */
-    DEF_BY_BALANCE,  /* of junction `of` */
-    DEF_BY_BOND,     /* `of`, between two junctions of a kind: their common variables are equal */
-    DEF_BY_RATE,     /* a derivative: that of what defines variable `of` */
-    DEF_BY_RESIDUAL  /* the condition of the source at port `of` */
+    DEF_BY_TEXT,     /* a signal, or the rate of an integral */
+    DEF_BY_LAW,      /* the law of port `of` */
+    DEF_BY_TWO_PORT, /* the modulus between port `of` and the next one */
+    DEF_BY_BALANCE,  /* the balance of junction `of` */
+    DEF_BY_BOND,     /* bond `of` between two junctions of one kind, whose common variables are equal */
+    DEF_BY_RATE,     /* the time derivative of the equation that defines variable `of` */
+    DEF_BY_RESIDUAL  /* the condition of the residual source at port `of` */
 };
 typedef struct defined {
     uint8_t by; /* enum defined_by */
     uint32_t of;
 } defined;
 
-/* What a condition that is frozen between events says (g is the value that is watched) */
+/* Meaning of a condition that is frozen between events (g is the value that is watched). */
 enum mode_kind {
-    MODE_LESS,       /* 1 where g < 0, g the condition's difference */
+    MODE_LESS,       /* 1 where g < 0; g is the difference of the two sides */
     MODE_LESS_EQUAL, /* 1 where g <= 0 */
-    MODE_EQUAL,      /* 1 where g == 0; its zero is located like the others' */
+    MODE_EQUAL,      /* 1 where g == 0; its zero is located like that of the others */
     MODE_PIECE,      /* piece of a table at g; switches where g passes a corner */
-    MODE_FLOOR,      /* floor(g); switches where g passes a whole number */
-    MODE_SIGN,       /* slip of sign(x): -1, 0, 1; g = x */
-    MODE_DOMAIN, /* nothing switches: 0; g is what a root is taken of, 1 where the root is not asked for. Clearly below
-                    0 a run ends. */
-    MODE_GIVEN,  /* nothing switches: a number that the runtime gives; g is 0, or what a delayed value is the past of */
-    MODE_STICK   /* 1 while sign(x) is what keeps x at 0; g = sign(x), which it may be while within -1..1. Not finite
-                    where nothing keeps x. */
+    MODE_FLOOR,      /* floor(g); switches where g passes an integer */
+    MODE_SIGN,       /* sign(x) as slip: -1, 0, 1; g = x */
+    /* never switches: 0; g is the argument of a root, 1 where the root is not needed. A run ends where g is clearly
+     * below 0 */
+    MODE_DOMAIN,
+    MODE_GIVEN, /* never switches: a number set by the runtime; g is 0, or the variable whose delayed value it is */
+    MODE_STICK  /* 1 while sign(x) is the value that keeps x at 0; g = sign(x), which must be within -1..1. Not finite
+                   where nothing keeps x at 0 */
 };
 
 #endif

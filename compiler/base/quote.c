@@ -1,9 +1,9 @@
-/* quote.c - text of a model where it comes out */
+/* quote.c - see quote.h */
 #include <string.h>
 
 #include "quote.h"
 
-/* What a character does where it is shown. */
+/* Effect of a character on a display. */
 enum effect { PLAIN, STEERS, REORDERS, BROKEN };
 struct character {
     size_t n;
@@ -11,7 +11,7 @@ struct character {
     enum effect effect;
 };
 
-/* The character at s; one byte where it is no UTF-8: too long a form, half a surrogate pair, cut off. */
+/* The character at s; a single byte where it is invalid UTF-8: overlong, half a surrogate pair, or cut off. */
 static struct character
 character_at(const char *text, size_t left)
 {
@@ -39,7 +39,7 @@ character_at(const char *text, size_t left)
     c.code = code;
     if (code < 0x20 || (code >= 0x7f && code < 0xa0))
         c.effect = STEERS;
-    /* invisible, or turning direction: a line could read as what it is not; line and paragraph separators; tags */
+    /* invisible or changing direction, so that a line could be misread; line and paragraph separators; tags */
     else if (code == 0x61c || (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
              (code >= 0x2060 && code <= 0x206f) || code == 0xfeff || (code >= 0xfff9 && code <= 0xfffb) ||
              (code >= 0xe0000 && code <= 0xe007f))
@@ -93,14 +93,14 @@ in_tex(uint32_t code)
     return NULL;
 }
 
-/* What stands for the character in this format; NULL: itself. */
+/* The replacement of the character in this format; NULL: itself. */
 static const char *
 replacement(enum quote_format format, uint32_t code)
 {
     switch (format) {
-    /* an apostrophe: of two quotes for one, as its manual has it, gnuplot 5.4 takes some for the end */
+    /* an apostrophe: gnuplot 5.4 sometimes takes a doubled quote for the end, against its manual */
     case QUOTE_GNUPLOT: return code == '\'' ? "\xe2\x80\x99" : NULL;
-    /* labels read \N, \G and the like, and entities */
+    /* labels interpret \N, \G and the like, and entities */
     case QUOTE_DOT: return code == '"' ? "\\\"" : code == '\\' ? "\\\\" : code == '&' ? "&amp;" : NULL;
     case QUOTE_MARKUP: return in_markup(code);
     case QUOTE_TEX: return in_tex(code);
@@ -130,7 +130,7 @@ put_unshown(strbuf *out, enum quote_format format, struct character c)
         strbuf_printf(out, "\\u%04x\\u%04x", 0xd7c0 + (c.code >> 10), 0xdc00 + (c.code & 0x3ff));
 }
 
-/* Would a spreadsheet compute the cell? It looks behind blanks, and takes wide forms for the narrow ones. */
+/* Would a spreadsheet evaluate the cell? It skips blanks, and reads full-width characters as ordinary ones. */
 static bool
 computed(const char *s, size_t n)
 {
@@ -189,7 +189,7 @@ quote(strbuf *out, enum quote_format format, const char *s, size_t n)
             put_unshown(out, format, c);
         else if (other)
             strbuf_puts(out, other);
-        /* gnuplot copies text into SVG, where this end of a CDATA section may not stand */
+        /* gnuplot copies text into SVG, where this end of a CDATA section must not appear */
         else if (format == QUOTE_GNUPLOT && c.code == '>' && brackets >= 2)
             strbuf_puts(out, " >");
         else

@@ -1,4 +1,4 @@
-/* reading.c - which files a model may have read for it, and which were read */
+/* reading.c - see reading.h */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,19 +1,19 @@
-/* shown.h - values as messages say them, in the units of the text
+/* shown.h - values in messages, in the units of the text
  *
- * All computing is in SI. A message about a number that the user wrote in [bar] says it in bar; one about a number that
- * has no unit in the text says it in SI, with the unit if one is known.
+ * All computation is in SI. A message about a number that was written in [bar] shows it in bar; a number without a unit
+ * in the text is shown in SI, with the unit if it is known.
  */
 #ifndef BG_SHOWN_H
 #define BG_SHOWN_H
 
 #include "units.h"
 
-/* si in `display`, which may be NULL: as it is. */
+/* Converts from SI to `display`; NULL: unchanged. */
 double to_display(const unit *display, double si);
-/* The unit to write behind it; NULL: a pure number without one, or not known. */
+/* The unit to write after the number; NULL: a pure number, or unknown. */
 const char *unit_shown(const unit *u, const unit *display);
 
-/* "3 bar": six digits, and the unit. */
+/* Six digits and the unit: "3 bar". */
 typedef struct shown_text {
     char text[256];
 } shown_text;

@@ -1,4 +1,4 @@
-/* source.c - source texts, places in them, and what is said about them */
+/* source.c - see source.h */
 #include <ctype.h>
 #include <errno.h>
 #include <pthread.h>
@@ -10,34 +10,34 @@
 
 enum {
     LARGEST_TEXT = 1 << 30,
-    LONGEST_QUOTE = 60,  /* bytes of a text that stands in a message */
-    TAB_WIDTH = 4,       /* columns a tab takes in a printed source line */
-    PRINTED_WIDTH = 150, /* columns of a source line that are printed; the rest is "..." */
+    LONGEST_QUOTE = 60,  /* longest quotation of a text in a message, in bytes */
+    TAB_WIDTH = 4,       /* width of a tab in a printed source line */
+    PRINTED_WIDTH = 150, /* longest part of a source line that is printed; the rest is "..." */
     READ_BLOCK = 1 << 16
 };
 
 struct text {
     char *path, *at;
     size_t n;
-    uint32_t *line; /* where each line begins */
+    uint32_t *line; /* start of each line */
     size_t nlines;
-    bool lent; /* text and lines are another's */
+    bool lent; /* text and lines belong to the caller */
 };
 
-/* A thread that says something. Notes and helps go with its last message */
+/* A thread that reports. Notes and helps belong to its last message. */
 struct speaker {
     pthread_t thread;
-    size_t said;  /* NO_INDEX: it was not kept */
+    size_t said;  /* NO_INDEX: it was not stored */
     size_t muted; /* so often */
 };
 
 struct sources {
-    pthread_mutex_t lock; /* of what is said */
+    pthread_mutex_t lock; /* protects the messages */
     VEC(struct text) text;
     VEC(diagnostic) diag;
     arena *messages;
-    map said;       /* hash of what was said, so that nothing is said twice */
-    size_t nerrors; /* all, kept or not */
+    map said;       /* hash of each message, so that none is reported twice */
+    size_t nerrors; /* all, stored or not */
     bool silent;
     size_t nkept;
     size_t nhidden; /* errors beyond SOURCES_MAX_ERRORS */
@@ -79,7 +79,7 @@ sources_free(sources *s)
 
 /* ---------------------------------------------------------------- texts */
 
-/* Takes over text, which is 0-terminated. */
+/* Takes over `text`, which is 0-terminated. */
 static int
 add_owned(sources *s, const char *path, char *text, size_t n)
 {
@@ -190,7 +190,7 @@ sources_count(const sources *s)
     return s->text.n;
 }
 
-/* Which line (from 0) holds pos. */
+/* The line (from 0) that contains pos. */
 static size_t
 line_of(const struct text *t, uint32_t pos)
 {
@@ -223,9 +223,8 @@ source_place(const sources *s, uint32_t file, uint32_t pos, int *line, int *colu
     }
 }
 
-/* Is there nothing in a text that source_one_line would change: blanks, quotes, comments? So are most numbers and
- * names.
- */
+/* Would source_one_line leave the text unchanged, without blanks, quotes or comments? This holds for most numbers and
+ * names. */
 static bool
 is_bare(const char *s, size_t n)
 {
@@ -249,7 +248,7 @@ source_one_line(const sources *s, arena *a, span at)
     for (size_t i = at.begin; i < at.end && i < n; i++) {
         bool blank = isspace((unsigned char)text[i]);
 
-        if (!quoted && text[i] == '/' && i + 1 < at.end && text[i + 1] == '/') { /* a comment is no part of it */
+        if (!quoted && text[i] == '/' && i + 1 < at.end && text[i + 1] == '/') { /* skips a comment */
             while (i + 1 < at.end && text[i + 1] != '\n')
                 i++;
             continue;
@@ -280,7 +279,7 @@ source_shortened(const sources *s, arena *a, span at)
 
 /* ---------------------------------------------------------------- diagnostics */
 
-/* A message that quotes a name of a million letters is cut in its middle. */
+/* Shortens very long quotations (names of a million letters) in their middle. */
 static char *
 message_text(sources *s, const char *fmt, va_list ap)
 {
@@ -290,7 +289,7 @@ message_text(sources *s, const char *fmt, va_list ap)
 
     if (n <= MOST)
         return text;
-    while (head && ((unsigned char)text[head] & 0xC0) == 0x80) /* not within a letter */
+    while (head && ((unsigned char)text[head] & 0xC0) == 0x80) /* not within a character */
         head--;
     while (tail < n && ((unsigned char)text[tail] & 0xC0) == 0x80)
         tail++;
@@ -327,7 +326,7 @@ say_locked(sources *s, enum severity severity, const char *code, span at, const 
         }
     }
     message = message_text(s, fmt, ap);
-    /* once for a place: what is wrong in a loop or component is wrong wherever it is made */
+    /* once for each place: an error in a loop or component occurs in every copy */
     key = bg_hash_bytes(code, strlen(code), (uint64_t)severity);
     if (!span_known(at))
         key = bg_hash_bytes(message, strlen(message), key);
@@ -358,7 +357,7 @@ say_more(sources *s, bool help, span at, const char *fmt, va_list ap)
     if ((said = speaker_of(s)->said) < s->diag.n) {
         diagnostic *d = &s->diag.at[said];
 
-        if (!(d->nchild & (d->nchild + 1))) /* 0, 1, 3, 7 ... entries fill their room */
+        if (!(d->nchild & (d->nchild + 1))) /* capacity grows at 0, 1, 3, 7 ... entries */
             d->child = bg_realloc(d->child, 2 * (d->nchild + 1) * sizeof *d->child);
         d->child[d->nchild++] = (struct diag_child){ help, at, message_text(s, fmt, ap) };
     }
@@ -490,7 +489,7 @@ struct look {
 static const struct look plain = { "", "", "", "", "", "" };
 static const struct look colored = { "\033[1m", "\033[1;31m", "\033[1;35m", "\033[1;36m", "\033[1;32m", "\033[0m" };
 
-/* Adds the bytes from..to of a line as one column a character; returns the number of columns. */
+/* Adds bytes from..to of a line, one column for each character; returns the number of columns. */
 static size_t
 add_columns(strbuf *out, const char *line, size_t from, size_t to)
 {
@@ -520,7 +519,7 @@ inside_character(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* Prints the line where a span begins, and the part of the span on it underlined. */
+/* Prints the line in which a span begins, with the part of the span on it underlined. */
 static void
 print_line(const struct text *t, span at, FILE *out, const char *color, const char *off)
 {
@@ -540,7 +539,7 @@ print_line(const struct text *t, span at, FILE *out, const char *color, const ch
     to = at.end <= pos ? from : at.end - begin > len ? len : at.end - begin;
     last = len;
     if (len > PRINTED_WIDTH) {
-        /* a window that has the span's beginning in its first third */
+        /* shows the span's beginning in the first third of the window */
         if (from > PRINTED_WIDTH / 3)
             first = from - PRINTED_WIDTH / 3;
         if (len - first > PRINTED_WIDTH)
@@ -597,7 +596,7 @@ print_one(const sources *s, FILE *out, const struct look *l, const char *kind, c
         print_line(&s->text.at[at.file], at, out, color, l->off);
 }
 
-/* Notes about the text: the causality of its elements, its names. */
+/* Is it a note about the text, such as the causality of elements or names? */
 static bool
 is_of_text(const char *code)
 {
@@ -644,12 +643,12 @@ diag_print(const sources *s, FILE *out, bool color, enum diag_extent extent)
         fprintf(out, "bgc: %zu more error%s not shown\n", s->nhidden, s->nhidden == 1 ? " is" : "s are");
 }
 
-/* ---------------------------------------------------------------- near names */
+/* ---------------------------------------------------------------- similar names */
 
 enum { LONGEST_NEAR = 64 }; /* longer names are not typing errors of each other */
 
-/* Insertions, deletions, changes and swaps of neighbours that turn a into b, letters of either case alike;
- * more than limit when it is more than limit. Works on the band of width 2*limit + 1 around the diagonal. */
+/* Number of insertions, deletions, changes and swaps of neighbours that turn a into b, ignoring case; if it exceeds
+ * limit, any number greater than limit. Works on the band of width 2*limit + 1 around the diagonal. */
 static size_t
 edit_distance(const char *a, size_t na, const char *b, size_t nb, size_t limit)
 {
@@ -701,7 +700,7 @@ nearest_name(const char *wrong, const char *const *list, size_t n)
         limit = 3;
     if (!len || len > LONGEST_NEAR)
         return NULL;
-    limit++; /* from here on: what is nearer than limit */
+    limit++; /* from here on only smaller distances count */
     for (size_t i = 0; i < n && limit; i++) {
         size_t m = list[i] ? strlen(list[i]) : 0, d;
 

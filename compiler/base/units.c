@@ -1,14 +1,14 @@
-/* units.c - units of measure over udunits2
+/* units.c - see units.h
  *
- * udunits2 reads the text; dimension, scale and offset are taken out of its answer and nothing of it is kept. What it
- * reads in a way a modeller would not expect is refused before or after (each case is in tests/unit/test_units.c):
+ * udunits2 parses the text; dimension, scale and offset are taken from its result, of which nothing is kept. What it
+ * reads in a way that users do not expect is refused (each case is in tests/unit/test_units.c):
  *   - exponents that are not integers (it takes m^0.5 for 5 and m^1/2 for m/2): texts that have one are taken apart
  *     here; numbers glued to a unit (m2.5)
  *   - dates, logarithms and shifted units written by hand (@, since, lg(re ...))
  *   - gal, ton, cal: different things in different trades
  *   - oz, mb, turns of a coil ([A.turn]: a turn is 2*pi here), and W/m^2.K, which divides by m^2 alone
- * What it does not know, or takes for something else, is added: deg, rev, Nm, Wh, Ah, VA, nmi, mph, PS, cP, uM, dalton
- * ... eV and u have the values of 2019. `yr` and `year` stay the tropical year.
+ * Units that it lacks or reads otherwise are added: deg, rev, Nm, Wh, Ah, VA, nmi, mph, PS, cP, uM, dalton ... eV and u
+ * have the values of 2019. `yr` and `year` remain the tropical year.
  *
  * threads  udunits2 keeps its error handler and its parser in globals: one thread at a time reads units
  */
@@ -49,7 +49,7 @@ si_unit(unit_system *u, const dimension *d)
     uint32_t at;
     const unit *x;
 
-    /* a colliding hash moves on to the next one */
+    /* on a hash collision tries the next one */
     while ((at = map_get(&u->by_dimension, key)) != MAP_NONE && memcmp(&u->all.at[at]->dim, d, sizeof *d))
         key++;
     if (at != MAP_NONE)
@@ -59,7 +59,7 @@ si_unit(unit_system *u, const dimension *d)
     return x;
 }
 
-/* ---------------------------------------------------------------- what udunits2 says of a unit */
+/* ---------------------------------------------------------------- the result of udunits2 */
 
 struct reading {
     dimension dim;
@@ -140,7 +140,7 @@ static const ut_visitor visitor = { visit_basic, visit_product, visit_galilean, 
 
 /* ---------------------------------------------------------------- the system */
 
-/* Adds scale*text as name (which takes prefixes written as words) or symbol (which takes prefixes like k). */
+/* Defines scale*text as a name (which takes prefixes as words) or a symbol (which takes prefixes like k). */
 static void
 define(ut_system *ut, const char *name, double scale, const char *text, bool replace)
 {
@@ -172,7 +172,7 @@ units_new(void)
     define(ut, "Wh", 3600, "J", false);
     define(ut, "Ah", 3600, "C", false);
     define(ut, "VA", 1, "W", false);
-    /* what udunits2 would take for a prefix and another unit (nanomiles, milliphot-hours), or does not know */
+    /* units that udunits2 reads as a prefix and another unit (nanomiles, milliphot-hours), or does not know */
     define(ut, "nmi", 1852, "m", false);
     define(ut, "mph", 0.44704, "m/s", false);
     define(ut, "kph", 1, "km/h", false);
@@ -242,14 +242,14 @@ is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The middle dot is a multiplication sign, not a letter. */
+/* The middle dot is a multiplication sign. */
 static bool
 middle_dot(const char *p)
 {
     return (unsigned char)p[0] == 0xc2 && (unsigned char)p[1] == 0xb7;
 }
 
-/* An integer exponent at p, with nothing behind it that makes it a fraction. Returns its end, or NULL. */
+/* An integer exponent at p that is not part of a fraction. Returns its end, or NULL. */
 static const char *
 exponent_end(const char *p)
 {
@@ -269,7 +269,7 @@ exponent_end(const char *p)
     return p;
 }
 
-/* Whether something like 2 follows a slash: m^1/2 reads as half a metre and looks like a root. */
+/* Is there a number after a slash? m^1/2 is read as half a metre and looks like a root. */
 static bool
 looks_like_fraction(const char *p)
 {
@@ -282,7 +282,7 @@ looks_like_fraction(const char *p)
     return is_digit(*p);
 }
 
-/* Does a factor follow at p, multiplied by a point, a star or a blank? */
+/* Is there a factor at p, multiplied by a point, a star or a blank? */
 static bool
 joins(const char *text, const char *p)
 {
@@ -296,7 +296,7 @@ joins(const char *text, const char *p)
     return is_letter(*p) || is_digit(*p) || *p == '(';
 }
 
-/* W/m^2.K divides by m^2 alone, to the surprise of who wrote it. */
+/* W/m^2.K divides by m^2 alone, which most writers do not intend. */
 static const char *
 behind_slash(unit_system *u, const char *text, const char *p)
 {
@@ -310,7 +310,7 @@ behind_slash(unit_system *u, const char *text, const char *p)
         (int)(slash - text), text, slash + 1);
 }
 
-/* What udunits2 would misread; NULL if the text may go to it. */
+/* Why udunits2 would misread the text; NULL: it may parse it. */
 static const char *
 refused_text(unit_system *u, const char *text)
 {
@@ -318,7 +318,7 @@ refused_text(unit_system *u, const char *text)
         "exponents of units are whole numbers of at most two digits, or fractions in the form of ^0.5 or ^(1/3)";
     const char *p = text;
     bool divided[MOST_BRACKETS] = { false }, ampere = false,
-         turns = false; /* behind a slash, at each depth of brackets */
+         turns = false; /* after a slash, at each depth of brackets */
     int depth = 0;
 
     while (*p) {
@@ -329,7 +329,7 @@ refused_text(unit_system *u, const char *text)
         if (depth >= MOST_BRACKETS)
             return "a unit has no such depth of brackets";
         if (*p == '/')
-            divided[depth] = !is_digit(p[1 + strspn(p + 1, " ")]); /* 1/2 m is half a metre to everybody */
+            divided[depth] = !is_digit(p[1 + strspn(p + 1, " ")]); /* 1/2 m clearly means half a metre */
         else if (divided[depth] && joins(text, p))
             return behind_slash(u, text, p);
         if (is_letter(*p) && !middle_dot(p)) {
@@ -430,7 +430,7 @@ struct taken {
     double scale;
 };
 
-/* Does an exponent stand there that is no whole number: ^0.5, ^-1.5, ^(1/3)? */
+/* Does it contain an exponent that is not an integer: ^0.5, ^-1.5, ^(1/3)? */
 static bool
 has_fraction(const char *text)
 {
@@ -459,7 +459,7 @@ skip_blanks(struct taker *t)
         t->p++;
 }
 
-/* num/den at t->p: "2", "-0.5", "(1/3)". */
+/* Reads num/den at t->p: "2", "-0.5", "(1/3)". */
 static bool
 take_exponent(struct taker *t, int *num, int *den)
 {
@@ -538,7 +538,7 @@ take_factor(struct taker *t)
     return x;
 }
 
-/* Factors joined by a point, a star, a blank or a slash, which divides by the next factor alone. */
+/* Reads factors joined by a point, a star, a blank, or a slash, which divides by the next factor alone. */
 static struct taken
 take_product(struct taker *t)
 {
@@ -574,7 +574,7 @@ product_unit(unit_system *u, const char *text, uint64_t key, const char **why)
         *why = t.why ? t.why : why_not(u, text);
         return NULL;
     }
-    while (map_get(&u->by_text, key) != MAP_NONE) /* parts of the text may have been remembered since */
+    while (map_get(&u->by_text, key) != MAP_NONE) /* parts of the text may have been stored meanwhile */
         key++;
     return remember_unit(u, &x.dim->dim, x.scale, 0, text, key);
 }

@@ -1,8 +1,8 @@
-/* units.h - units of measure over udunits2
+/* units.h - units of measure, based on udunits2
  *
- * A unit is kept as SI dimension and, for what was written, scale and offset to SI. Equal dimensions are equal
- * pointers. Traps of udunits2 that this module closes: `deg` added; reciprocal units are not convertible; fractional
- * exponents are read here; radians are pure numbers; Hz is 1/s.
+ * A unit has a dimension in SI and, as it was written, scale and offset to SI. Equal dimensions are equal pointers.
+ * This module corrects properties of udunits2 that surprise users: `deg` is added; reciprocal units are not
+ * convertible; fractional exponents are read here; radians are pure numbers; Hz is 1/s.
  */
 #ifndef BG_UNITS_H
 #define BG_UNITS_H
@@ -14,21 +14,21 @@ typedef struct unit unit; /* immutable, owned by the system */
 
 unit_system *units_new(void); /* NULL if udunits2's data cannot be read */
 void units_free(unit_system *u);
-/* Text between brackets. NULL and *why (static or owned by the system) if it is not a unit. */
+/* text: between brackets. NULL and *why (static or owned by the system) if it is not a unit. */
 const unit *unit_parse(unit_system *u, const char *text, const char **why);
 const char *unit_text(const unit *x); /* as written, or a readable SI form */
 /* In base units: kg.m/s^2 of N and of kN */
 const char *unit_base_text(unit_system *u, const unit *x);
 double unit_scale(const unit *x); /* value_SI = scale*value + offset */
 double unit_offset(const unit *x);
-const unit *unit_dimension(const unit *x); /* the coherent SI unit of the same dimension; pointers compare */
+const unit *unit_dimension(const unit *x); /* the coherent SI unit of the same dimension; compare pointers */
 bool unit_is_number(const unit *x);        /* dimensionless (rad, degree, percent too) */
-bool unit_is_whole(const unit *x);         /* no fractions as exponents of its base units */
+bool unit_is_whole(const unit *x);         /* the exponents of its base units are integers */
 const unit *unit_one(unit_system *u);
 /* On dimensions */
 const unit *unit_multiply(unit_system *u, const unit *a, const unit *b);
 const unit *unit_divide(unit_system *u, const unit *a, const unit *b);
 const unit *unit_power(unit_system *u, const unit *a, int num,
-                       int den); /* NULL if no power of a base unit is a multiple of 1/60 */
+                       int den); /* NULL if an exponent of a base unit is not a multiple of 1/60 */
 
 #endif

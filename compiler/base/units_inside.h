@@ -1,4 +1,4 @@
-/* units_inside.h - what the units*.c files share; nobody else includes it */
+/* units_inside.h - declarations shared by the files units*.c; no other file includes it */
 #ifndef BG_UNITS_INSIDE_H
 #define BG_UNITS_INSIDE_H
 
@@ -6,7 +6,7 @@
 
 enum { NBASE = 7 };
 
-/* Powers are kept in sixtieths: halves, thirds, quarters, fifths and sixths are whole numbers then. */
+/* Exponents are kept in sixtieths: then halves, thirds, quarters, fifths and sixths are integers. */
 enum { WHOLE = 60 };
 
 typedef struct dimension {
@@ -17,16 +17,16 @@ struct unit {
     dimension dim;
     double scale, offset; /* value_SI = scale*value + offset */
     const char *text;
-    const unit *si; /* coherent unit of the same dimension; itself for those */
+    const unit *si; /* coherent unit of the same dimension; a coherent unit points to itself */
 };
 
 /* ---- units_text.c ---- */
 extern const char *const units_base[NBASE]; /* "kg", "m", ... */
-/* A readable form; named: N rather than kg.m/s^2 */
+/* A readable form; named: N instead of kg.m/s^2 */
 const char *units_dimension_text(arena *a, const dimension *d, bool named);
 
 /* ---- units_meant.c ---- */
-/* The unit that a text which is none was probably meant for, or NULL. known tells whether a text is one. */
+/* The unit that was probably meant by a text that is none, or NULL. known: is a text a unit? */
 const char *units_meant(arena *a, const char *text, bool (*known)(void *ctx, const char *text), void *ctx);
 
 #endif

@@ -1,7 +1,7 @@
-/* units_meant.c - what a text that is no unit was probably meant for: other case, other names
+/* units_meant.c - suggests the unit that was probably meant by a text that is none: other case, other names
  *
  * in       a text that udunits2 does not know
- * out      the same with its wrong words replaced by the ones known, where the whole is a unit then
+ * out      the same with its unknown words replaced, if the whole is then a unit
  */
 #include <ctype.h>
 #include <string.h>
@@ -113,7 +113,7 @@ static const struct {
     { "k", "K" },
 };
 
-/* One word with what is meant by it, in small letters as a table has it. */
+/* One word replaced by the suggested one, looked up in lower case. */
 static const char *
 meant_word(arena *a, const char *word, size_t n)
 {

@@ -1,11 +1,11 @@
-/* units_text.c - dimensions as text: by the names engineers have for them, or in base units */
+/* units_text.c - dimensions as text: by the names that engineers use, or in base units */
 #include <string.h>
 
 #include "units_inside.h"
 
 const char *const units_base[NBASE] = { "kg", "m", "s", "A", "K", "mol", "cd" };
 
-/* Names for what engineers have names for; the rest is spelled out in base units. First of a dimension wins. */
+/* Dimensions with a name in engineering; others are written in base units. The first row of a dimension is used. */
 static const struct {
     const char *text;
     int8_t power[NBASE];

@@ -1,7 +1,7 @@
-/* yaml.c - reads the YAML that model files are written in, a line at a time
+/* yaml.c - see yaml.h; works line by line
  *
- * A line belongs to the innermost open map or list whose indentation it has. A key or a dash without a value waits for
- * what the next, deeper line makes of it. No recursion.
+ * A line belongs to the innermost open map or list with its indentation. A key or dash without a value takes what the
+ * next, deeper line contains. No recursion.
  */
 #include <ctype.h>
 #include <string.h>
@@ -20,8 +20,8 @@ struct reader {
     const char *text;
     VEC(struct frame) open;
     yaml *root, *waiting; /* waiting: a key or dash without a value yet */
-    yaml *scalar;         /* the last plain one, which deeper lines continue */
-    size_t skip;          /* lines deeper than this belong to one that was refused; NO_INDEX: none */
+    yaml *scalar;         /* the last plain scalar, which deeper lines continue */
+    size_t skip;          /* deeper lines than this belong to a line with an error; NO_INDEX: none */
     bool bad;
 };
 
@@ -48,7 +48,7 @@ add_node(struct reader *r, yaml *to, span at)
     return x;
 }
 
-/* Where a quoted text beginning at i ends (behind the quote), or 0. */
+/* End (after the quote) of a quoted text that begins at i, or 0. */
 static size_t
 quoted_end(const char *t, size_t i, size_t end)
 {
@@ -87,7 +87,7 @@ unquoted(struct reader *r, size_t begin, size_t end)
     return copy;
 }
 
-/* Behind the colon of `key:` at i, or 0. *key_end: end of the key. */
+/* Position after the colon of `key:` at i, or 0. *key_end: end of the key. */
 static size_t
 key_end(const char *t, size_t i, size_t end, size_t *at)
 {
@@ -177,7 +177,7 @@ set_value(struct reader *r, yaml *x, size_t begin, size_t end)
         set_scalar(r, x, begin, end);
 }
 
-/* The container a line at this indentation belongs to, or NULL after an error. */
+/* The container to which a line with this indentation belongs, or NULL after an error. */
 static yaml *
 container(struct reader *r, size_t indent, bool dash, size_t begin, size_t end)
 {
@@ -206,7 +206,7 @@ container(struct reader *r, size_t indent, bool dash, size_t begin, size_t end)
     return r->waiting;
 }
 
-/* A significant line, from its first letter to its last, comments and blanks gone. */
+/* Reads a significant line, from its first letter to its last, without comments and blanks. */
 static void
 read_line(struct reader *r, size_t indent, size_t begin, size_t end)
 {
@@ -251,7 +251,7 @@ read_line(struct reader *r, size_t indent, size_t begin, size_t end)
     }
 }
 
-/* What belongs to a line that was refused says nothing further. */
+/* Lines that belong to a line with an error are skipped. */
 static void
 line(struct reader *r, size_t indent, size_t begin, size_t end)
 {
@@ -265,7 +265,7 @@ line(struct reader *r, size_t indent, size_t begin, size_t end)
         r->skip = indent;
 }
 
-/* End of what a line says: before its comment and trailing blanks. */
+/* End of a line's contents, before its comment and trailing blanks. */
 static size_t
 line_end(const char *t, size_t begin, size_t end)
 {

@@ -1,7 +1,7 @@
-/* yaml.h - the part of YAML that model files of other programs are written in
+/* yaml.h - a parser for the part of YAML used in model files of other programs
  *
  * Block mappings and sequences, plain and quoted scalars, lists in brackets on one line, comments, document marks.
- * Anchors, tags, block scalars and flow mappings that are not empty are reported by their line, not guessed at.
+ * Anchors, tags, block scalars and flow mappings that are not empty are reported with their line.
  */
 #ifndef BG_YAML_H
 #define BG_YAML_H
@@ -18,8 +18,8 @@ typedef struct yaml {
     size_t n; /* children */
 } yaml;
 
-/* Reads text number file of s; NULL after errors. All in the arena. */
+/* Parses text number `file` of s; NULL after errors. All in the arena. */
 const yaml *yaml_read(sources *s, arena *a, uint32_t file);
-const yaml *yaml_find(const yaml *in, const char *key); /* NULL: not there, or `in` is not a map */
+const yaml *yaml_find(const yaml *in, const char *key); /* NULL: no such key, or `in` is not a map */
 
 #endif

@@ -1,4 +1,4 @@
-/* yaml_bonds.c - bonds of a model file as arrows, with the direction of power */
+/* yaml_bonds.c - translates bonds of a model file to arrows in the direction of power */
 #include <string.h>
 
 #include "yaml_inside.h"
@@ -9,7 +9,7 @@ struct end {
     bool junction, one;
 };
 
-/* One side of a netlist entry: the component, and what an arrow is drawn to. */
+/* Reads one side of a netlist entry: the component, and the end of the arrow. */
 static bool
 read_end(struct import *m, translated *t, const yaml *entry, const char *text, struct end *e)
 {
@@ -17,7 +17,7 @@ read_end(struct import *m, translated *t, const yaml *entry, const char *text, s
     const char *label = arena_strndup(m->a, text, len);
     uint32_t at = map_get(&t->parts, yaml_text_key(label));
 
-    if (at == MAP_NONE && strchr(text, '.')) { /* a name that has a point in it */
+    if (at == MAP_NONE && strchr(text, '.')) { /* a name that contains a point */
         at = map_get(&t->parts, yaml_text_key(text));
         len = strlen(text);
     }
@@ -44,7 +44,7 @@ read_end(struct import *m, translated *t, const yaml *entry, const char *text, s
             if (!e->port || !strcmp(x->port_label, e->port) || !strcmp(x->label, e->port))
                 port = x;
         }
-        for (size_t k = 0; k < sub->part.n && !port && e->port; k++) { /* by its place in the list */
+        for (size_t k = 0; k < sub->part.n && !port && e->port; k++) { /* by its index in the list */
             const component *x = &sub->part.at[k];
             char number[24];
 
@@ -66,7 +66,7 @@ read_end(struct import *m, translated *t, const yaml *entry, const char *text, s
     return true;
 }
 
-/* Does power along this bond, tail to head, leave the 1-junction at this end? */
+/* Does the power of this bond, from tail to head, leave the 1-junction at this end? */
 static bool
 leaves_one(const struct end *e, bool tail)
 {
@@ -115,7 +115,7 @@ ending(const char *text)
     return n && text[n - 1] == '}' ? "" : ";";
 }
 
-/* An element to a junction, which counts the power as leaving or (a 1) arriving. */
+/* Connects an element to a junction, at which its power counts as leaving or (at a 1-junction) arriving. */
 static void
 join_element(struct import *m, translated *t, const yaml *entry, struct end *e, const struct end *j, bool leaves)
 {
@@ -146,7 +146,7 @@ join_element(struct import *m, translated *t, const yaml *entry, struct end *e, 
         strbuf_printf(&t->bonds, "%s -> %s;\n", text, j->text);
         return;
     }
-    /* the flow a source draws out of a 1-junction counts against the junction's own */
+    /* the flow of a source at a 1-junction has the opposite sign there */
     text = yaml_declared(m, c, c->kind == K_SOURCE && c->row->type[1] == 'f');
     if (j->one && !leaves && (c->row->type[0] != 'R' || strchr(c->row->law, '{')))
         strbuf_printf(&t->bonds, "%s -> TF:%s = -1 -> %s%s\n", j->text,

@@ -1,4 +1,4 @@
-/* yaml_components.c - components of a model file: names, kinds, parameters */
+/* yaml_components.c - translates components of a model file: names, kinds, parameters */
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
@@ -130,7 +130,7 @@ is_number_text(const char *text)
     return end != text && !*end && isfinite(x) && !strpbrk(text, "xXpP");
 }
 
-/* A number as this language writes it: digits on both sides of the point. */
+/* A number in this language's spelling: digits on both sides of the point. */
 static const char *
 number_text(struct import *m, const char *text)
 {
@@ -152,7 +152,7 @@ number_text(struct import *m, const char *text)
     return made;
 }
 
-/* A power of two numbers, `10**-12`, as that tool's library writes them. NULL: it is none. */
+/* A power of two numbers, such as `10**-12` in that tool's library. NULL: it is none. */
 static const char *
 power_text(struct import *m, const char *text)
 {
@@ -175,7 +175,7 @@ parameter_index(const struct row *row, const char *name, size_t len)
         if (!strncmp(row->param[k].name, name, len))
             return k;
         if (!strncasecmp(row->param[k].name, name, len))
-            alike = alike < 0 ? k : -2; /* of two, neither is meant */
+            alike = alike < 0 ? k : -2; /* two candidates: neither is taken */
     }
     return alike;
 }

@@ -1,17 +1,17 @@
-/* yaml_import.c - model files of BondGraphTools to texts of this language
+/* yaml_import.c - see yaml_import.h
  *
- * Their ports all take power, and bonds only say that efforts are equal and flows opposite; an arrow matters at
- * 1-junctions alone, whose ports are `non_inverting` (power arrives; the head of a bond) or `inverting` (power leaves;
- * the tail). So here
- *   - R, C and I stand at the head of an arrow, and sources at its tail, except where an inverting port turns them
- *     round. At a `non_inverting` port what an element takes is minus the junction's flow: a TF of -1 stands before it,
- *     unless it is a linear resistor, whose law is odd;
+ * In BondGraphTools all ports take power, and a bond only states that efforts are equal and flows opposite. The
+ * direction of an arrow matters at 1-junctions alone, whose ports are `non_inverting` (power arrives; the head of a
+ * bond) or `inverting` (power leaves; the tail). So the translation follows these rules:
+ *   - R, C and I stand at the head of an arrow and sources at its tail, except where an inverting port reverses this.
+ * At a `non_inverting` port an element takes minus the junction's flow: a TF of -1 is put before it, unless it is a
+ *     linear resistor, whose law is odd;
  *   - TF is e_1 = r*e_0: from port 0 to port 1 its ratio is 1/r; GY is e_1 = -R*f_0, e_0 = R*f_1 (since version 0.3.8;
- *     both ports take power): a ratio of -R. A 1-junction that counts one of their sides the other way turns the sign
- *     of the ratio;
+ *     both ports take power): a ratio of -R. A 1-junction that counts one of their sides with the opposite sign changes
+ *     the sign of the ratio;
  *   - BioChem/Y, a stoichiometry with unit weights, is a 1-junction whose port 0 is inverting;
  *   - `SS` components that `ports` exposes are the ports of the model, 0-junctions that pass on what arrives;
- *   - sources without a value are inputs, through all levels up to the root.
+ *   - sources without a value become inputs, through all levels up to the root.
  *
  * needs     a tree of yaml.h
  * reports   by line: unknown components, parts, ports, models that contain themselves, and what has no counterpart
@@ -79,7 +79,7 @@ read_port(struct import *m, translated *t, const yaml *entry)
     }
 }
 
-/* A field takes power at each port, by the names that its law gives them. */
+/* A field takes power at each port; ports have the names used in its law. */
 static void
 join_field(struct import *m, translated *t, const component *c)
 {
@@ -99,7 +99,7 @@ join_field(struct import *m, translated *t, const component *c)
             strbuf_printf(&t->bonds, "%s -> %s.%s;\n", c->side[side], c->name, port[side]);
 }
 
-/* Two-ports are drawn once both of their sides are known. */
+/* Two-ports are connected once both of their sides are known. */
 static void
 join_two_ports(struct import *m, translated *t)
 {
@@ -140,7 +140,7 @@ join_two_ports(struct import *m, translated *t)
     }
 }
 
-/* Inputs of instances are inputs of the model that has them. */
+/* Inputs of instances become inputs of the model that contains them. */
 static void
 pass_inputs(struct import *m, translated *t, component *c, strbuf *arguments)
 {
@@ -190,7 +190,8 @@ write_model(struct import *m, translated *t)
 
 /* ---------------------------------------------------------------- the file */
 
-/* Parts and ports of a model, those of the models it has first (a stack of its own); false if one contains itself. */
+/* Collects parts and ports of a model, after those of the models that it uses (with an explicit stack); false if one
+ * contains itself. */
 struct visit {
     translated *t;
     size_t next;

@@ -1,4 +1,4 @@
-/* yaml_inside.h - what the yaml_*.c files share; nobody else includes it */
+/* yaml_inside.h - declarations shared by the files yaml_*.c; no other file includes it */
 #ifndef BG_YAML_INSIDE_H
 #define BG_YAML_INSIDE_H
 
@@ -9,8 +9,8 @@
 enum { MOST_INPUTS = 10000, MOST_VALUES = 8, MOST_PARAMETERS = 4, MOST_SIDES = 3 };
 enum kind { K_JUNCTION, K_ONE_PORT, K_SOURCE, K_TWO_PORT, K_REACTION, K_FIELD, K_PORT, K_INSTANCE };
 
-/* One row a component: parameters by name, with the library's own value where it has one (NAN: it has none; what is not
- * stated becomes an input). Names that differ in case alone are different: r and R of a reaction. */
+/* One row for each component: parameters by name, with the library's default (NAN: there is none; a value that is not
+ * given becomes an input). Names that differ only in case are different: r and R of a reaction. */
 struct row {
     const char *library, *name;
     enum kind kind;
@@ -23,16 +23,16 @@ struct row {
 };
 
 typedef struct component {
-    const char *label, *name;           /* in the file; in the text */
+    const char *label, *name;           /* in the file; in the translated text */
     const struct row *row;              /* NULL: an instance */
     struct translated *model;           /* of an instance */
     const char *value[MOST_PARAMETERS]; /* text of each parameter */
     span at;
     enum kind kind;
-    const char *port, *port_label; /* K_PORT: as a port of the model, in the text and in the file */
-    size_t port_number;            /* ... and its place in the list of ports */
-    const char *side[MOST_SIDES];  /* what has several ports: what port 0, 1, ... are joined to */
-    bool turned[MOST_SIDES];       /* ... at a 1-junction that counts the other way */
+    const char *port, *port_label; /* K_PORT: name as a port of the model, in the text and in the file */
+    size_t port_number;            /* ... and its index in the list of ports */
+    const char *side[MOST_SIDES];  /* for several ports: what port 0, 1, ... are connected to */
+    bool turned[MOST_SIDES];       /* ... at a 1-junction that counts with the opposite sign */
     unsigned nbonds;
 } component;
 
@@ -41,7 +41,7 @@ typedef struct translated {
     const char *key, *name;
     VEC(component) part;
     map parts;         /* label -> index */
-    map names, values; /* taken in the text: parts and values are separate */
+    map names, values; /* names used in the text: parts and values are separate */
     VEC(const char *) input;
     strbuf bonds, junctions;
     size_t nports;
@@ -64,12 +64,12 @@ void yaml_fail(struct import *m, span at, const char *fmt, ...);
 
 /* ---- yaml_components.c ---- */
 
-/* Names of element types are no names of parts. */
+/* Reserves the names of element types, which cannot name parts. */
 void yaml_take_types(struct import *m);
 
 uint64_t yaml_text_key(const char *s);
 
-/* A name of this language near to the label, and not taken yet. */
+/* A free name of this language similar to the label. */
 const char *yaml_fresh(struct import *m, map *taken, const char *label, const char *otherwise);
 
 /* The words of a text; at most `most`. */
@@ -79,7 +79,7 @@ void yaml_read_component(struct import *m, translated *t, const yaml *entry);
 
 /* ---- yaml_bonds.c ---- */
 
-/* The law as a declaration: `R:R1 = 10`. */
+/* The part's declaration with its law: `R:R1 = 10`. */
 const char *yaml_declared(struct import *m, const component *c, bool negative);
 void yaml_read_bond(struct import *m, translated *t, const yaml *entry);
 

@@ -1,4 +1,4 @@
-/* cmd_check.c - bgc check: everything up to the equations, said in counts and names */
+/* cmd_check.c - bgc check: compiles up to the equations and prints counts and names */
 #include <math.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ dump(loaded *l, const char *pass, FILE *out)
     free(text);
 }
 
-/* Bonds as the text has them: one that joins two elements stands for the two ports of an implicit junction. */
+/* Number of bonds in the text: a bond between two elements corresponds to two ports of an implicit junction. */
 static size_t
 count_bonds(const flat_model *f)
 {
@@ -51,7 +51,7 @@ state_name(const loaded *l, size_t i)
     return var_name(l->c.flat, l->c.equations->state.at[i].var);
 }
 
-/* The elements of block i: those that own its unknowns, each once. */
+/* The elements of block i, those that own its unknowns, each once. */
 static void
 put_loop(const loaded *l, size_t i, strbuf *b)
 {
@@ -133,7 +133,7 @@ report_check(const loaded *l, FILE *out)
         put_text(out, "  and %zu more loops\n", nblocks - 12);
 }
 
-/* Where it stands; without a place: null. */
+/* The place of a span; null if it has none. */
 static void
 put_place(json *j, const sources *s, span at)
 {
@@ -151,7 +151,7 @@ put_place(json *j, const sources *s, span at)
     json_key(j, "end_column"), json_number(j, placed ? end_col : NAN);
 }
 
-/* `notes` are the texts alone, as they always were; `related` says where they stand. */
+/* `notes` are texts only, as in earlier versions; `related` has their places. */
 static void
 put_children(json *j, const sources *s, const diagnostic *d)
 {
@@ -199,7 +199,7 @@ name_of_model(const loaded *l)
     return NULL;
 }
 
-/* Up to the end of its diagnostics: those of the file's other models come behind. */
+/* Writes up to the end of its diagnostics; the file's other models follow. */
 static void
 begin_json(json *j, const loaded *l, bool fine)
 {
@@ -236,7 +236,7 @@ end_json(json *j)
 
 /* ---------------------------------------------------------------- warnings */
 
-/* Those that a check gives. */
+/* The warnings that a check gives. */
 static const char *const warnings[] = { "element-idle", "junction-single", "port-unjoined", "unit-difference",
                                         "unit-hertz",   "unit-lost",       "value-unread" };
 enum { NWARNINGS = sizeof warnings / sizeof *warnings };
@@ -251,7 +251,7 @@ find_warning(const char *code)
     return i;
 }
 
-/* -W none, -W all, -Wno-CODE, -WCODE, the later ones over the earlier. */
+/* -W none, -W all, -Wno-CODE, -WCODE; later options override earlier ones. */
 static bool
 is_unwanted(void *ctx, const char *code)
 {
@@ -287,12 +287,12 @@ check_wanted(const request *q)
 }
 
 struct checked {
-    map models; /* by name: said already */
+    map models; /* names of models already reported */
     size_t warnings;
-    json j; /* with --json, open where diagnostics go */
+    json j; /* with --json, left open where diagnostics are written */
 };
 
-/* What may be meant otherwise, of a model that has no errors. */
+/* Warns of parts of a correct model that may not be what was meant. */
 static void
 warn(const request *q, const compilation *c, struct checked *done)
 {
@@ -313,7 +313,7 @@ is_new(struct checked *done, const char *name)
     return true;
 }
 
-/* One more experiment or model of the file. */
+/* Checks one more experiment or model of the file. */
 static int
 check_more(const request *q, const loaded *l, const char *experiment, const char *model, struct checked *done,
            FILE *out)
@@ -340,7 +340,7 @@ check_more(const request *q, const loaded *l, const char *experiment, const char
     return status;
 }
 
-/* The file's other experiments and models are read too, up to the first that has errors. */
+/* Checks the file's other experiments and models, up to the first with errors. */
 static int
 check_others(const request *q, const loaded *l, struct checked *done, FILE *out)
 {
@@ -394,7 +394,7 @@ check_one(const request *q, const char *path, const char *pass, enum compile_sta
     return status;
 }
 
-/* The pass whose result is asked for, and the stage that has it. False: there is none of that name. */
+/* Finds the pass whose result is to be printed, and its stage. False: there is none of that name. */
 static bool
 find_dumped(const char *wanted, const char **pass, enum compile_stage *stage)
 {

@@ -165,7 +165,7 @@ report_derivatives(const struct derivatives *d)
     return outfile_commit(&out) ? STATUS_DONE : complain_file(d->q->text[OPT_OUTPUT]);
 }
 
-/* --at within the experiment; --method. */
+/* Checks that --at lies within the experiment, and reads --method. */
 static int
 take_options(struct derivatives *d)
 {

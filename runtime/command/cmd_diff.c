@@ -1,4 +1,4 @@
-/* cmd_diff.c - bgc diff: what two models differ in, and their trajectories */
+/* cmd_diff.c - bgc diff: the differences of two models and of their trajectories */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ struct output_errors {
     bool stopped;  /* one of them ended by `stop when` */
 };
 
-/* Elements by name; what else the model consists of stands beside them with its kind. */
+/* Elements by name; other parts of the model with their kind. */
 static void
 put_elements(json *j, const char *key, const diff_entry *e, size_t n)
 {
@@ -123,7 +123,7 @@ report_diff(const diff *d, const struct output_errors *errors, const char *exper
     table_print(&t, out, "  ");
 }
 
-/* The structural difference is of the graphs as elaborated: later stages rewrite laws. */
+/* Compares the graphs as elaborated, because later stages rewrite laws. */
 static void
 compare_graphs(const loaded *a, const loaded *b, diff *d)
 {

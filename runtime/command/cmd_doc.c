@@ -1,4 +1,4 @@
-/* cmd_doc.c - bgc doc: what the library, or a file, has for others: ports, parameters, and what its comments say */
+/* cmd_doc.c - bgc doc: what the library or a file provides: ports, parameters, and the text of its comments */
 #include <string.h>
 
 #include "command.h"
@@ -55,7 +55,8 @@ add_comment(const char *text, span c, strbuf *out)
     strbuf_printf(out, "%s%.*s", out->n ? "\n" : "", (int)(to > from ? to - from : 0), text + from);
 }
 
-/* The lines of comment that end right above the place, or with at 0 begin the file. NULL: none. free() it */
+/* The lines of comment right above the place, or with at 0 those at the beginning of the file. NULL: none. free()
+ * it. */
 static char *
 comment_above(const compilation *c, uint32_t at)
 {
@@ -93,7 +94,7 @@ text_at(const compilation *c, span at)
     return bg_format("%.*s", (int)(at.end - at.begin), source_text(c->sources, at.file) + at.begin);
 }
 
-/* "area [m^2] = 1 [mm^2]"; of what is computed, the name and the unit alone. */
+/* "area [m^2] = 1 [mm^2]"; for a computed value only name and unit. */
 static char *
 value_line(const compilation *c, const ast_stmt *s)
 {
@@ -300,8 +301,7 @@ nearest_model(const compilation *c, const char *name)
     return near ? bg_strdup(near) : NULL;
 }
 
-/* One module as a whole, or its model `name`. STATUS_USAGE: it has none; *near (free it) is one of a similar name, or
- * NULL. */
+/* Shows a module, or its model `name`. STATUS_USAGE: it has none; *near (free() it) is a similar name, or NULL. */
 static int
 show_module(const request *q, const struct module *m, const char *name, json *j, char **near)
 {
@@ -337,10 +337,10 @@ show_module(const request *q, const struct module *m, const char *name, json *j,
     return status;
 }
 
-/* ---------------------------------------------------------------- what was asked for */
+/* ---------------------------------------------------------------- lookup of the requested name */
 
-/* The module that the words begin with ("mechanics.rotation" of "mechanics.rotation.Shaft"); *rest is what is behind,
- * or NULL. */
+/* The module with which the words begin ("mechanics.rotation" of "mechanics.rotation.Shaft"); *rest is what follows, or
+ * NULL. */
 static const struct module *
 find_module(const struct modules *all, const char *asked, const char **rest)
 {
@@ -372,7 +372,7 @@ not_found(const struct modules *all, const char *asked)
     return STATUS_USAGE;
 }
 
-/* A model of this name in whatever module. */
+/* Shows a model of this name from any module. */
 static int
 show_anywhere(const request *q, const struct modules *all, const char *name, json *j)
 {

@@ -1,4 +1,4 @@
-/* cmd_explain.c - bgc explain: what a message means and what to write; the page of messages itself */
+/* cmd_explain.c - bgc explain: explains a message and how to correct its cause; prints the page of messages */
 #include <string.h>
 
 #include "command.h"
@@ -15,7 +15,7 @@ is_code(const char *line)
     return !strncmp(line, "### ", 4);
 }
 
-/* The next line from i on that begins a message. */
+/* The next line, from i on, with which a message begins. */
 static size_t
 next_code(size_t i)
 {
@@ -34,7 +34,7 @@ find_code(const char *code)
     return i;
 }
 
-/* The lines behind a code, without those that only part it from the next. */
+/* The lines after a code, without blank lines before the next code. */
 static char *
 text_of(size_t at)
 {

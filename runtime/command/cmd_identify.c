@@ -1,4 +1,4 @@
-/* cmd_identify.c - bgc identify: what measured data say about a model's parameters */
+/* cmd_identify.c - bgc identify: estimates parameters from measured data */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -13,11 +13,11 @@
 #include "textdiff.h"
 #include "compiled.h"
 
-/* The active parameters carry so much of the activity unless told otherwise. */
+/* Default share of the activity that the active parameters must carry. */
 static const double ACTIVE = 0.92;
-/* A column whose spread is less than this part of its size is constant: no instrument tells more. */
+/* A column whose spread is below this share of its size is constant: no instrument has this resolution. */
 static const double RESTS = 1e-10;
-/* Share of a direction, a square, that is worth naming. */
+/* Smallest squared share of a direction that is reported. */
 static const double NAMED = 1e-3;
 
 struct session {
@@ -53,7 +53,7 @@ read_data(const char *path, measured *m)
 
 /* ---------------------------------------------------------------- data of one experiment */
 
-/* What is wrong with a file of data; frees why. */
+/* Reports an error in a data file; frees why. */
 static int
 wrong_data(const char *path, char *why)
 {
@@ -62,7 +62,8 @@ wrong_data(const char *path, char *why)
     return STATUS_USAGE;
 }
 
-/* Of the data, and of the first from the start: what the variational integrator's steps are unless they are told. */
+/* The least distance of the data in time, and from the start to the first: the default step of the variational
+ * integrator. */
 static double
 least_spacing(const fit_run *run)
 {
@@ -90,7 +91,7 @@ take_times(const loaded *l, const char *path, const measured *m, fit_run *run, s
     return STATUS_DONE;
 }
 
-/* What the differences of a column count by. file: weights read from one, NULL without. */
+/* Finds the weights of a column's residuals. file: read from a file of weights; NULL: none. */
 static int
 weigh(const request *q, const char *path, const char *name, const double *datum, size_t n, const measured *file,
       const unit *unit_of, double *weight)
@@ -129,7 +130,7 @@ weigh(const request *q, const char *path, const char *name, const double *datum,
                                     : most - least;
     }
     greatest = fmax(fabs(least), fabs(most));
-    /* a column that does not move but for rounding: by its size, or as it is */
+    /* a column that is constant up to rounding: weighted by its size, or not at all */
     if (!(size > 0) || (!file && strcmp(by, "none") && size < RESTS * greatest))
         size = greatest > 0 ? greatest : 1;
     *weight = 1 / size;
@@ -227,7 +228,7 @@ load_run(struct session *s, const char *experiment, const char *path)
     return status;
 }
 
-/* `--data FILE` of the only experiment, or of those named with -e in their order; `--data EXPERIMENT=FILE`. */
+/* `--data FILE` for the only experiment, or for those named with -e in their order; `--data EXPERIMENT=FILE`. */
 static int
 load_runs(struct session *s)
 {
@@ -308,7 +309,7 @@ set_bounds(struct session *s)
     return STATUS_DONE;
 }
 
-/* Does something else than storage state where it starts? Then initial values follow from one another. */
+/* Does anything but storage have a state? Then some initial values follow from others. */
 static bool
 starts_follow(const flat_model *f)
 {
@@ -318,7 +319,7 @@ starts_follow(const flat_model *f)
     return false;
 }
 
-/* An initial value whose number stands in the text. */
+/* Chooses an initial value whose number stands in the text. */
 static int
 choose_initial(struct session *s, size_t state)
 {
@@ -387,10 +388,10 @@ choose_parameters(struct session *s)
         size_t k = 0;
 
         if (!at.known && !s->q->text[OPT_PARAMETERS])
-            continue; /* of an imported file, or written as a formula: no number of this text to change */
+            continue; /* in an imported file, or written as a formula: this text has no number to change */
         while (k < s->place.n && !(at.known && s->place.at[k].known && s->place.at[k].at.begin == at.at.begin))
             k++;
-        if (k < s->place.n) { /* one number of a component that is there more than once */
+        if (k < s->place.n) { /* one number of a component with several instances */
             vec_push(&s->f.parameter.at[k].all, p.name);
             continue;
         }
@@ -576,7 +577,7 @@ write_identified_text(const struct session *s, FILE *out)
                 s->r.same, s->r.other, s->r.failed);
 }
 
-/* Where the text goes, and the report beside it: as in bgc reduce. */
+/* Writes the text and the report to their places, as in bgc reduce. */
 static int
 write_results(struct session *s)
 {

@@ -1,11 +1,11 @@
-/* cmd_import.c - bgc import: model files of BondGraphTools as texts of this language */
+/* cmd_import.c - bgc import: translates model files of BondGraphTools */
 #include <errno.h>
 #include <string.h>
 
 #include "yaml_import.h"
 #include "command.h"
 
-/* In the canonical layout; a text that does not parse would be a mistake of the translation, and is shown as it is. */
+/* Formats the text. If it does not parse, the translation has an error, and the text is shown as it is. */
 static void
 lay_out(strbuf *text)
 {

@@ -16,7 +16,7 @@
 
 typedef VEC(double) points;
 
-/* --at TIME, --at equilibrium (NAN); none: the start, -INFINITY. */
+/* --at TIME, --at equilibrium (NAN); without it the start, -INFINITY. */
 static int
 read_points(const request *q, points *p)
 {
@@ -37,7 +37,7 @@ read_points(const request *q, points *p)
     return STATUS_DONE;
 }
 
-/* given: of the model that the command is about; another that it is compared with need not have all of these states. */
+/* given: for the model that the command is about; a model compared with it may lack some of these states. */
 static int
 give_states(const request *q, const bg_model *m, bool given, double *x)
 {
@@ -78,7 +78,7 @@ give_states(const request *q, const bg_model *m, bool given, double *x)
     return STATUS_DONE;
 }
 
-/* The states at a point; *t its time. */
+/* Finds the states at a point; *t: its time. */
 static int
 go_to(const request *q, loaded *l, double point, bool given, double *t, double *x)
 {
@@ -123,7 +123,7 @@ go_to(const request *q, loaded *l, double point, bool given, double *t, double *
     }
     if (status == STATUS_DONE)
         status = give_states(q, m, given, x);
-    if (status == STATUS_DONE && q->state.n) { /* the modes that hold there */
+    if (status == STATUS_DONE && q->state.n) { /* the modes for these states */
         events *e = events_new(m, *t, *t + 1);
 
         if (events_start(e, *t, x) == EVENTS_FAILED || diag_errors(l->c.sources)) {
@@ -195,9 +195,9 @@ read_pairs(const request *q, const linearization *l, pairs *out)
     return STATUS_DONE;
 }
 
-/* ---------------------------------------------------------------- reduced models beside it */
+/* ---------------------------------------------------------------- comparison with reduced models */
 
-/* Inputs and outputs of `small` in the order of the full model's. */
+/* Inputs and outputs of `small` in the order of the full model. */
 static int
 same_ports(const linearization *full, const linearization *small, state_space *out)
 {
@@ -225,7 +225,7 @@ same_ports(const linearization *full, const linearization *small, state_space *o
     return STATUS_DONE;
 }
 
-/* Takes another model's linear form; `over` has it, too, for figures. */
+/* Linearizes another model and compares it; `over` gets it too, for figures. */
 static int
 compare_with(const request *q, const char *path, double point, const linearization *full, yardstick *y, overlays *over)
 {
@@ -274,7 +274,7 @@ measure_reductions(const request *q, double point, const linearization *p, yards
 static const enum option figure_option[] = { OPT_BODE, OPT_STEP_FIGURE, OPT_POLES, OPT_EFFECTS };
 enum { FIGURES = sizeof figure_option / sizeof *figure_option };
 
-/* Of several points "a.svg" is a_1.svg, a_2.svg, ... */
+/* With several points "a.svg" becomes a_1.svg, a_2.svg, ... */
 static char *
 figure_name(const char *path, size_t point, size_t npoints)
 {
@@ -341,9 +341,9 @@ write_export(const char *path, const linear_points *all)
     return status;
 }
 
-/* ---------------------------------------------------------------- the whole */
+/* ---------------------------------------------------------------- the complete command */
 
-/* What needs the whole of A is not there where only some eigenvalues are found. */
+/* Reports options that need the whole of A where only some eigenvalues are computed. */
 static int
 check_sparse(const request *q, const linearization *p)
 {

@@ -1,5 +1,5 @@
-/* cmd_manual.c - bgc man, bgc completion: pages of the manual and completion for shells, of the tables of commands and
- * options that the help is printed from */
+/* cmd_manual.c - bgc man, bgc completion: manual pages and shell completion, made from the tables of commands and
+ * options */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 
 /* ---------------------------------------------------------------- manual pages */
 
-/* Text as roff takes it: no line begins a request, no minus is a hyphen. */
+/* Escapes text for roff: no line is read as a request, no minus as a hyphen. */
 static void
 put_roff(strbuf *b, const char *text)
 {
@@ -26,7 +26,7 @@ put_roff(strbuf *b, const char *text)
     }
 }
 
-/* Paragraphs; lines set in are left as they are. */
+/* Paragraphs; indented lines are copied as they are. */
 static void
 put_lines(strbuf *b, const char *text)
 {
@@ -218,7 +218,7 @@ bash_completion(strbuf *b)
                    "    esac\n}\ncomplete -o filenames -F _bgc bgc\n");
 }
 
-/* Within '...[...]' of _arguments and 'name:...' of _describe. */
+/* Escapes text within '...[...]' of _arguments and 'name:...' of _describe. */
 static void
 put_zsh(strbuf *b, const char *text)
 {
@@ -232,7 +232,7 @@ put_zsh(strbuf *b, const char *text)
     }
 }
 
-/* What completes an option's argument: files, folders, or nothing. */
+/* Completion of an option's argument: files, folders, or nothing. */
 static const char *
 zsh_argument(const char *argument)
 {

@@ -11,7 +11,7 @@ static const char *const methods[] = {
 };
 enum { NMETHODS = sizeof methods / sizeof *methods };
 
-/* Number behind the letter of a column's name (u3: 3), 0 for other names. */
+/* Number after the letter in a column's name (u3: 3), 0 for other names. */
 static size_t
 channel_number(const char *name, char letter)
 {
@@ -24,7 +24,7 @@ channel_number(const char *name, char letter)
     return *end || k > 10000 ? 0 : k;
 }
 
-/* A column in SI. Every cell must be there. */
+/* Copies a column in SI. No cell may be missing. */
 static int
 take_channel(unit_system *units, const char *path, const measured *m, size_t column, double *to)
 {
@@ -49,7 +49,7 @@ take_channel(unit_system *units, const char *path, const measured *m, size_t col
     return STATUS_DONE;
 }
 
-/* The step from the column time, where there is one; what --step says must agree. */
+/* The step from the column time, if there is one; --step must agree with it. */
 static int
 find_step(const request *q, unit_system *units, const char *path, const measured *m, double *step)
 {
@@ -83,7 +83,7 @@ find_step(const request *q, unit_system *units, const char *path, const measured
     return status;
 }
 
-/* Channels by number: forces to d->u and d->at, coordinates to d->y. Arrays are malloc'ed. */
+/* Sorts channels by number: forces into d->u and d->at, coordinates into d->y. Free the arrays. */
 static int
 gather_channels(const request *q, const char *path, const measured *m, mdk_data *d)
 {
@@ -198,7 +198,7 @@ write_matrices(const request *q, const mdk_result *r, const char *method)
     return outfile_commit(&out) ? STATUS_DONE : complain_file(q->text[OPT_OUTPUT]);
 }
 
-/* Says what keeps the result from being an answer, or makes it doubtful. */
+/* Reports what makes the result invalid or doubtful. */
 static int
 judge_matrices(const request *q, const mdk_data *d, const mdk_result *r, const char *method)
 {

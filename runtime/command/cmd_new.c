@@ -1,4 +1,4 @@
-/* cmd_new.c - bgc new: a first file, which runs as it is */
+/* cmd_new.c - bgc new: writes a first file, which runs as it is */
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static const char first_model[] =
     "    let F = if time < 0.5 [s] then 10 [N] else 0;\n"
     "}\n";
 
-/* The file's name without folder and ending, as a name of the language. */
+/* The file's name without folder and extension, as a name of the language. */
 static char *
 name_from_path(const char *path)
 {

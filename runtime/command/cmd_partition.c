@@ -1,4 +1,4 @@
-/* cmd_partition.c - bgc partition: subgraphs between which power hardly flows, or flows one way only */
+/* cmd_partition.c - bgc partition: divides a model where bonds carry little power, or act in one direction only */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,8 @@ failed(void *ctx, const sources *s)
 
 typedef VEC(const char *) experiment_names;
 
-/* Those named with -e, all with --all, else the only one. One message where they are not there or of several models. */
+/* The experiments named with -e, all with --all, else the only one. One message if some are missing or belong to
+ * several models. */
 static int
 choose_experiments(const request *q, const loaded *file, experiment_names *out)
 {
@@ -82,7 +83,7 @@ read_freezes(const request *q, arena *a, freeze *list)
     return true;
 }
 
-/* "0..1", in seconds, or with a unit of time in brackets */
+/* Parses "0..1", in seconds or with a unit of time in brackets. */
 static bool
 read_regime(const char *text, unit_system *units, regime *out)
 {
@@ -92,7 +93,7 @@ read_regime(const char *text, unit_system *units, regime *out)
 
     out->from = strtod(text, &first);
     out->to = dots ? strtod(dots + 2, &rest) : 0;
-    /* strtod takes the first of the two dots with the number */
+    /* strtod reads the first of the two dots as part of the number */
     if (!dots || first == text || first < dots || first > dots + 1 || rest == dots + 2 || !isfinite(out->from) ||
         !isfinite(out->to))
         return false;
@@ -164,7 +165,7 @@ sweep_over(const request *q, const partition_options *o, const struct partition_
     return status;
 }
 
-/* Finds the partitions and says what was found: status */
+/* Finds the partitions and reports them; returns a status. */
 static int
 find_partitions(const request *q, const partition_options *o, const struct partition_settings *settings)
 {
@@ -203,7 +204,7 @@ static int
 partition_experiments(const request *q, const loaded *file, const loaded *first, const experiment_names *chosen)
 {
     struct partition_settings settings = { { .q = q, .default_rtol = RANKING_RTOL, .shown = -1 }, q, STATUS_DONE };
-    compile_shared *shared = compile_shared_new(); /* many texts that are much alike */
+    compile_shared *shared = compile_shared_new(); /* for many similar texts */
     recording *run = bg_calloc(chosen->n, sizeof *run);
     freeze *list = bg_calloc(q->freeze.n + 1, sizeof *list);
     regime *regimes = bg_calloc(q->mora_window.n + 1, sizeof *regimes);

@@ -1,4 +1,4 @@
-/* cmd_rank.c - bgc rank: how much each element matters, by one metric or several, over one experiment or several
+/* cmd_rank.c - bgc rank: importance of elements, by one or several metrics, over one or several experiments
  *
  * Each experiment is simulated once, whatever is asked for.
  */
@@ -30,7 +30,7 @@ struct studies {
 
 /* ---------------------------------------------------------------- JSON */
 
-/* What was asked, for any metric. */
+/* The request, for any metric. */
 static void
 write_head(json *j, const struct studies *s, enum metric m, double total)
 {
@@ -113,7 +113,7 @@ write_ratio_experiments(json *j, const struct studies *s, const ratio_table *t, 
     json_close(j, ']');
 }
 
-/* The elements that store, and the neighbours of each. */
+/* The storage elements, and the neighbours of each. */
 static void
 write_relative(json *j, const struct studies *s, const ratio_table *t)
 {
@@ -220,7 +220,7 @@ put_expansion(size_t samples, bool normalised, FILE *out)
     fprintf(out, ", not centred%s\n", normalised ? ", each element's brought to length 1" : "");
 }
 
-/* What the numbers are, where a reader cannot know. */
+/* Explains numbers where the table alone does not. */
 static void
 put_notes(const struct studies *s, enum metric m, FILE *out)
 {
@@ -374,7 +374,7 @@ write_result(const struct studies *s)
     return outfile_commit(&out) ? STATUS_DONE : complain_file(path);
 }
 
-/* ---------------------------------------------------------------- what is asked */
+/* ---------------------------------------------------------------- the request */
 
 /* "activity,rms,kl" */
 static int
@@ -472,7 +472,7 @@ measure_study(const struct studies *s, const request *q, struct study *x)
     return run_loaded(q, &x->l, RANKING_RTOL, &x->o, &x->r) ? STATUS_DONE : status_of(x->l.c.sources);
 }
 
-/* Samples are spread over the run beforehand: where a `stop when` ends it, it is run again up to there. */
+/* Samples are spread over the planned run: if `stop when` ends it early, it is run again up to its end. */
 static int
 measure_up_to_end(const struct studies *s, struct study *x)
 {
@@ -516,7 +516,7 @@ new_study(struct studies *s)
     return x;
 }
 
-/* Several experiments: the file is read once. */
+/* For several experiments the file is read once. */
 static int
 run_several(struct studies *s, loaded *file)
 {
@@ -541,7 +541,7 @@ run_several(struct studies *s, loaded *file)
             vec_push(&s->name, file->others.at[i]);
     }
     if (s->name.n == 0)
-        vec_push(&s->name, NULL); /* there is none, which the message says */
+        vec_push(&s->name, NULL); /* there is none; the message says so */
     for (size_t i = 0; i < s->name.n && status == STATUS_DONE; i++) {
         struct study *x = new_study(s);
 

@@ -1,4 +1,4 @@
-/* cmd_reduce.c - bgc reduce: a smaller source text that behaves alike */
+/* cmd_reduce.c - bgc reduce: a smaller source text with nearly the same behaviour */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 typedef VEC(const char *) name_list;
 
-/* Imports and tables are found beside the text: one written elsewhere may lose them. */
+/* Imports and tables are found relative to the text; one written into another folder may lose them. */
 static void
 warn_of_place(const loaded *l, const reduction *r, const char *target)
 {
@@ -29,7 +29,7 @@ warn_of_place(const loaded *l, const reduction *r, const char *target)
     compile_free(&there);
 }
 
-/* Is it a value that nothing reads any more, and that went? setting: NAME=... */
+/* Was it a value that was removed because nothing reads it? setting: NAME=... */
 static bool
 went(const reduction *r, const char *setting)
 {
@@ -42,8 +42,8 @@ went(const reduction *r, const char *setting)
     return false;
 }
 
-/* What of --set and --input the reduced model still has, into `left`, whose lists are the caller's to free; the rest is
- * said. */
+/* Copies those settings of --set and --input that the reduced model still has into `left` (the caller frees its lists);
+ * reports the others. */
 static void
 settings_left(const request *q, const reduction *r, request *left)
 {
@@ -62,8 +62,8 @@ settings_left(const request *q, const reduction *r, request *left)
             complain("--verify: --input %s says nothing of the reduced model, which reads it no more", q->input.at[i]);
 }
 
-/* Both texts by two ways, in each experiment that decided: errors between them mean something only where the numbers of
- * each hold. */
+/* Verifies both texts in each experiment that decided: errors between them mean something only if the numbers of each
+ * are correct. */
 static int
 verify_both(const request *q, const loaded *l, const reduction *r, const char *const *experiment, size_t n)
 {
@@ -83,7 +83,7 @@ verify_both(const request *q, const loaded *l, const reduction *r, const char *c
     return status;
 }
 
-/* Where the text goes: the file, standard output, or nowhere. */
+/* Writes the text to the file or to standard output, if asked for. */
 int
 reduction_write(const request *q, const loaded *l, reduction *r, const char *const *experiment, size_t nexperiments,
                 bool bounded, const order_report *of, const char *target)
@@ -138,7 +138,7 @@ reduction_adjust(void *ctx, bg_model *m, sim_options *o)
     o->progress = NULL; /* many short runs */
 }
 
-/* --refit: after what goes has gone. Not taken: said, and the reduction stands as it is. */
+/* --refit, after the reduction. If the fit is rejected, this is reported and the reduction stays as it is. */
 static int
 refit(const request *q, const loaded *l, const char *const *experiment, size_t n,
       void (*adjust)(void *ctx, bg_model *m, sim_options *o), void *ctx, reduction *r)
@@ -196,7 +196,7 @@ reduce_by_threshold(const request *q, const loaded *file, const char *target)
     if (!metric_ranks(o.metric))
         o.threshold = DEFAULT_LIMIT;
     if ((q->given & OPT(OPT_INACTIVE)) && !q->text[OPT_THRESHOLD] && !q->text[OPT_METRIC])
-        o.threshold = nextafter(1, 2); /* nothing else goes: more than all stays */
+        o.threshold = nextafter(1, 2); /* takes nothing else out: a threshold above 1 keeps everything */
     if (q->text[OPT_THRESHOLD] && !parse_share(q->text[OPT_THRESHOLD], &o.threshold)) {
         complain("the threshold is a share like 99%% or 0.99, not \"%s\"", q->text[OPT_THRESHOLD]);
         return STATUS_USAGE;
@@ -261,8 +261,8 @@ is_named(const request *q, const char *name)
     return false;
 }
 
-/* The experiments to hold: those named, else those of the first such model that observe something within a tolerance;
- * with a tolerance given, that observe anything; if none does, all. */
+/* The experiments to use: those named; else those of the first model that observe something within a tolerance (with a
+ * tolerance given: that observe anything); if there are none, all. */
 static void
 find_experiments(const request *q, const ast_file *file, name_list *out)
 {
@@ -294,7 +294,7 @@ any_within(const ast_file *file, const name_list *chosen)
     return false;
 }
 
-/* "2%", "1[mm]", "0.001" */
+/* Parses "2%", "1[mm]", "0.001". */
 static bool
 parse_within(const char *text, arena *a, bounded_options *o)
 {
@@ -404,7 +404,7 @@ reduce_within_tolerances(const request *q, const loaded *file, const name_list *
     return status;
 }
 
-/* Experiments named with -e must be there, and of one model. */
+/* Experiments named with -e must exist and belong to one model. */
 static int
 check_names(const request *q, const loaded *file, const name_list *found)
 {

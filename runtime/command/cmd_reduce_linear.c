@@ -1,4 +1,4 @@
-/* cmd_reduce_linear.c - bgc reduce by what a linear model does: chosen eigenvalues, a number of states */
+/* cmd_reduce_linear.c - bgc reduce for linear models: by chosen eigenvalues, to a number of states */
 #include <math.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "reduce_command.h"
 #include "report.h"
 
-/* ---------------------------------------------------------------- passive or not */
+/* ---------------------------------------------------------------- passivity */
 
 struct passive_word
 passive_of(const loaded *l, const reduction *r, const char *experiment)
@@ -127,7 +127,7 @@ reduce_by_modes(const request *q, const char *target)
 
 /* ---------------------------------------------------------------- to a number of states */
 
-static const double ROUNDING = 1e-12; /* of the norm: an error like this is none */
+static const double ROUNDING = 1e-12; /* relative to the norm: such an error counts as zero */
 
 static double
 error_share(const order_report *of, const yardstick_row *r)

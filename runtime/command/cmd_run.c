@@ -1,4 +1,4 @@
-/* cmd_run.c - bgc run: simulates an experiment, as CSV, JSON or a figure */
+/* cmd_run.c - bgc run: simulates an experiment; writes CSV, JSON or a figure */
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,8 +29,8 @@ audit_json(json *j, const flat_model *f, const audit_totals *a)
     json_close(j, '}');
 }
 
-/* What there is of a run: to its end or not, compared with another run (NULL: not), and where its table goes (NULL:
- * standard output). */
+/* A run as far as it went: to its end or not, with the result of its verification (NULL: none), and the path of its
+ * table (NULL: standard output). */
 struct extent {
     bool whole;
     const verified *compared;
@@ -116,7 +116,7 @@ static void
 adjust_quietly(void *ctx, bg_model *m, sim_options *o)
 {
     adjust_run(ctx, m, o);
-    o->progress = NULL; /* several at once */
+    o->progress = NULL; /* several runs at once */
 }
 
 static int
@@ -213,18 +213,18 @@ is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* A figure alone is what was asked for, unless a table has a place or a form of its own. */
+/* A figure replaces the table, unless a place or format for the table was given. */
 static bool
 wants_table(const request *q)
 {
     return !q->text[OPT_PLOT] || q->text[OPT_OUTPUT] || q->json;
 }
 
-/* Writes and draws what there is of the run. The status is the run's unless this fails. */
+/* Writes and draws the run as far as it went. Returns the run's status unless writing fails. */
 static int
 show_run(const request *q, const loaded *l, sim_result *r, const struct extent *e, bool figure)
 {
-    double *hidden = NULL; /* states that were asked for to be compared, not to be shown */
+    double *hidden = NULL; /* states recorded only for the comparison, not shown */
     columns c = { 0 };
     int status = STATUS_DONE;
 
@@ -244,8 +244,8 @@ show_run(const request *q, const loaded *l, sim_result *r, const struct extent *
     return status;
 }
 
-/* What a run has that did not come to its end: a file that was named is written whole or not at all, so that the rows
- * go beside it, unless --keep-partial asks for them in its place. */
+/* For a run that failed: a named file is written completely or not at all, so that the rows go into a file beside it,
+ * unless --keep-partial asks for them in its place. */
 static int
 show_partial(const request *q, const loaded *l, const sim_options *o, sim_result *r, int why)
 {
@@ -255,7 +255,7 @@ show_partial(const request *q, const loaded *l, const sim_options *o, sim_result
     bool shows = model_noutputs(l->c.model) > 0 || (q->given & OPT(OPT_STATES)) != 0;
     int status = STATUS_DONE;
 
-    /* what stands at the start alone is kept only for who asks for it */
+    /* the row at the start alone is kept only on request */
     if (r->points < o->points && (keep ? r->points > 0 : r->points > 1 && shows && wants_table(q))) {
         status = show_run(q, l, r, &e, keep && q->text[OPT_PLOT]);
         if (status == STATUS_DONE)
@@ -308,7 +308,7 @@ cmd_run(const request *q)
             e.compared = verify ? &v : NULL;
             status = show_run(q, &l, &r, &e, q->text[OPT_PLOT] != NULL);
             if (status == STATUS_DONE && r.nunfinite)
-                status = STATUS_NUMBERS; /* the gaps in the table have been named */
+                status = STATUS_NUMBERS; /* gaps in the table have already been reported */
             if (verify && (status == STATUS_DONE || status == STATUS_NUMBERS) && verify_report(q, &v) != STATUS_DONE)
                 status = STATUS_NUMBERS;
         }

@@ -1,4 +1,4 @@
-/* cmd_sensitivity.c - bgc sensitivity: which parameters matter, by three measures */
+/* cmd_sensitivity.c - bgc sensitivity: importance of parameters, by three measures */
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "side_by_side.h"
 #include "compiled.h"
 
-/* A full design has so many runs at most; beyond, a fraction is taken. */
+/* Greatest number of runs of a full design; beyond it a fraction is used. */
 enum { MOST_RUNS = 1024 };
 
 static const char *const responses[] = { "l1_deviation", "squared_deviation", "rms_deviation" };
@@ -25,7 +25,7 @@ struct study {
     sim_options o;
     chosen c;
     size_t points, ny;
-    VEC(uint32_t) output; /* those that are compared */
+    VEC(uint32_t) output; /* outputs that are compared */
     int response;
     double delta;
     double *time;
@@ -39,7 +39,7 @@ struct study {
     bool designed;
 };
 
-/* What the experiment observes, all outputs where it observes none. */
+/* The observed outputs, or all where the experiment observes none. */
 static void
 pick_outputs(struct study *s)
 {
@@ -114,7 +114,7 @@ run_design(struct study *s)
         }
         complain("%zu parameters are too many for a design of %d runs; --parameters names those that are to be moved",
                  k, MOST_RUNS);
-        return STATUS_DONE; /* the other measures stand */
+        return STATUS_DONE; /* the other measures are still valid */
     }
     runs = design_runs(&s->design);
     s->result = bg_calloc(runs + 1, sizeof *s->result);
@@ -125,7 +125,7 @@ run_design(struct study *s)
     if (failed != NO_INDEX) {
         double again;
 
-        one_run(s, failed, &again); /* for its messages */
+        one_run(s, failed, &again); /* again, for its messages */
         print_diagnostics(s->q, s->l->c.sources);
         complain("run %zu of the design fails: parameters %.3g %% up or down are too far; --delta takes less",
                  failed + 1, 100 * s->delta);
@@ -136,7 +136,7 @@ run_design(struct study *s)
     return STATUS_DONE;
 }
 
-/* The nominal run with derivatives, and the elements' activities. */
+/* The nominal run with derivatives and the elements' activities. */
 static int
 run_nominal(struct study *s)
 {

@@ -1,4 +1,4 @@
-/* cmd_test.c - bgc test: what experiments expect, and whether it is so */
+/* cmd_test.c - bgc test: checks what experiments expect */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -9,13 +9,13 @@
 #include "quote.h"
 #include "report.h"
 
-/* An experiment as it came. */
+/* Result of one experiment. */
 struct tested {
     const char *file; /* as it was given */
-    char *experiment; /* NULL: the file itself could not be taken */
+    char *experiment; /* NULL: the file itself could not be read or compiled */
     loaded *of;       /* its model */
     expectations e;
-    char *error; /* it did not run */
+    char *error; /* why it did not run */
 };
 
 struct session {
@@ -76,7 +76,7 @@ test_experiment(struct session *s, const char *path, const loaded *file, const a
     vec_push(&s->tested, t);
 }
 
-/* Of the experiments named, or of all, those that expect something. */
+/* Tests the named experiments, or all, that expect something. */
 static void
 test_file(struct session *s, const char *path)
 {
@@ -110,7 +110,7 @@ test_file(struct session *s, const char *path)
     loaded_free(&file);
 }
 
-/* ---------------------------------------------------------------- what is shown */
+/* ---------------------------------------------------------------- text output */
 
 static const unit *
 shown_in(const struct tested *t, const expectation *x, const char **text)
@@ -131,7 +131,7 @@ line_of_expectation(const struct tested *t, const expectation *x)
     return line;
 }
 
-/* The statement as the text has it, on one line, without `expect` and `;`. */
+/* The statement as written in the text, on one line, without `expect` and `;`. */
 static char *
 statement(const struct tested *t, const expectation *x)
 {
@@ -152,7 +152,7 @@ statement(const struct tested *t, const expectation *x)
     return b.at;
 }
 
-/* How it came, in a sentence. free() it. */
+/* The result as a sentence. free() it. */
 static char *
 said(const struct tested *t, const expectation *x)
 {
@@ -217,7 +217,7 @@ report_tests(const struct session *s, FILE *out)
     fputc('\n', out);
 }
 
-/* ---------------------------------------------------------------- for other programs */
+/* ---------------------------------------------------------------- output for other programs */
 
 static void
 put_json(json *j, const struct tested *t, const expectation *x)
@@ -297,7 +297,7 @@ put_case(FILE *out, const struct tested *t, const expectation *x)
     free(why);
 }
 
-/* A suite for each experiment. One that did not run is a case with an error. */
+/* A suite for each experiment. An experiment that did not run is a case with an error. */
 static int
 write_junit(const struct session *s, const char *path)
 {

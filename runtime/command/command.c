@@ -1,4 +1,4 @@
-/* command.c - what the commands of bgc share */
+/* command.c - see command.h */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

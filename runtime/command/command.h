@@ -1,6 +1,6 @@
-/* command.h - what the commands of bgc share: options, loading, messages, exit status
+/* command.h - shared by the commands of bgc: options, loading, messages, exit status
  *
- * Standard output has the result and nothing else; diagnostics and progress go to standard error.
+ * Standard output contains the result and nothing else; diagnostics and progress go to standard error.
  */
 #ifndef BG_COMMAND_H
 #define BG_COMMAND_H
@@ -19,13 +19,13 @@ enum exit_status {
     STATUS_MEMORY = EXIT_NO_MEMORY /* 5: not enough memory */
 };
 
-/* Points of a run's table unless told otherwise, and the relative tolerance of runs whose powers are compared. */
+/* Default number of points of a run's table, and relative tolerance of runs whose powers are compared. */
 enum { RUN_POINTS = 501 };
 #define RANKING_RTOL 1e-9
-#define DEFAULT_THRESHOLD 0.99 /* share of what stays */
-#define DEFAULT_LIMIT 0.05     /* of ratios: below it a bond is negligible */
+#define DEFAULT_THRESHOLD 0.99 /* share of the activity that stays */
+#define DEFAULT_LIMIT 0.05     /* smaller ratios are negligible */
 
-/* One row an option: what the parser, the help of each command and the commands' tables go by. */
+/* One row for each option: the table for the parser, the help of each command and the commands' own option sets. */
 enum option {
     OPT_HELP,
     OPT_QUIET,
@@ -119,7 +119,7 @@ typedef struct request {
     size_t eigenvalues; /* 0: not given */
     double near[2];     /* re, im, 1/s */
     VEC(const char *) freeze, mora_window;
-    VEC(const char *) experiment; /* all that were named; text[OPT_EXPERIMENT] is the last */
+    VEC(const char *) experiment; /* all that were given; text[OPT_EXPERIMENT] is the last */
     VEC(const char *) data, bounds;
     option_set given;                          /* OPT() bits */
     const char *text[OPT_COUNT];               /* argument, for options that take one */
@@ -132,20 +132,20 @@ typedef struct request {
     double step;  /* s */
     enum sim_solver solver;
     bool json, quiet, verbose;
-    bool expect; /* compile what experiments expect too */
-    bool open;   /* compile with inputs and sources that can be moved */
-    bool ports;  /* and with the efforts and flows of ports as outputs */
+    bool expect; /* compile also what experiments expect */
+    bool open;   /* compile with inputs and sources that can be moved (for linear analysis) */
+    bool ports;  /* with the efforts and flows of ports as outputs */
 } request;
 
 struct command {
     const char *name, *operands, *what;
     option_set options;
-    size_t least, most; /* how many files */
+    size_t least, most; /* allowed number of files */
     int (*run)(const request *q);
     const char *examples; /* lines */
 };
 
-/* How an option is written, and what the help says of it; letter 0 and argument NULL where there is none. */
+/* Spelling of an option and its help text; letter 0 and argument NULL where it has none. */
 struct option_row {
     const char *name;
     char letter;
@@ -153,7 +153,7 @@ struct option_row {
 };
 const struct option_row *option_row(enum option o);
 const struct command *command_at(size_t i);            /* in the order of the help; NULL after the last */
-const struct command *command_named(const char *name); /* NULL after a message */
+const struct command *command_named(const char *name); /* NULL, with a message, if there is none */
 
 int cmd_check(const request *q);
 int cmd_run(const request *q);
@@ -174,50 +174,51 @@ int cmd_new(const request *q);
 int cmd_man(const request *q);
 int cmd_completion(const request *q);
 
-/* Reads the arguments behind the command's name. STATUS_DONE, or STATUS_USAGE after a message. */
+/* Reads the arguments after the command's name. STATUS_DONE, or STATUS_USAGE with a message. */
 int request_parse(request *q, const struct command *c, int argc, char **argv);
 void request_free(request *q);
 void print_command_help(const struct command *c, FILE *out);
 
-/* First of all in main: what memory.c cannot do before. */
+/* Call first in main: settings that memory.c cannot make earlier. */
 void prepare_memory(void);
 
 /* One line on standard error: `bgc: ...`. */
 void complain(const char *fmt, ...) BG_PRINTF(1, 2);
-int complain_file(const char *path); /* errno's message; STATUS_FILE */
+int complain_file(const char *path); /* prints errno's message; returns STATUS_FILE */
 bool color_on(FILE *f);
 bool is_terminal(FILE *f);
 
 /* ---- loading ---- */
 enum experiment_choice {
     EXPERIMENT_NONE,     /* not needed */
-    EXPERIMENT_OPTIONAL, /* the one named, else the first */
-    EXPERIMENT_NEEDED    /* the one named, else the only one; more or none is wrong usage */
+    EXPERIMENT_OPTIONAL, /* the named one, else the first */
+    EXPERIMENT_NEEDED    /* the named one, else the only one; several or none is an error of usage */
 };
 typedef struct loaded {
     compilation c;
-    const char *path; /* as messages show it */
+    const char *path; /* as shown in messages */
     char *text;
     size_t length;
     const char *experiment; /* NULL: none */
     VEC(struct elaborate_override) set;
-    VEC(const char *) set_unit; /* beside set: the unit's text, NULL without one */
+    VEC(const char *) set_unit; /* parallel to set: the unit's text, or NULL */
     VEC(const char *) others;   /* further experiments of the file (EXPERIMENT_OPTIONAL without -e) */
     arena *arena;
 } loaded;
 
-/* Takes a file up to a stage. After a failure its messages are printed; after success the caller prints what was noted,
- * once it is through (print_diagnostics). Free *l in any case. */
+/* Compiles a file up to a stage. If that fails, the messages are printed; otherwise the caller prints the diagnostics
+ * when it is done (print_diagnostics). Free *l in any case. */
 int load(const request *q, const char *path, enum compile_stage upto, enum experiment_choice choice, loaded *l);
-/* The same for an experiment of a file that was read (STAGE_PARSE suffices): its text is not read again. */
+/* The same for another experiment of a loaded file (STAGE_PARSE suffices), without reading its text again. */
 int load_experiment(const request *q, const loaded *file, const char *experiment, enum compile_stage upto, loaded *l);
 void loaded_free(loaded *l);
 void print_diagnostics(const request *q, const sources *s);
-/* STATUS_NUMBERS if an error of a run is among the diagnostics, else STATUS_MODEL. */
+/* STATUS_NUMBERS if a run has failed according to the diagnostics, else STATUS_MODEL. */
 int status_of(const sources *s);
 
 /* ---- running ---- */
-/* Options of a run: the experiment's, then the request's; default_rtol where neither says (0: the integrator's own). */
+/* Options of a run: those of the experiment, then those of the request; default_rtol where neither has one (0: the
+ * integrator's own). */
 struct run_settings {
     const request *q;
     double default_rtol;
@@ -227,8 +228,8 @@ struct run_settings {
 };
 void adjust_run(void *settings, bg_model *m, sim_options *o);
 void progress_done(struct run_settings *s);
-/* Runs the loaded model and prints its diagnostics, those of loading too. `o` has what is wanted (outputs, states,
- * activity, points); sim_options_free it. */
+/* Runs the loaded model and prints all diagnostics. `o` says what to record (outputs, states, activity, points); free
+ * it with sim_options_free. */
 bool run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim_result *r);
 /* "99%" or "0.99" */
 bool parse_share(const char *text, double *value);

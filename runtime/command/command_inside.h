@@ -1,4 +1,4 @@
-/* command_inside.h - what the command*.c files share; nobody else includes it */
+/* command_inside.h - declarations shared by the files command*.c; no other file includes it */
 #ifndef BG_COMMAND_INSIDE_H
 #define BG_COMMAND_INSIDE_H
 
@@ -9,7 +9,7 @@
 
 /* ---- command.c ---- */
 
-/* One line on standard error; names and paths in it are someone else's. */
+/* Prints one line on standard error; names and paths in it are quoted, since they come from the user or a model. */
 void command_say(const char *before, const char *fmt, va_list ap);
 
 /* ---- command_options.c ---- */

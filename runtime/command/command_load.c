@@ -1,11 +1,11 @@
-/* command_load.c - a file read, its experiment chosen, what is set from outside put in, compiled */
+/* command_load.c - loads a file: reads it, chooses the experiment, applies settings of the command line, compiles */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
 #include "command_inside.h"
 
-/* `value` or `value[unit]`; *is_number: whether it is one, which it need not be. */
+/* Parses `value` or `value[unit]`; *is_number: false if it is not a number, which is allowed. */
 static int
 read_number(const request *q, loaded *l, unit_system **units, struct elaborate_override *o, const char *from,
             const char **unit_written, bool *is_number)
@@ -59,7 +59,7 @@ read_set(const request *q, loaded *l, unit_system **units, const char *text)
     if (!is_number) {
         n = strlen(o.name);
         o.said = "--set";
-        /* k(0) is no name of a `let` by itself, and what is set is found by o.name */
+        /* k(0) alone is no name of a `let`, and settings are found by o.name */
         o.formula = arena_format(l->arena, "let %.*s = %s", (int)(n > 3 && !strcmp(o.name + n - 3, "(0)") ? n - 3 : n),
                                  o.name, from);
     }
@@ -110,7 +110,7 @@ read_overrides(const request *q, loaded *l)
     return status;
 }
 
-/* Whether the first error stands in what was set from outside. */
+/* Is the first error in a setting of the command line? */
 static bool
 error_is_outside(const sources *s)
 {
@@ -123,7 +123,7 @@ error_is_outside(const sources *s)
     return false;
 }
 
-/* A unit given with --set must be of the parameter's kind. */
+/* Checks that a unit given with --set has the parameter's dimension. */
 static int
 check_override_units(const request *q, const loaded *l)
 {
@@ -199,8 +199,8 @@ choose_experiment(const request *q, enum experiment_choice choice, loaded *l, co
     return status;
 }
 
-/* Where results cannot go is said before the work is done, and seen to once more when they are written. A folder is the
- * command's own affair. */
+/* Reports results that cannot be written before the work is done; they are checked again when written. Folders are
+ * checked by the command. */
 static int
 check_results(const request *q)
 {
@@ -218,7 +218,7 @@ check_results(const request *q)
     return STATUS_DONE;
 }
 
-/* From the parsed file on: chooses the experiment and compiles its model. */
+/* Continues from the parsed file: chooses the experiment and compiles its model. */
 static int
 load_rest(const request *q, enum compile_stage upto, enum experiment_choice choice, loaded *l)
 {

@@ -1,4 +1,4 @@
-/* command_options.c - the options of all commands, and how they are read */
+/* command_options.c - the options of all commands, and their parser */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -389,7 +389,7 @@ accept_option(request *q, int o, const char *value)
     return STATUS_DONE;
 }
 
-/* One argument that begins with `-`. *i moves on where the option's value is an argument of its own. */
+/* Reads one argument that begins with `-`. *i advances if the option's value is an argument of its own. */
 static int
 take_option(request *q, int argc, char **argv, int *i)
 {
@@ -429,7 +429,7 @@ take_option(request *q, int argc, char **argv, int *i)
     return STATUS_DONE;
 }
 
-/* Input files are changed where --in-place says so and never otherwise. */
+/* Input files are changed only with --in-place. */
 static bool
 keeps_input(const request *q, const char *target, size_t i)
 {

@@ -1,4 +1,4 @@
-/* command_run.c - a loaded experiment run, with the bar that shows how far it is */
+/* command_run.c - runs a loaded experiment, with a progress bar */
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -17,7 +17,7 @@ wall_clock(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The bar, for runs that let one wait. Where it does not move, time and steps do. */
+/* The progress bar, for long runs. On other outputs than a terminal, time and steps are printed. */
 static void
 show_progress(void *ctx, double t, uint64_t steps)
 {

@@ -301,7 +301,7 @@ command_named(const char *name)
     return NULL;
 }
 
-/* A stream that is closed must not become the next file that is opened: reading and writing it fails instead. */
+/* A closed standard stream must not become the next opened file: reading or writing it fails instead. */
 static bool
 open_streams(void)
 {
@@ -311,7 +311,7 @@ open_streams(void)
     return true;
 }
 
-/* What was printed must have been written; a run that was told to stop ends by the signal that told it. */
+/* Checks that the output was written; a run that was interrupted ends by the signal that interrupted it. */
 static int
 finish_command(int status)
 {
@@ -332,7 +332,8 @@ main(int argc, char **argv)
     prepare_memory();
     if (!open_streams())
         return STATUS_FILE;
-    /* a reader that stops early (head, less) ends us quietly; a limit of file sizes is an error of the write */
+    /* a reader that stops early (head, less) ends this program silently; a file size limit is reported as an error of
+     * writing */
     codegen_owns_llvm = true;
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_IGN);

@@ -52,8 +52,8 @@ leave_one_processor(void)
 
 #ifndef SANITIZED
 
-/* What takes the place of the C library's for every library that is loaded. Behind it is the next one that the linker
- * finds (a checker's that was preloaded), or the C library's own until that is known. */
+/* Replaces the C library's function for all loaded libraries. It calls the next one that the linker finds (for instance
+ * of a preloaded checker), or the C library's own until that is known. */
 extern void *__libc_malloc(size_t n);
 extern void *__libc_calloc(size_t n, size_t size);
 extern void *__libc_realloc(void *p, size_t n);
@@ -112,7 +112,7 @@ find_next(void)
 {
     void *found;
 
-    /* POSIX has functions in the place of objects; C has not */
+    /* POSIX allows converting between function and object pointers; C does not */
     if ((found = dlsym(RTLD_NEXT, "malloc")))
         memcpy(&next.malloc, &found, sizeof found);
     if ((found = dlsym(RTLD_NEXT, "calloc")))
@@ -129,7 +129,7 @@ find_next(void)
 }
 #endif
 
-/* ---- before and in main ---- */
+/* ---- before main and in main ---- */
 
 static void
 prepare(void)
@@ -138,12 +138,12 @@ prepare(void)
     leave_one_processor();
 }
 
-/* Runs before the libraries' own constructors, which allocate too. */
+/* Runs before the constructors of libraries, which allocate too. */
 __attribute__((section(".preinit_array"), used)) static void (*const before_libraries)(void) = prepare;
 
-/* Left to itself glibc takes the first large array that is freed for a sign that such are needed often, and keeps those
- * to come in one heap: there they are copied as they grow, and what they leave is lost to others. With pages of their
- * own they move without a copy, and give their memory back. */
+/* By default glibc takes the first large array that is freed as a sign that such arrays are needed often, and keeps
+ * later ones in one heap: there they are copied as they grow, and the space that they leave is lost to others. With
+ * pages of their own they grow without a copy and give their memory back. */
 static void
 give_large_arrays_pages(void)
 {

@@ -8,7 +8,7 @@
 #include "mode_reduction.h"
 #include "report.h"
 
-/* What is shown: the activity over all bands, and in each band. */
+/* The values shown: the activity over all bands, and in each band. */
 struct by_frequency {
     const request *q;
     const loaded *l;
@@ -18,7 +18,7 @@ struct by_frequency {
     double threshold;
 };
 
-/* One band's activities, or those of all of them (band NO_INDEX). */
+/* Ranks the activities of one band, or of all together (band NO_INDEX). */
 static void
 rank_band(const struct by_frequency *s, size_t band, ranking *out)
 {

@@ -121,7 +121,7 @@ reduction_write_json(const reduction *r, bool bounded, const order_report *of, c
 }
 
 enum { NAMES_SHOWN = 12 };
-/* So many times the steps, and a smaller model is called slower. */
+/* A smaller model with this many times the steps is called slower. */
 static const double SLOWER_TIMES = 2;
 
 static void
@@ -138,13 +138,13 @@ put_names(FILE *out, const reduction *r, enum rewrite_kind kind, const char *hea
         fputc('\n', out);
 }
 
-/* What a run costs now, and what the parts that stay have of what was ranked. */
+/* The cost of a run, and the share of the ranked measure that the remaining parts have. */
 static void
 put_cost(FILE *out, const reduction *r)
 {
     double more = r->steps_before ? (double)r->steps_after / (double)r->steps_before : 1;
 
-    if (r->steps_before + r->steps_after == 0) /* by eigenvalues nothing is run */
+    if (r->steps_before + r->steps_after == 0) /* a reduction by eigenvalues runs nothing */
         return;
     put_text(out, "  %llu steps and %llu evaluations instead of %llu and %llu%s\n", (unsigned long long)r->steps_after,
              (unsigned long long)r->evaluations_after, (unsigned long long)r->steps_before,
@@ -154,7 +154,7 @@ put_cost(FILE *out, const reduction *r)
         put_text(out, "  what stays has %.4g %% of the activity that is not the sources'\n", 100 * r->kept_share);
 }
 
-/* Which reading was taken, and by which factor. */
+/* The reading used for each part, and its factor. */
 static void
 put_reasons(FILE *out, const reduction *r)
 {
@@ -167,7 +167,7 @@ put_reasons(FILE *out, const reduction *r)
 }
 
 /* The path of the search: rounds, what was tried together, what came of it. */
-/* What was looked for and how, so that a reader knows what may have been missed */
+/* What was searched and how, so that a reader knows what may have been missed. */
 static void
 put_search(FILE *out, const reduction *r, bool verbose)
 {
@@ -215,7 +215,7 @@ reduction_report(const reduction *r, bool bounded, const order_report *of, const
     if (r->rounds.n == 0) {
         put_text(out, "%s: nothing to take out\n", r->model);
     } else {
-        /* sources in the place of bonds are new elements */
+        /* sources that replace bonds are new elements */
         put_text(out,
                  r->elements_after > r->elements_before
                      ? "%s: %zu elements instead of %zu, %zu states instead of %zu, after %zu round%s\n"

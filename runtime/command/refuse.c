@@ -8,7 +8,7 @@ enum { SAMPLES = 1 << WHEN_SAMPLES, STOPS = 1 << WHEN_STOPS, DELAYS = 16 };
 #define PAST "its equations are linear in the present alone, and a delay reads the past"
 #define FOLLOWS "it follows derivatives by parameters, which delays and ends of runs are not part of"
 
-/* option: with it alone; text: where the option's argument has that */
+/* option: only with this option; text: only if the option's argument has this value */
 static const struct refusal {
     const char *command;
     int option;

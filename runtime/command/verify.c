@@ -7,13 +7,14 @@
 #include "columns.h"
 #include "report.h"
 
-/* What the run by the other integrator may take, over the first: an explicit one on a stiff model would take for ever.
- */
+/* Limits for the second run, relative to the first and absolute: an explicit integrator on a stiff model would not
+ * end. */
 enum { TIMES_STEPS = 200, LEAST_STEPS = 200000 };
-static const double ZERO_SHARE = 1e-9;     /* of the greatest of its dimension: a column below that is zero */
-static const double ACTIVITY_SHARE = 1e-3; /* of the total: a smaller activity is compared with this */
+/* relative to the greatest value of its dimension: a smaller column counts as zero */
+static const double ZERO_SHARE = 1e-9;
+static const double ACTIVITY_SHARE = 1e-3; /* relative to the total: smaller activities are compared with this */
 static const double TENTH = 0.1;
-#define USUAL_RTOL 1e-6 /* where nobody says one: the integrator's own */
+#define USUAL_RTOL 1e-6 /* the integrator's default */
 
 static const char *
 method_of(const sim_result *r)
@@ -23,12 +24,12 @@ method_of(const sim_result *r)
                                                              : "explicit";
 }
 
-/* The second run of the experiment in `again`. False: its messages tell why. */
+/* Makes the second run in `again`. False: its messages say why. */
 static bool
 run_again(const request *q, loaded *again, const sim_options *o, size_t steps, enum sim_solver solver, double rtol,
           sim_result *r)
 {
-    sim_options s = { .stop = o->stop }; /* of a file without an experiment */
+    sim_options s = { .stop = o->stop }; /* for a file without an experiment */
     bool fine = sim_options_from_experiment(again->c.model, &s);
 
     if (fine) {
@@ -50,10 +51,10 @@ run_again(const request *q, loaded *again, const sim_options *o, size_t steps, e
     return fine;
 }
 
-/* ---- comparing ---- */
+/* ---- comparison ---- */
 
-/* Does t lie between the times of one switching in both runs? There the two differ by as much as it makes. *k: where to
- * look from; t rises. */
+/* Does t lie between the times of the same switching in both runs? There they may differ by the size of the jump. *k:
+ * start of the search; t must ascend. */
 static bool
 between_switchings(const sim_result *a, const sim_result *b, double t, double most, size_t *k)
 {
@@ -110,7 +111,7 @@ compare_columns(bg_model *ma, bg_model *mb, const sim_result *ra, const sim_resu
         for (size_t i = 0; i < a.points && i < b.points; i++) {
             double x = column_at(&a.column.at[k], i), y = column_at(&b.column.at[k], i), difference;
 
-            if (a.time[i] != b.time[i]) /* the row at the end of one that a `stop when` ended */
+            if (a.time[i] != b.time[i]) /* the last row of a run that `stop when` ended */
                 break;
             if (between_switchings(ra, rb, a.time[i], v->bound * span_length, &switching))
                 continue;
@@ -158,7 +159,7 @@ compare_ends(const sim_result *a, const sim_result *b, double start, verified *v
         v->end_difference = fabs(v->end[1] - v->end[0]) / (v->end[0] - start);
 }
 
-/* ---- the whole ---- */
+/* ---- the complete verification ---- */
 
 size_t
 verify_points(size_t points)
@@ -174,7 +175,7 @@ verify_thin(const bg_model *m, sim_result *r, size_t points)
     size_t every = (verify_points(points) - 1) / (points - 1), n = 0, ny = model_noutputs(m), nx = model_nstates(m);
 
     for (size_t i = 0; i < r->points; i++) {
-        if (i % every && i + 1 < r->points) /* the last one is the end, also where a `stop when` brought it */
+        if (i % every && i + 1 < r->points) /* the last point is the end, also of a run that `stop when` ended */
             continue;
         r->time[n] = r->time[i];
         if (r->output)
@@ -206,7 +207,7 @@ verify_run(const request *q, const loaded *l, const sim_options *o, const sim_re
         return status;
     }
     fine = run_again(q, &again, o, steps, strstr(v->first, "bdf") ? SIM_EXPLICIT : SIM_BDF, v->second_rtol, &second);
-    if (!fine && strstr(v->first, "bdf")) { /* stiff: the same method then, with its own way of steps */
+    if (!fine && strstr(v->first, "bdf")) { /* stiff model: uses the same method, which chooses its own steps */
         sim_result_free(&second);
         loaded_free(&again);
         if ((status = load_experiment(q, l, l->experiment, STAGE_MODEL, &again)) != STATUS_DONE) {
