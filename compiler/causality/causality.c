@@ -1,20 +1,20 @@
-/* causality.c - the order in which strokes are decided, the rounds of the rank check, and what is said about it
+/* causality.c - the order in which strokes are decided, and the rounds of the rank check
  *
  * needs     a flat graph with its incidences
  * provides  strokes, states and dependent storage, junction states, open components
  * keeps     the order of declaration, which decides between equals
  * reports   causality-conflict, causality-cycle, causality-singular (errors); causality-derivative, causality-divides
  *           (notes)
- * source    SCAP: Karnopp & Rosenberg (1968); greedy choice of states: outputs of storages form a linear matroid,
- *           sources contracted
+ * source    SCAP: Karnopp & Rosenberg (1968); greedy choice of states: outputs of storage elements form a linear
+ *           matroid, sources contracted
  *
- * Why rounds, and why they end: a storage that strokes refuse is a function of sources and the storages tried before
- * it. A relation that the rank check finds holds among sources and accepted storages alone, so that the last of them
- * depends on the rest. Each round makes at least one more storage dependent and takes nothing from what the states
- * determine; when no relation is left the states are independent, and every dependent variable is a function of states
- * and sources only. Rounds start over rather than take single decisions back: each is linear, and there are few of
- * them. Where relations keep hiding behind each other (inductors between nodes, in any order of declaration) all are
- * found at once instead.
+ * Why rounds, and why they end: a storage element that strokes refuse is a function of sources and of storage elements
+ * tried before it. A relation found by the rank check holds among sources and accepted storage elements alone, so that
+ * the last of these depends on the others. Each round makes at least one more element dependent and takes nothing from
+ * what the states determine. When no relation is left the states are independent, and every dependent variable is a
+ * function of states and sources only. Rounds start over instead of undoing single decisions: each is linear, and there
+ * are few. Where relations keep hiding each other (inductors between nodes, in any order of declaration) all are
+ * computed at once.
  */
 #include <math.h>
 #include <string.h>
@@ -108,7 +108,7 @@ fill_coefs(struct assign *a)
     residues_free(&r);
 }
 
-/* ---------------------------------------------------------------- the order of storages */
+/* ---------------------------------------------------------------- order of storage elements */
 
 static void
 breadth_first(struct assign *a)
@@ -118,7 +118,7 @@ breadth_first(struct assign *a)
     VEC(uint32_t) queue = { 0 }, all = { 0 };
     size_t head = 0;
 
-    for (uint32_t p = 0; p < s->nport; p++) { /* ports stand in the order of their elements */
+    for (uint32_t p = 0; p < s->nport; p++) { /* ports are in the order of their elements */
         if (seen[s->junction[p]])
             continue;
         seen[s->junction[p]] = true;
@@ -194,7 +194,7 @@ is_one_way(const struct assign *a, uint32_t p)
     return causality_element_of(a, p)->type == EL_R && a->way[p] != WAY_EITHER;
 }
 
-/* A law that only gives what another one or a source gives already is solved for in a block. */
+/* A law whose output another one or a source already gives is solved in a block. */
 static void
 decide_laws(struct assign *a)
 {
@@ -234,7 +234,7 @@ decide_two_ports(struct assign *a)
     }
 }
 
-/* A decision behind the refusal of a storage, made by a law or a two-port that can give way to it. */
+/* A decision that prevents integral causality of a storage element, made by a law or two-port that can yield to it. */
 static void
 release_storage(void *ctx, uint32_t e)
 {
@@ -252,7 +252,7 @@ release_storage(void *ctx, uint32_t e)
     }
 }
 
-/* Offers integral causality to a storage. False: neither way is possible. */
+/* Tries integral causality for a storage port. False: neither causality is possible. */
 static bool
 decide_storage(struct assign *a, uint32_t p)
 {
@@ -320,7 +320,7 @@ causality_run(struct assign *a, bool report, enum mode mode)
     return RAN;
 }
 
-/* Lets every one-way law give way; false if all did before. */
+/* Lets every one-way law yield; false if all had yielded already. */
 static bool
 release_laws(struct assign *a)
 {
@@ -332,8 +332,9 @@ release_laws(struct assign *a)
     return any;
 }
 
-/* All relations at once: every storage gives what it can, and nothing follows from what is left over at a junction, so
- * that no relation hides behind a stroke that another one made. Makes the leading storage of each dependent. */
+/* Computes all relations at once: every storage element gives its output where it can, and no implications are drawn
+ * from what remains at a junction, so that no relation is hidden by a stroke that another one caused. Makes the leading
+ * storage element of each relation dependent. */
 static void
 resolve_all(struct assign *a, enum mode mode)
 {
@@ -366,7 +367,7 @@ causality_settle(struct assign *a, bool report, enum mode mode)
         enum outcome o = causality_run(a, report, mode);
 
         if (o == REPEAT) {
-            /* what was found before a law gave way need not hold any more */
+            /* what was found before a law yielded may no longer hold */
             memset(a->forced, 0, a->s.nport * sizeof *a->forced);
             continue;
         }
@@ -379,8 +380,8 @@ causality_settle(struct assign *a, bool report, enum mode mode)
             resolve_all(a, mode);
             continue;
         }
-        /* an over-determined model has its sources in relations that later rounds find too: report once nothing else is
-         * left */
+        /* in an over-determined model, sources appear in relations that later rounds find too: report once nothing else
+         * is left */
         if (causality_resolve(a, false))
             continue;
         if (release_laws(a)) {
@@ -405,7 +406,7 @@ causality_count_states(const struct assign *a)
     return n;
 }
 
-/* ---------------------------------------------------------------- the result */
+/* ---------------------------------------------------------------- results */
 
 static void
 list_components(const struct assign *a, causal *c)
@@ -441,7 +442,7 @@ list_components(const struct assign *a, causal *c)
     free(seen);
 }
 
-/* Strokes of what is open, for the picture: resistors by their law or strong, one after the other, then bonds. */
+/* Strokes of open bonds, for drawings: resistors by their law or strong, one after the other, then bonds. */
 static void
 draw_open(struct assign *a, causal *c)
 {
@@ -501,7 +502,7 @@ result(struct assign *a)
     for (size_t i = 0; i < a->relation.n; i++) {
         causal_relation r = a->relation.at[i], kept = { r.port, (uint32_t)c->term.n, r.n };
 
-        /* rounds that started over may have found the same again */
+        /* rounds that started over may have found the same relation again */
         if (c->state[r.port] || (i + 1 < a->relation.n && a->relation.at[i + 1].port == r.port))
             continue;
         for (uint32_t t = r.first; t < r.first + r.n; t++)

@@ -1,4 +1,4 @@
-/* causality_relations.c - relations that the rank check finds: which term of each becomes dependent */
+/* causality_relations.c - which term of a relation found by the rank check becomes dependent */
 
 #include "causality_inside.h"
 
@@ -10,16 +10,16 @@ causality_is_dependent(const struct assign *a, uint32_t of)
 
 #define RANK_SETTLED ((uint64_t)16 << 32)
 
-/* Refused, or made dependent in an earlier round (which strokes may undo as long as other relations are left). */
+/* Is it refused, or made dependent in an earlier round (which strokes may undo while other relations are left)? */
 static bool
 is_settled(const struct assign *a, uint32_t of)
 {
     return causality_is_dependent(a, of) || (of < a->s.nport && a->forced[of]);
 }
 
-/* The term that is to become dependent first: a state junction, then a storage whose law inverts, without a stated
- * value, declared last. Before all of them come storages that are settled already: a relation with one of these in it,
- * after elimination, says nothing about the states yet. */
+/* The order in which terms become dependent: a state junction first, then a storage port whose law is invertible,
+ * without a stated value, declared last. Before all of these come storage ports that are settled: a relation that still
+ * contains one after elimination tells nothing about the states yet. */
 static uint64_t
 rank_of(const struct assign *a, uint32_t of)
 {
@@ -40,7 +40,7 @@ by_rank(const void *x, const void *y)
     return a < b ? 1 : a > b ? -1 : 0;
 }
 
-/* row -= factor*other, both sorted by falling rank. */
+/* row -= factor*other, both sorted by descending rank. */
 static void
 subtract_terms(ranked_terms *row, const ranked_terms *other, uint32_t factor, ranked_terms *spare)
 {
@@ -81,7 +81,7 @@ causality_small_number(uint32_t v, int *num, int *den)
     return false;
 }
 
-/* coef as plus or minus one modulus, or none of it */
+/* Is coef plus or minus one modulus? */
 static bool
 as_modulus(const struct assign *a, uint32_t coef, double *sign, uint32_t *place)
 {
@@ -94,7 +94,7 @@ as_modulus(const struct assign *a, uint32_t coef, double *sign, uint32_t *place)
     return *place != MAP_NONE;
 }
 
-/* A weight in numbers and moduli; false where it is neither simple. */
+/* Writes a weight in numbers and moduli; false if it is neither. */
 static bool
 spell_weight(const struct assign *a, uint32_t coef, causal_term *t)
 {
@@ -124,7 +124,7 @@ spell_weight(const struct assign *a, uint32_t coef, causal_term *t)
     return false;
 }
 
-/* Keeps what makes the leading term dependent, for the equations: its variable in terms of the others. */
+/* Stores what the leading term depends on, for the equations: its variable in terms of the others. */
 static void
 keep_relation(struct assign *a, const ranked_terms *row)
 {
@@ -182,7 +182,7 @@ causality_resolve(struct assign *a, bool report)
         map_set(&leading, lead, (uint32_t)rows.n);
         vec_push(&rows, row);
     }
-    /* only now: ranks had to stay as they were */
+    /* only now, because ranks must not change before */
     for (size_t i = 0; i < rows.n; i++) {
         const ranked_terms *row = &rows.at[i];
         uint32_t lead = row->at[0].of;

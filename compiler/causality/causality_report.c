@@ -1,4 +1,4 @@
-/* causality_report.c - what is said of conflicts, cycles, relations and dependent storages */
+/* causality_report.c - messages about conflicts, cycles, relations and dependent storage */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ bond_name(const struct assign *a, uint32_t e)
     return e < a->s.nport ? a->f->port.at[e].bond_name : a->f->bond.at[(e - a->s.nport) / 2].name;
 }
 
-/* What the decision at end e says, as a clause: `source "u" sets the effort of "n"`. Caller frees. */
+/* The effect of the decision at end e as a clause: `source "u" sets the effort of "n"`. The caller frees it. */
 static char *
 describe_root(const struct assign *a, uint32_t e)
 {
@@ -46,7 +46,7 @@ root_span(const struct assign *a, uint32_t e)
     return e < a->s.nport ? causality_element_of(a, e)->at : a->f->junction.at[a->s.junction[e]].at;
 }
 
-/* The bonds and two-ports from one root to the other as notes; both ends of a bond count once. */
+/* Lists the bonds and two-ports from one root to the other as notes; both ends of a bond count once. */
 static void
 note_path(const struct assign *a, const stroke_path *path)
 {
@@ -133,7 +133,8 @@ set_root(uint32_t *up, uint32_t j)
     return j;
 }
 
-/* The bonds of one kind between the ends of bond `closing`, breadth first over the forest of those in `tree`. */
+/* Reports the bonds of one kind between the ends of bond `closing`, breadth-first over the forest of those in
+ * `tree`. */
 static void
 report_cycle(struct assign *a, uint32_t closing, const bool *tree)
 {
@@ -232,7 +233,7 @@ print_relation(const struct assign *a, const ranked_terms *row, strbuf *out)
     size_t n = 0;
     int num, den, factors = 0;
 
-    /* as declared: the terms stand in falling order of rank */
+    /* in order of declaration: terms are stored by descending rank */
     for (size_t i = row->n; i-- > 0 && n < TERMS_PRINTED; n++) {
         uint32_t of = row->at[i].of;
         bool small = causality_small_number(gf_mul(row->at[i].coef, scale), &num, &den);
@@ -319,7 +320,7 @@ causality_report_dependent(struct assign *a, const causal *c)
 
     if (!c->dependent.n)
         return;
-    /* the same decisions once more, with an eye on why these few storages were refused */
+    /* makes the same decisions again, to explain why these few storage elements were refused */
     for (size_t i = 0; i < c->dependent.n && i < DEPENDENT_NOTES; i++)
         a->asked[c->dependent.at[i]] = true;
     causality_run(a, false, FINAL);

@@ -1,9 +1,9 @@
-/* junction_states.c - common variables of junctions that serve as states in the place of storages */
+/* junction_states.c - common variables of junctions as states instead of storage elements */
 #include <string.h>
 
 #include "causality_inside.h"
 
-/* Returns whether there is a varying two-port at all. */
+/* Is there any modulated two-port? */
 static bool
 find_candidates(struct assign *a)
 {
@@ -28,8 +28,8 @@ find_candidates(struct assign *a)
 
 typedef VEC(uint32_t) points;
 
-/* The points acted on directly from a point: 2j the common variable of junction j, 2j + 1 what its strong end hands on.
- */
+/* The points on which a point acts directly: 2j is the common variable of junction j, 2j + 1 the output of its strong
+ * end. */
 static void
 acted_on(const struct assign *a, uint32_t point, points *out)
 {
@@ -58,8 +58,8 @@ taint(points *list, bool *seen, uint32_t point)
     vec_push(list, point);
 }
 
-/* Marks what resistors, rates of dependent storages and open junctions act on. What stays unmarked is a function of
- * states and sources alone. */
+/* Marks what resistors, rates of dependent storage and open junctions act on. Unmarked points are functions of states
+ * and sources alone. */
 static bool *
 mark_changeable(const struct assign *a)
 {
@@ -88,8 +88,8 @@ mark_changeable(const struct assign *a)
     return seen;
 }
 
-/* Strokes that follow from each other close no loop, but two-ports decided on their own may. Gives those in loops free:
- * the rank check sees what is open. Returns whether there were any. */
+/* Strokes that follow from each other form no loop, but two-ports decided separately may. Frees those in loops, so that
+ * the rank check handles the open part. Returns whether there were any. */
 static bool
 release_loops(struct assign *a)
 {
@@ -118,7 +118,7 @@ release_loops(struct assign *a)
         if (!into[v] || !outof[v])
             vec_push(&ready, v);
     }
-    /* points that no loop leads to, or that lead to none, go from either side */
+    /* removes points without predecessors or successors, from both sides */
     for (size_t i = 0; i < ready.n; i++) {
         uint32_t v = ready.at[i];
 
@@ -201,7 +201,7 @@ causality_choose_junction_states(struct assign *a)
             if (a->nreleased > before)
                 continue;
         }
-        /* nothing else to give up: as many states as possible, dividing where that takes it */
+        /* no other alternative: as many states as possible, with dividing two-ports if necessary */
         memset(a->state_junction, 0, a->s.njunction * sizeof *a->state_junction);
         memset(a->may_divide, true, a->s.nport * sizeof *a->may_divide);
         break;

@@ -4,20 +4,20 @@
 #include "nullspace.h"
 #include "residue.h"
 
-enum { BUCKETS = 64 }; /* rows by length; the last bucket holds all longer ones */
+enum { BUCKETS = 64 }; /* rows by length; the last bucket has all longer ones */
 
 struct entry {
     uint32_t row, col, value, row_next, row_prev, col_next, col_prev;
 };
 struct pivot {
     uint32_t col, value, first, n;
-}; /* others[first .. first + n) stand in its row beside it */
+}; /* the row's other entries are others[first .. first + n) */
 typedef VEC(uint32_t) list;
 
 struct nullspace {
     uint32_t rows, cols;
     VEC(struct entry) entry;
-    map at; /* (row, col) to entry; an entry that became 0 is unlinked and kept */
+    map at; /* (row, col) -> entry; an entry that became 0 is unlinked and kept */
     uint32_t *row_head, *row_n, *col_head, *col_n;
     bool *done; /* [rows] */
     list bucket[BUCKETS + 1];
@@ -25,7 +25,7 @@ struct nullspace {
     VEC(struct nullspace_entry) others;
     uint32_t *pivot_of; /* [cols] */
     list free_column;
-    uint32_t *use0, *use; /* pivots whose rows hold column c: use[use0[c] .. use0[c+1]) */
+    uint32_t *use0, *use; /* pivots whose rows contain column c: use[use0[c] .. use0[c+1]) */
     uint32_t *x;          /* [cols] */
     bool *queued;         /* [pivots] */
     list heap;
@@ -149,7 +149,7 @@ enter_bucket(nullspace *n, uint32_t row)
         vec_push(&n->bucket[b], row);
 }
 
-/* The shortest row that is left; rows moved to another bucket since they were entered are passed over. */
+/* The shortest remaining row; entries of rows that have moved to another bucket are skipped. */
 static uint32_t
 shortest_row(nullspace *n)
 {
@@ -230,7 +230,7 @@ nullspace_free_columns(const nullspace *n, size_t *count)
     return n->free_column.at;
 }
 
-/* ---- a heap of pivots, the latest first: a pivot's row holds only columns that are free or were pivots later ---- */
+/* ---- heap of pivots, latest first: a pivot's row contains only columns that are free or later pivots ---- */
 
 static void
 heap_push(nullspace *n, uint32_t k)

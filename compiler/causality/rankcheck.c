@@ -1,17 +1,17 @@
-/* rankcheck.c - the singular solutions of open components and the relations they stand for
+/* rankcheck.c - singular solutions of open components, and the relations that follow from them
  *
- * Unknowns are the common variables of open junctions without a resistor of their own (the others are at rest) and the
- * variables of open links; equations are the balances of all open junctions and the link equations. Where a resistor
- * has its causality by law, an open junction may act on it through decided ones: then these become unknowns too and the
- * resistor an equation.
+ * Unknowns are the common variables of open junctions without a resistor (those with one are zero) and the variables of
+ * open links; equations are the balances of all open junctions and the equations of links. If the law of a resistor
+ * fixes its causality, an open junction may act on it through decided junctions: these then become unknowns too, and
+ * the resistor an equation.
  */
 #include <string.h>
 
 #include "nullspace.h"
 #include "rankcheck.h"
 
-/* What an open junction acts on, as points: the common variable of junction j (2j) or the sum of its known balance
- * terms (2j + 1). */
+/* What an open junction acts on, as points: the common variable of junction j (2j), or the sum of the known terms of
+ * its balance (2j + 1). */
 #define COMMON(j) (2 * (j))
 #define BALANCE(j) (2 * (j) + 1)
 
@@ -19,11 +19,11 @@ struct check {
     const strokes *s;
     const uint32_t *coef;
     uint32_t *column;          /* [2 njunction] of COMMON and BALANCE */
-    uint32_t *waiting, *value; /* [2 njunction] used by reach and weigh; 0 between calls */
+    uint32_t *waiting, *value; /* [2 njunction] work arrays of reach and weigh; 0 between calls */
     bool *seen;                /* [2 njunction] */
     VEC(uint32_t) reached, ready;
     nullspace *matrix;
-    VEC(uint32_t) owner; /* column to junction; NONE: link variable or a decided point */
+    VEC(uint32_t) owner; /* column -> junction; NONE: variable of a link, or a decided point */
 };
 
 static enum element_type
@@ -61,13 +61,13 @@ is_open(const strokes *s, uint32_t j)
     return s->strong[j] == END_NONE && !s->free_common[j];
 }
 
-/* ---- from a point to the points it acts on ---- */
+/* ---- steps from a point to the points that it acts on ---- */
 
 struct step {
     uint32_t to, factor;
 };
 
-/* From the known terms of a balance to what its strong end hands on. Returns false where the action ends (a one-port, a
+/* From the known terms of a balance to the output of its strong end. False where the action ends (a one-port, a
  * state). */
 static bool
 through_balance(const struct check *c, uint32_t j, struct step *out)
@@ -88,7 +88,7 @@ through_balance(const struct check *c, uint32_t j, struct step *out)
     return true;
 }
 
-/* From a common variable through the weak end e of its junction. */
+/* From a common variable through a weak end e of its junction. */
 static bool
 through_common(const struct check *c, uint32_t e, struct step *out)
 {
@@ -114,7 +114,7 @@ visit_point(struct check *c, uint32_t point)
     vec_push(&c->reached, point);
 }
 
-/* Lists in `reached` every point acted on from those put there, and counts in `waiting` how many act on each. */
+/* Lists in `reached` every point that those put there act on, and counts in `waiting` how many act on each. */
 static void
 reach(struct check *c)
 {
@@ -155,7 +155,7 @@ is_link_here(const strokes *s, uint32_t e)
     return s->link[e] && s->partner[e] != END_NONE && s->at[e] == ST_OPEN && e < s->partner[e];
 }
 
-/* Gives every point that open junctions act on a column where a one-way resistor may be among them. */
+/* Gives a column to every point that open junctions act on, where a one-way resistor may be among them. */
 static void
 extend(struct check *c)
 {
@@ -178,8 +178,7 @@ extend(struct check *c)
     forget_relations(c);
 }
 
-/* Equations of the points added: target = sum of factor * source; a resistor on them is at rest. Returns the next row.
- */
+/* Equations of these points: target = sum of factor * source; a resistor there is zero. Returns the next row. */
 static uint32_t
 extended_rows(struct check *c, uint32_t row, bool count_only)
 {
@@ -228,7 +227,7 @@ extended_rows(struct check *c, uint32_t row, bool count_only)
     return row;
 }
 
-/* Columns, then rows, then entries. Returns false if there is nothing to look at. */
+/* Columns, then rows, then entries. False: there is nothing to check. */
 static bool
 build(struct check *c, bool one_way)
 {
@@ -317,8 +316,7 @@ hand_on(struct check *c, struct step t, uint32_t value)
         vec_push(&c->ready, t.to);
 }
 
-/* Values of the points reached, in an order in which each is complete before it acts. Decided strokes leave no cycle.
- */
+/* Values of the reached points, in an order in which each is complete before it acts. Decided strokes have no cycle. */
 static void
 weigh(struct check *c, relations *out)
 {

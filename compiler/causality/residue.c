@@ -21,11 +21,11 @@ gf_power(uint32_t a, uint64_t n)
 static uint32_t
 drawn(uint64_t key, uint64_t key2)
 {
-    /* a fixed seed: the same model is judged the same way in every run */
+    /* a fixed seed: a model is judged the same way in every run */
     return (uint32_t)(bg_hash_mix(bg_hash_mix(0x5bd1e9955bd1e995u, key), key2) % (GF_P - 2)) + 1;
 }
 
-/* A number as the decimal fraction it was written as, so that 0.1*10 is 1. */
+/* A number as the decimal fraction that was written, so that 0.1*10 is exactly 1. */
 static uint32_t
 of_number(double v)
 {
@@ -106,7 +106,7 @@ apply(const ex_node *n, uint32_t a, uint32_t b, uint32_t c)
     return drawn((uint64_t)n->op << 32 | n->table, bg_hash_mix((uint64_t)a << 32 | b, c));
 }
 
-/* The template evaluated over residues of its slots, all of which are known. */
+/* Evaluates the template over residues of its slots, all of which are known. */
 static uint32_t
 evaluate_residues(residues *r, inst i)
 {
@@ -140,8 +140,8 @@ evaluate_residues(residues *r, inst i)
     return result;
 }
 
-/* Parameters computed from parameters are opened; every other one is a number of its own, whatever its value: another
- * run may set it. */
+/* Parameters computed from parameters are expanded. Every other parameter gets a residue of its own, whatever its
+ * value: another run may set it. */
 static bool
 is_opened(const flat_model *f, var_id v)
 {
@@ -184,7 +184,7 @@ residue_of(residues *r, inst i)
                 set_known(r, v, var->kind == VAR_LITERAL ? of_number(var_value(r->f, v)) : drawn(4, v));
                 continue;
             }
-            set_known(r, v, drawn(4, v)); /* stands in if a definition should refer to itself */
+            set_known(r, v, drawn(4, v)); /* used if a definition refers to itself */
             vec_reserve(&open, open.n + 1);
             open.at[open.n].i = var_def(r->f, v);
             open.at[open.n].v = v;

@@ -1,9 +1,9 @@
-/* residue.h - exact arithmetic modulo the prime 2^31-1 on expressions of the model (inside causality only)
+/* residue.h - exact arithmetic modulo the prime 2^31-1 on expressions of the model (used inside causality only)
  *
- * Two structures are told apart by numbers without a tolerance: every parameter gets a random residue, equal
- * expressions get equal ones, rational operations are carried out exactly, others draw a residue that depends on the
- * operation and its operands. What is zero for all parameter values is zero here; what is not, is zero with a
- * probability of about 1e-9.
+ * Decides without a tolerance whether a structure vanishes: every parameter gets a random residue, equal expressions
+ * get equal residues, rational operations are exact, and the result of any other operation is a random residue that
+ * depends on the operation and its operands. What is zero for all parameter values is zero here; anything else is zero
+ * with a probability of about 1e-9.
  */
 #ifndef BG_RESIDUE_H
 #define BG_RESIDUE_H

@@ -1,9 +1,9 @@
 /* strokes.c - implications of causal strokes, with reasons and exact undo
  *
- * Two rules, followed first in, first out: an end known to be strong makes the others of its junction weak; all ends
- * but one weak make the last one strong. A bond or two-port carries strength to its partner. The list of open ends of a
- * junction is kept as a count and the XOR of their ids, so that the last one is found without a scan. Time is linear in
- * the ends decided.
+ * Two rules, applied first in, first out: an end known to be strong makes the others of its junction weak; if all ends
+ * but one are weak, the last one is strong. A bond or two-port carries strength to its partner. The open ends of a
+ * junction are represented by their number and the XOR of their ids, so that the last one is found without a scan. Time
+ * is linear in the number of decided ends.
  */
 #include <string.h>
 
@@ -70,7 +70,8 @@ strokes_init(strokes *s, const flat_model *f)
 
             if (in->is_bond) {
                 e = s->nport + 2 * in->index;
-                /* a bond from a junction to itself is told apart by the sign: it leaves and arrives */
+                /* the ends of a bond from a junction to itself are distinguished by the sign: one leaves, one
+                 * arrives */
                 if (f->bond.at[in->index].from != j || (f->bond.at[in->index].to == j && in->sign > 0))
                     e++;
             }
@@ -147,7 +148,7 @@ set(strokes *s, uint32_t e, enum strength v, enum why why, uint32_t from)
     return true;
 }
 
-/* What junction j makes certain once all of its ends but one, or all of them, are weak. */
+/* The implications at junction j once all of its ends but one, or all of them, are weak. */
 static bool
 last_one(strokes *s, uint32_t j)
 {
@@ -175,7 +176,7 @@ follow(strokes *s)
         for (uint32_t i = s->row[j]; s->undecided[j] && i < s->row[j + 1]; i++)
             if (s->adjacent[i] != e && !set(s, s->adjacent[i], ST_WEAK, WHY_STRONG, e))
                 return false;
-        /* ends decided before e became strong were weak already: set() saw to it */
+        /* the ends decided before e became strong were already weak, as checked when they were set */
     }
     return true;
 }
@@ -247,7 +248,7 @@ strokes_try_state(strokes *s, uint32_t j)
 
 typedef VEC(uint32_t) ends;
 
-/* Ends that made `e` what it is. */
+/* The ends that made `e` what it is. */
 static void
 antecedents(const strokes *s, uint32_t e, enum why why, uint32_t from, ends *out)
 {
@@ -266,7 +267,7 @@ antecedents(const strokes *s, uint32_t e, enum why why, uint32_t from, ends *out
     }
 }
 
-/* A walk back through the reasons, breadth first. Each end found remembers which one led to it. */
+/* A breadth-first walk backwards through the reasons. Each end remembers which one led to it. */
 struct walk {
     ends found, next;
     map seen;
@@ -297,7 +298,7 @@ walk_start(const strokes *s, struct walk *w)
     }
     if (c->why == WHY_ROOT) {
         walk_add(w, c->e, END_NONE);
-        if (c->held == c->e) { /* the very end that was to be decided is held otherwise: look behind it */
+        if (c->held == c->e) { /* the end to be decided is itself decided otherwise: continue with its reasons */
             antecedents(s, c->e, (enum why)s->why[c->e], s->from[c->e], &w->next);
             for (size_t i = 0; i < w->next.n; i++)
                 walk_add(w, w->next.at[i], END_NONE);
@@ -312,7 +313,7 @@ walk_start(const strokes *s, struct walk *w)
     walk_add(w, c->held, END_NONE);
 }
 
-/* The next root, END_NONE when there is none (more). */
+/* The next root; END_NONE: no more. */
 static uint32_t
 walk_root(const strokes *s, struct walk *w, size_t limit)
 {
@@ -348,7 +349,7 @@ strokes_explain(strokes *s, size_t limit, uint32_t root[2], stroke_path *path)
     root[0] = root[1] = END_NONE;
     path->end.n = 0;
     walk_start(s, &w);
-    /* the decision that failed is a root of its own although it was not made */
+    /* the decision that failed counts as a root although it was not made */
     decided = s->conflict.e != END_NONE && s->conflict.why == WHY_ROOT;
     if (decided) {
         index[0] = 0;
@@ -369,7 +370,7 @@ strokes_explain(strokes *s, size_t limit, uint32_t root[2], stroke_path *path)
         w.next.n = 0;
         for (i = index[1]; i != END_NONE; i = w.parent.at[i])
             vec_push(&w.next, w.found.at[i]);
-        /* where both ways have met already, the rest to the conflict is not between the roots */
+        /* removes the part that both paths share on the way to the conflict */
         while (path->end.n > 1 && w.next.n > 1 && path->end.at[path->end.n - 1] == w.next.at[w.next.n - 1] &&
                path->end.at[path->end.n - 2] == w.next.at[w.next.n - 2]) {
             path->end.n--;
@@ -398,7 +399,7 @@ strokes_origins(const strokes *s)
     ends behind = { 0 };
 
     memset(origin, 0xff, (s->nend + 1) * sizeof *origin); /* END_NONE */
-    /* what decided an end stands before it in the trail */
+    /* an end's reason comes before it in the trail */
     for (size_t i = 0; i < s->trail.n; i++) {
         uint32_t e = s->trail.at[i];
 

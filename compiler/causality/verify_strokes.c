@@ -2,7 +2,7 @@
 #include "verify_strokes.h"
 #include "flaw.h"
 
-/* Strength of what meets a junction by incidence i. */
+/* Strength of the port or bond of incidence i. */
 static int
 strength_at(const flat_model *f, const causal *c, uint32_t i)
 {
@@ -34,7 +34,7 @@ junction(const flat_model *f, const causal *c, uint32_t j, char **flaw)
     return true;
 }
 
-/* Two ends that hand on: across, both are alike; along a link, one of them is strong. */
+/* Do two ends agree: for a cross both alike, for a link exactly one strong? */
 static bool
 handed_on(int a, int b, bool link)
 {
@@ -110,7 +110,7 @@ elements(const flat_model *f, const causal *c, char **flaw)
     return ndependent == c->dependent.n || flaw_found(flaw, "more is listed as dependent than there is");
 }
 
-/* What has no strong end is a state or in one open component, and only that. */
+/* A junction without a strong end is either a state or in exactly one open component. */
 static bool
 open_junctions(const flat_model *f, const causal *c, char **flaw)
 {

@@ -1,7 +1,8 @@
-/* verify_strokes.h - holds strokes and what follows from them against their rules (causality.h)
+/* verify_strokes.h - checks strokes and what follows from them against their rules (causality.h)
  *
- * Every junction has one strong end, or is a state, or open; bonds and two-ports hand on what they must; sources give
- * what they impose; states are the storages with integral causality; components hold every open junction once.
+ * Every junction has one strong end, or is a state, or open; bonds and two-ports transmit causality correctly; sources
+ * impose what they should; states are the storage ports with integral causality; components contain every open junction
+ * once.
  *
  * cost     linear
  */
@@ -10,7 +11,7 @@
 
 #include "causality.h"
 
-/* f: as verify_graph leaves it. NULL: they are as they should be. Else what is not (free it). */
+/* f: checked by verify_graph. NULL: correct. Else a description of the error (free() it). */
 char *verify_strokes(const flat_model *f, const causal *c);
 
 #endif

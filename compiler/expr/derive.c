@@ -1,8 +1,8 @@
-/* derive.c - rewriting of templates: substitution, derivatives, solving for a slot
+/* derive.c - transformation of templates: substitution, derivatives, solving for a slot
  *
  * needs     a template
  * provides  simplified expressions; time linear in the template
- * keeps     conditions and pieces of tables as they are: a derivative is that of the branch taken
+ * keeps     conditions and pieces of tables: a derivative is that of the active branch
  */
 #include "expr_pool.h"
 
@@ -46,7 +46,7 @@ square(pool *p, node a)
     return ex_make(p, EX_POW, a, ex_const(p, 2), NODE_NONE);
 }
 
-/* n = a^b with derivatives da, db of which one at least is not 0 */
+/* n = a^b with derivatives da, db, at least one of which is not 0 */
 static node
 power_slope(pool *p, node n, node a, node b, node da, node db)
 {
@@ -58,7 +58,7 @@ power_slope(pool *p, node n, node a, node b, node da, node db)
     return ex_add(p, by_base, ex_mul(p, ex_mul(p, n, ex_call(p, EX_LN, a)), db));
 }
 
-/* n = sign(a)*|a|^b or |a|^b; a derivative of one is of the other kind */
+/* n = sign(a)*|a|^b or |a|^b; the derivative of one contains the other */
 static node
 signed_power_slope(pool *p, enum ex_op op, node n, node a, node b, node da, node db)
 {
@@ -106,7 +106,7 @@ pool_slope(pool *p, node n, node da, node db, node dc)
     case EX_NE:
     case EX_AND:
     case EX_OR: return zero;
-    default: /* of one operand; without a slope: constant between jumps */
+    default: /* one operand without a slope: constant between jumps */
         return da == zero || !ex_ops[e->op].slope ? zero : ex_mul(p, ex_ops[e->op].slope(p, n, a), da);
     }
 }
@@ -166,7 +166,7 @@ degree(const pool *p, const ex_node *e, int a, int b, int c)
     }
 }
 
-/* The degree of n in the slots for which flagged is set; or, without flagged, in slot k alone. */
+/* The degree of n in the flagged slots, or (flagged NULL) in slot k. */
 static int
 degree_in(pool *p, node n, const bool *flagged, uint32_t nslots, uint32_t k)
 {
@@ -201,7 +201,7 @@ solve_linear(pool *p, node n, uint32_t k, node *solution, node *divisor)
     node slope_of_n = ex_derivative(p, n, k), rest;
     node *with;
 
-    /* the degree is asked too: where other powers of k cancel in the slope only, k = 0 need not have a value */
+    /* checks the degree too: if other powers of k cancel only in the slope, n need not be defined at k = 0 */
     if (slope_of_n == p->zero || pool_reads(p, slope_of_n, k) || degree_in(p, n, NULL, 0, k) != LINEAR)
         return false;
     with = bg_malloc(((size_t)k + 1) * sizeof *with);
@@ -215,8 +215,8 @@ solve_linear(pool *p, node n, uint32_t k, node *solution, node *divisor)
     return true;
 }
 
-/* The nodes of n through which its only occurrence of slot k is reached are marked 1 in the scratch images; false where
- * there are more. */
+/* Marks the nodes of n on the path to its only occurrence of slot k with 1 in the work images; false if there are
+ * several. */
 static bool
 mark_path(pool *p, node n, uint32_t k)
 {
@@ -240,7 +240,7 @@ mark_path(pool *p, node n, uint32_t k)
     }
     if (!once)
         return false;
-    /* upwards: keep the mark only where slot k is below */
+    /* upwards: keeps the mark only above slot k */
     for (size_t i = 0; i < count; i++) {
         const ex_node *e = pool_node(p, tape[i]);
         const node kid[3] = { e->a, e->b, e->c };
@@ -253,7 +253,7 @@ mark_path(pool *p, node n, uint32_t k)
     return true;
 }
 
-/* One step down: from e = rhs to (operand that holds the unknown) = *rhs. first: it is operand a. */
+/* One step down: from e = rhs to (operand with the unknown) = *rhs. first: it is operand a. */
 static bool
 invert(pool *p, const ex_node *e, bool first, node *rhs, node *divisor)
 {
@@ -275,7 +275,7 @@ invert(pool *p, const ex_node *e, bool first, node *rhs, node *divisor)
         break;
     case EX_POW:
         if (first || !ex_is_const(p, e->a, &c) || !(c > 0))
-            return false; /* c = 1 is no power any more */
+            return false; /* for c = 1 it is no exponential */
         *rhs = ex_div(p, ex_call(p, EX_LN, r), ex_call(p, EX_LN, e->a));
         break;
     case EX_SPOW:

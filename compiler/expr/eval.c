@@ -1,7 +1,7 @@
-/* eval.c - values of expressions, by a loop over the tape; tables
+/* eval.c - values of expressions, by a loop over their nodes; tables
  *
  * needs     a value for each slot that occurs
- * provides  the value that generated code gives too, bit for bit, where both use the same libm
+ * provides  the same value as generated code, bit for bit, if both use the same libm
  */
 #include <math.h>
 
@@ -9,7 +9,7 @@
 
 /* ---------------------------------------------------------------- tables */
 
-/* How many of n rising numbers are <= x. */
+/* Number of the n ascending values that are <= x. */
 static size_t
 up_to(const double *at, size_t n, double x)
 {
@@ -32,7 +32,7 @@ ex_table_piece(const ex_table *t, double x)
     return (double)(t->nends ? up_to(t->end, t->nends, x) : up_to(t->x, t->n, x));
 }
 
-/* The points around a piece, of a smooth table around x within it; false where the table is constant. */
+/* The points around a piece (in a smooth table around x within it); false where the table is constant. */
 static bool
 piece_inside(const ex_table *t, double piece, double x, size_t *i)
 {
@@ -109,7 +109,7 @@ ex_integer_power(double exponent, int *n)
     return true;
 }
 
-/* By squaring, lowest bit first; the generated code multiplies in this order. */
+/* By repeated squaring, lowest bit first; generated code multiplies in the same order. */
 double
 ex_power(double x, double exponent)
 {
@@ -124,7 +124,7 @@ ex_power(double x, double exponent)
     return n < 0 ? 1 / r : r;
 }
 
-/* The generated code does the same for the exponents that stand here by themselves. */
+/* Generated code does the same for the exponents with a case of their own here. */
 double
 ex_signed_power(double x, double exponent)
 {

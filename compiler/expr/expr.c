@@ -1,10 +1,10 @@
-/* expr.c - the pool of expressions: making nodes, which simplifies, and asking about them
+/* expr.c - the pool of expressions and queries on it
  *
  * needs     operands of the same pool
- * provides  canonical nodes: factors of products in front, minus signs outside, constants of sums behind, divisions
- *           outside divisions, operands of commutative operations in order (slots, other nodes, constants)
- * keeps     the value wherever operands and result are finite, up to rounding; a result that is not finite is left to
- *           be found where it arises
+ * provides  canonical nodes: constant factors in front, minus signs outside, constants of sums at the end, divisions
+ *           outside, operands of commutative operations in order (slots, other nodes, constants)
+ * keeps     the value wherever operands and result are finite, up to rounding; a result that is not finite is kept, to
+ *           be reported where it arises
  */
 #include <string.h>
 
@@ -113,7 +113,7 @@ rehash(pool *p)
     p->nslot = n;
 }
 
-/* Does the operation itself jump or bend? */
+/* Is the operation itself discontinuous, or does it have a corner? */
 static bool
 op_switches(const ex_node *e)
 {
@@ -216,7 +216,7 @@ pool_collect(const pool *p, node n, size_t *count)
             vec_push(&s->list, kid[j]);
         }
     }
-    if ((n - least) / 8 < s->list.n) { /* dense: reading the stamps is quicker than sorting */
+    if ((n - least) / 8 < s->list.n) { /* dense: scanning the stamps is faster than sorting */
         size_t m = 0;
 
         for (size_t i = least; i <= n; i++)

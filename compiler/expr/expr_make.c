@@ -1,12 +1,13 @@
-/* expr_make.c - making nodes, which simplifies: sums, products, powers, conditions, calls */
+/* expr_make.c - makes simplified nodes: sums, products, powers, conditions, calls */
 #include <math.h>
 
 #include "expr_pool.h"
 
-/* ---------------------------------------------------------------- making: sums and products
+/* ---------------------------------------------------------------- sums and products
  *
- * Each maker assumes simplified operands and calls others only on parts of them, so the nesting of calls has a fixed
- * bound. */
+ * Each function expects simplified operands and calls others only on parts of them, so that the depth of calls is
+ * bounded.
+ */
 
 static node make_add(pool *p, node a, node b);
 static node make_sub(pool *p, node a, node b);
@@ -18,7 +19,7 @@ node
 ex_const(pool *p, double v)
 {
     if (v == 0)
-        v = 0; /* one zero: -0 would be a second */
+        v = 0; /* a single zero: -0 would be another one */
     else if (isnan(v))
         v = NAN;
     return pool_intern(p, (ex_node){ .op = EX_CONST, .a = NODE_NONE, .b = NODE_NONE, .c = NODE_NONE, .value = v });
@@ -55,14 +56,14 @@ ex_is_op(const pool *p, node n, enum ex_op op)
     return pool_node(p, n)->op == op;
 }
 
-/* Is v good to stand for what was computed? Overflow, and a product that vanished, are not. */
+/* May v replace the computation? Not if it overflowed or underflowed. */
 static bool
 good_factor(double v)
 {
     return isfinite(v) && v != 0;
 }
 
-/* Place of an operand of a commutative operation: slots by their number, then nodes by theirs, then constants */
+/* Order of operands of a commutative operation: slots by number, other nodes by number, constants. */
 static uint64_t
 operand_order(const pool *p, node n)
 {
@@ -78,7 +79,7 @@ raw_ordered(pool *p, enum ex_op op, node a, node b)
                                                      : pool_raw(p, op, a, b, NODE_NONE);
 }
 
-/* Minus sign in front: -x, -2*x, -2/x */
+/* Does it begin with a minus sign: -x, -2*x, -2/x? */
 static bool
 is_negative(const pool *p, node n)
 {
@@ -143,7 +144,7 @@ scaled(pool *p, double c, node core)
     return pool_raw(p, EX_MUL, ex_const(p, c), core, NODE_NONE);
 }
 
-/* n = *c * result, the result without a constant factor */
+/* n = *c * result, where the result has no constant factor */
 static node
 split(pool *p, node n, double *c)
 {
@@ -244,7 +245,7 @@ make_sub(pool *p, node a, node b)
     return pool_raw(p, EX_SUB, a, b, NODE_NONE);
 }
 
-/* n = result ^ *m, m a whole number */
+/* n = result ^ *m with integer m */
 static node
 split_power(const pool *p, node n, double *m)
 {
@@ -412,7 +413,7 @@ make_signed_pow(pool *p, enum ex_op op, node a, node b)
 
         return odd ? make_neg(p, r) : r;
     }
-    if (n == 0 && !odd) /* an odd 0 is the sign without a condition: what it multiplies is 0 where it jumps */
+    if (n == 0 && !odd) /* an odd power of 0 is the sign without a condition: its factor is 0 where it jumps */
         return p->one;
     if (n > 0 && n == floor(n) && fmod(n, 2) == (odd ? 1 : 0))
         return make_pow(p, a, b);
@@ -444,7 +445,7 @@ static node
 make_logical(pool *p, enum ex_op op, node a, node b)
 {
     double v;
-    bool absorbing = op == EX_OR; /* the value that decides alone */
+    bool absorbing = op == EX_OR; /* the operand value that decides alone */
 
     if (ex_is_const(p, a, &v))
         return (v != 0) == absorbing ? (absorbing ? p->one : p->zero) : as_condition(p, b);
@@ -550,7 +551,7 @@ ex_table_node(pool *p, enum ex_op op, uint32_t table, node x, node piece)
     double at = 0, i = -1, r;
 
     if (op == EX_TABLE_SLOPE && piece != NODE_NONE && !t->nends)
-        x = p->zero; /* a known piece has its slope wherever x is */
+        x = p->zero; /* in a known piece the slope does not depend on x */
     if (ex_is_const(p, x, &at) && (piece == NODE_NONE || ex_is_const(p, piece, &i)) &&
         isfinite(r = ex_apply(op, at, i, 0, t)))
         return ex_const(p, r);

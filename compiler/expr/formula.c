@@ -16,7 +16,7 @@ write_code(formula_book *b, pool *p, node root)
 {
     size_t count;
     const node *tape = ex_tape(p, root, &count);
-    node *at = pool_images(p, root); /* node -> its number among these operations */
+    node *at = pool_images(p, root); /* node -> index among these operations */
 
     if (!b->code.n)
         vec_push(&b->code, 0);
@@ -112,9 +112,9 @@ formula_value(const formula_book *b, formula f, const double *value, double *roo
     return room[n - 1];
 }
 
-/* ---------------------------------------------------------------- for messages */
+/* ---------------------------------------------------------------- explanations for messages */
 
-/* Walks down from the result along operands that are not finite; a branch not taken has no part in it. */
+/* Walks from the result through operands that are not finite; a branch not taken does not count. */
 double
 formula_explain(const formula_book *b, formula f, const double *value, double *room, size_t *culprit)
 {
@@ -126,7 +126,7 @@ formula_explain(const formula_book *b, formula f, const double *value, double *r
     *culprit = NO_INDEX;
     if (f.code == FORMULA_ITSELF || isfinite(result))
         return result;
-    blamed = bg_calloc(n, sizeof *blamed); /* has a part in the result */
+    blamed = bg_calloc(n, sizeof *blamed); /* operations that contribute to the result */
     blamed[n - 1] = true;
     for (size_t i = n; i-- > 0;) {
         const struct formula_op *o = &ops[i];
@@ -144,7 +144,7 @@ formula_explain(const formula_book *b, formula f, const double *value, double *r
             }
         }
         if (!passed_on)
-            *culprit = i; /* the last one found here is the first in the order of evaluation */
+            *culprit = i; /* the last one found is the first in order of evaluation */
     }
     free(blamed);
     return result;
@@ -171,7 +171,7 @@ formula_print(const formula_book *b, formula f, size_t k, table_set *tables,
     size_t n;
     const struct formula_op *ops = formula_ops(b, &f, &n);
     struct names_of of = { formula_reads(b, &f), name, ctx };
-    pool *p = pool_over(tables_keep(tables)); /* the template once more */
+    pool *p = pool_over(tables_keep(tables)); /* makes the template again */
     node *made = bg_malloc(n * sizeof *made);
 
     for (size_t i = 0; i <= k; i++) {
@@ -203,7 +203,7 @@ find_readers(const formula_book *b, const formula *list, size_t n, size_t nvars)
     readers *r = bg_malloc(sizeof *r);
     uint32_t *first = bg_calloc(nvars + 2, sizeof *first), *reader, total = 0;
 
-    /* counted one place ahead, so that filling moves each begin to where it belongs */
+    /* counts are stored one place ahead, so that filling moves each start to its place */
     for (size_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < list[i].n; k++, total++)
             first[formula_reads(b, &list[i])[k] + 2]++;

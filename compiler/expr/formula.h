@@ -1,11 +1,10 @@
-/* formula.h - expressions in closed form: what is left of templates when nothing more is made of them
+/* formula.h - expressions independent of the pool, for images
  *
- * A formula is a template's operations in the order of the pool, over the numbers of variables. A book has each
- * template once, whatever the number of its formulas, and refers to no pool; tables (table_set) are read where they
- * lie.
+ * A formula has the operations of a template in the pool's order, over numbers of variables. A book stores each
+ * template once, whatever the number of its formulas, and refers to no pool; tables (table_set) are read in place.
  *
- * values   what ex_eval gives, bit for bit
- * threads  a book is only read once it is written; the room that values are worked out in is the caller's
+ * values   equal to those of ex_eval, bit for bit
+ * threads  a finished book is only read; work arrays belong to the caller
  */
 #ifndef BG_FORMULA_H
 #define BG_FORMULA_H
@@ -16,13 +15,13 @@
 
 enum { FORMULA_ITSELF = UINT32_MAX };
 typedef struct formula {
-    uint32_t code;     /* number of the template, FORMULA_ITSELF: the value of variable `first` */
-    uint32_t first, n; /* what stands in its slots: slot[first .. first+n) of the book */
+    uint32_t code;     /* number of the template; FORMULA_ITSELF: the value of variable `first` */
+    uint32_t first, n; /* the variables in its slots: slot[first .. first+n) of the book */
 } formula;
 
 struct formula_op {
     uint8_t op;
-    uint32_t a, b, c; /* operands among the operations before; of a slot its number; NODE_NONE: there is none */
+    uint32_t a, b, c; /* operands, by number of earlier operations; for a slot its number; NODE_NONE: absent */
     union {
         double value;
         const ex_table *table;
@@ -30,24 +29,24 @@ struct formula_op {
 };
 typedef struct formula_book {
     VEC(struct formula_op) op;
-    VEC(uint32_t) code; /* where the operations of each template begin; one more: where they end */
+    VEC(uint32_t) code; /* start of the operations of each template; one more: their end */
     VEC(uint32_t) slot;
-    size_t room; /* doubles that a value is worked out in */
-    map code_of; /* node -> code, while it is written */
+    size_t room; /* size of the work array for a value, in doubles */
+    map code_of; /* node -> code; only while the book is written */
 } formula_book;
 
 formula formula_write(formula_book *b, pool *p, node root, const uint32_t *slot, uint32_t n);
-/* Nothing more is written. */
+/* Finishes the book. */
 void formula_close(formula_book *b);
 void formula_book_free(formula_book *b);
 double formula_value(const formula_book *b, formula f, const double *value, double *room);
 
-/* Its operations, the last of which gives the value: of a variable itself one, EX_SLOT with the slot 0. */
+/* Its operations, of which the last gives the value; a variable itself has one, EX_SLOT with slot 0. */
 const struct formula_op *formula_ops(const formula_book *b, const formula *f, size_t *n);
-/* As formula_value; room has the values of all operations then. Where the result is not finite although what the
- * formula reads is, *culprit is the first operation whose operands were; else NO_INDEX. */
+/* Like formula_value; `room` then holds the values of all operations. If the result is not finite although the
+ * variables are, *culprit is the first operation whose operands were finite; else NO_INDEX. */
 double formula_explain(const formula_book *b, formula f, const double *value, double *room, size_t *culprit);
-/* Operation k of it as text (ex_print), names of variables from name(ctx, variable). tables: those of its pool. */
+/* Its operation k as text (ex_print), names of variables from name(ctx, variable). tables: those of its pool. */
 void formula_print(const formula_book *b, formula f, size_t k, table_set *tables,
                    const char *(*name)(void *ctx, uint32_t variable), void *ctx, strbuf *out);
 
@@ -62,7 +61,7 @@ formula_reads(const formula_book *b, const formula *f)
 typedef struct readers {
     uint32_t *first, *reader;
 } readers;
-typedef _Atomic(readers *) readers_later; /* made by the first who asks, in whatever thread */
+typedef _Atomic(readers *) readers_later; /* computed on first use, in any thread */
 const readers *readers_of(readers_later *at, const formula_book *b, const formula *list, size_t n, size_t nvars);
 void readers_free(readers_later *at);
 

@@ -1,17 +1,16 @@
-/* gradient.c - the derivatives of one template by many slots, all in one pass
+/* gradient.c - derivatives of one template by many slots in one pass
  *
- * needs     a template without conditions: of a branch not taken nothing may be passed on
- * provides  simplified expressions; time linear in the template, however many slots there are
+ * needs     a template without conditions: nothing may be propagated into an inactive branch
+ * provides  simplified expressions; time linear in the template, for any number of slots
  *
- * Backwards: each operation hands what the result changes by, for a change of the operation, on to its operands
- * (reverse accumulation).
+ * Reverse accumulation: each operation passes the derivative of the result by it on to its operands.
  */
 #include <string.h>
 
 #include "expr_pool.h"
 
-/* A factor or divisor of the whole, free of slots that are asked for, stays outside of the sums: it is multiplied once.
- */
+/* A constant factor or divisor of the whole (free of the requested slots) is kept outside the sums and multiplied
+ * once. */
 struct outside {
     node core, factor;
     bool divides;
@@ -35,7 +34,7 @@ take_outside(const pool *p, node n, const node *reads)
     return (struct outside){ n, NODE_NONE, false };
 }
 
-/* What a change of operand j alone changes in operation n */
+/* The derivative of operation n by its operand j. */
 static node
 partial(pool *p, node n, int j)
 {

@@ -1,7 +1,7 @@
-/* latex.c - expressions as LaTeX
+/* latex.c - expressions in LaTeX
  *
- * needs     a template and the LaTeX of its slots' names
- * provides  mathematics as it is set: fractions, roots, powers, functions; in bounded time
+ * needs     a template and the LaTeX names of its slots
+ * provides  typeset mathematics: fractions, roots, powers, functions; bounded in length
  */
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ put_number(strbuf *out, double v, int least)
         strbuf_printf(out, "%s \\cdot 10^{%d}", digits, atoi(e + 1));
 }
 
-/* How tightly the text of e holds together. */
+/* How tightly the text of e binds. */
 static int
 binding(const pool *p, const ex_node *e)
 {
@@ -56,7 +56,7 @@ binding(const pool *p, const ex_node *e)
     }
 }
 
-/* before a after: the parts are queued last first. */
+/* Queues before, a, after (the last part first). */
 static void
 around(struct ex_writer *w, const char *before, node a, const char *after)
 {
@@ -105,7 +105,7 @@ put_power(struct ex_writer *w, const ex_node *e)
         around(w, "\\operatorname{sgn}\\left(", e->a, "\\right) ");
 }
 
-/* Does its text begin with a minus? */
+/* Does its text begin with a minus sign? */
 static bool
 leads_with_minus(const pool *p, node n)
 {

@@ -1,9 +1,9 @@
-/* odd.c - laws that are odd and continuous, written with sign, abs or if
+/* odd.c - recognizes odd continuous laws written with sign, abs or if
  *
  * needs     a template
- * provides  the same function, but at 0 where its text has none (e/sqrt(abs(e))), with sign(x)*g(abs(x)), g(0) = 0,
- *           free of conditions: such a law neither sticks nor switches, it passes zero
- * keeps     signs that jump (friction), and abs that stands alone (it has a corner)
+ * provides  the same function, with sign(x)*g(abs(x)), g(0) = 0, rewritten without conditions (at 0 it then has a value
+ *           even where the text has none, as in e/sqrt(abs(e))): such a law passes zero without sticking or switching
+ * keeps     signs that jump (friction), and abs alone (it has a corner)
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 enum { MOST_FACTORS = 32 };
 
-/* base^power; of is_abs and is_sign the base is what they are of */
+/* base^power; for is_abs and is_sign the base is their argument */
 struct factor {
     node base;
     double power;
@@ -31,7 +31,7 @@ is(const pool *p, node n, enum ex_op op)
     return pool_node(p, n)->op == op;
 }
 
-/* Where kid is on a tape before place i: numbers ascend. */
+/* Index of kid in a list of nodes before place i, which ascends. */
 static size_t
 tape_place(const node *tape, size_t i, node kid)
 {
@@ -48,7 +48,7 @@ tape_place(const node *tape, size_t i, node kid)
     return lo;
 }
 
-/* The image of tape[i]: the same operation on the images of its operands */
+/* The operation of tape[i], applied to the images of its operands. */
 static node
 image_of(pool *p, const node *tape, const node *image, size_t i)
 {
@@ -65,7 +65,7 @@ image_of(pool *p, const node *tape, const node *image, size_t i)
     return same ? tape[i] : pool_remake(p, &e, kid[0], kid[1], kid[2]);
 }
 
-/* A tape of its own, and room for as many images: the pool may move its tapes while new nodes are made. */
+/* A copy of the list of nodes, with space for as many images: the pool may move its lists while nodes are made. */
 static node *
 own_tape(pool *p, node n, size_t *count)
 {
@@ -76,7 +76,7 @@ own_tape(pool *p, node n, size_t *count)
     return tape;
 }
 
-/* n with every x in it, as x or as -x, replaced */
+/* n with every x (as x or -x) replaced */
 static node
 put_for(pool *p, node n, node x, node with)
 {
@@ -103,7 +103,7 @@ add_factor(struct product *f, node base, double power, int kind)
 
 static node to_power(pool *p, node base, double power);
 
-/* |n|^power, or sign(n)^power: size and sign of a product are products of its factors' */
+/* |n|^power, or sign(n)^power: magnitude and sign of a product are the products of its factors' */
 static void
 gather_parts(pool *p, node n, double power, int kind, struct product *f)
 {
@@ -124,8 +124,8 @@ gather_parts(pool *p, node n, double power, int kind, struct product *f)
     vec_free(&todo);
 }
 
-/* n^power into its factors. Of a root only what is known not to be negative: |x|, and x to an even power; the rest
- * stays together. */
+/* Splits n^power into factors. Under a root only factors that cannot be negative are split off: |x|, and even powers of
+ * x; the rest stays together. */
 static void
 gather_factors(pool *p, node n, double power, struct product *f)
 {
@@ -205,8 +205,8 @@ as_node(pool *p, const struct factor *f)
                     f->power);
 }
 
-/* Factors that are powers of one x, its sign and |x|, as one power of x; false where they are none that is 0 at 0, or
- * nothing is gained. */
+/* Combines the factors that are powers of x, its sign and |x| into one power of x; false if the result would not be 0
+ * at 0, or nothing is gained. */
 static bool
 join_powers(pool *p, struct product *f, node x)
 {
@@ -275,7 +275,7 @@ of_product(pool *p, node n)
     for (int i = 0; i < f.n && f.ok; i++)
         if (f.at[i].is != PLAIN && join_powers(p, &f, f.at[i].base)) {
             any = true;
-            i = -1; /* those behind have moved */
+            i = -1; /* the following factors have moved */
         }
     for (int i = 0; i < f.n && f.ok; i++)
         if (f.at[i].is == SIGN && free_sign(p, &f, i)) {
@@ -289,9 +289,9 @@ of_product(pool *p, node n)
     return r;
 }
 
-/* ---------------------------------------------------------------- both halves of an `if` */
+/* ---------------------------------------------------------------- both branches of an `if` */
 
-/* n without the numbers it is multiplied by; *turned: they are negative together */
+/* n without constant factors; *turned: their product is negative */
 static node
 without_numbers(const pool *p, node n, bool *turned)
 {

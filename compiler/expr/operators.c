@@ -1,18 +1,17 @@
 /* operators.c - the table of operations
  *
- * needs     -
- * provides  of every operation, in one row, what the parser's functions, the printers, evaluation, derivatives,
- *           inverses, units and generated code take from it
+ * provides  one row for each operation, with everything that the parser's functions, the printers, evaluation,
+ *           derivatives, inverses, units and generated code need
  *
- * A function of one argument is added here, in enum ex_op, and, so that steps over it can be long, in the intervals of
- * bounds.c. An operation with more than that to it (a form of its own in a text, a rule of simplification) has a case
- * in expr_make.c, derive.c, print.c and latex.c besides.
+ * A function of one argument is added here and in enum ex_op, and (so that steps over it can be long) in the intervals
+ * of bounds.c. An operation with more to it, such as a form of its own in text or a rule of simplification, also has a
+ * case in expr_make.c, derive.c, print.c and latex.c.
  */
 #include <math.h>
 
 #include "expr_pool.h"
 
-/* Rows of one line. */
+/* Rows of one line each. */
 /* clang-format off */
 
 /* ---------------------------------------------------------------- values */
@@ -34,7 +33,7 @@ VALUE(both(double a, double b), a != 0 && b != 0)
 VALUE(either(double a, double b), a != 0 || b != 0)
 VALUE(is_zero(double a), a == 0)
 
-/* ---------------------------------------------------------------- slopes: the derivative of n = f(a) by a */
+/* ---------------------------------------------------------------- derivatives of n = f(a) by a */
 
 static node
 square(pool *p, node a)
@@ -60,7 +59,7 @@ SLOPE(asinh, ex_div(p, p->one, ex_call(p, EX_SQRT, ex_add(p, p->one, square(p, a
 
 /* ---------------------------------------------------------------- rows */
 
-/* Precedence as the grammar has it */
+/* Precedence as in the grammar. */
 enum { IF = 1, OR, AND, NOT, COMPARISON, SUM, PRODUCT, SIGN, POWER, CALL };
 
 #define INFIX .infix = true, .arity = 2, .precedence
@@ -76,7 +75,7 @@ const struct ex_op_info ex_ops[EX_NOPS] = {
     [EX_MUL] = { "*", " \\, ", INFIX = PRODUCT, .two = product, .commutative = true, .units = EX_UNITS_PRODUCT },
     [EX_DIV] = { "/", NULL, INFIX = PRODUCT, .two = quotient, .units = EX_UNITS_QUOTIENT },
     [EX_NEG] = { "-", NULL, .arity = 1, .precedence = SIGN, .one = negative, .units = EX_UNITS_KEPT },
-    /* integer exponents are multiplied out, by ex_apply as by generated code */
+    /* integer exponents are multiplied out, by ex_apply and by generated code */
     [EX_POW] = { "^", NULL, INFIX = POWER, .two = pow, .linked = true, .units = EX_UNITS_POWER },
     [EX_SPOW] = { "spow", NULL, TWO = ex_signed_power, .called = true, .linked = true, .units = EX_UNITS_POWER },
     [EX_APOW] = { "apow", NULL, TWO = ex_absolute_power, .linked = true, .units = EX_UNITS_POWER },
@@ -97,7 +96,7 @@ const struct ex_op_info ex_ops[EX_NOPS] = {
                   PURE },
     [EX_COSH] = { "cosh", "\\cosh", ONE = cosh, .slope = of_cosh, .parity = EX_EVEN, .sharp = true, PURE },
     [EX_TANH] = { "tanh", "\\tanh", ONE = tanh, .slope = of_tanh, .parity = EX_ODD, .sharp = true, PURE },
-    /* the inverse of sinh; no text calls it */
+    /* the inverse of sinh; not available in the language */
     [EX_ASINH] = { "asinh", NULL, .arity = 1, .precedence = CALL, .one = asinh, .slope = of_asinh, .parity = EX_ODD,
                    .inverse = EX_SINH, .sharp = true, PURE },
 
@@ -105,7 +104,7 @@ const struct ex_op_info ex_ops[EX_NOPS] = {
     [EX_CEIL] = { "ceil", NULL, ONE = ceil, .switches = true, .units = EX_UNITS_KEPT },
     [EX_ABS] = { "abs", NULL, ONE = fabs, .parity = EX_EVEN, .switches = true, .units = EX_UNITS_KEPT },
     [EX_SIGN] = { "sign", NULL, ONE = sign, .parity = EX_ODD, .switches = true, .units = EX_UNITS_SIGN },
-    /* a text calls min and max with any number of arguments */
+    /* in the language min and max take any number of arguments */
     [EX_MIN] = { "min", "\\min", TWO = lesser, .commutative = true, .switches = true, .units = EX_UNITS_SAME },
     [EX_MAX] = { "max", "\\max", TWO = greater, .commutative = true, .switches = true, .units = EX_UNITS_SAME },
 

@@ -9,7 +9,7 @@
 #include "writer.h"
 
 enum { PIECES = 1 << 20 };
-/* MAGNITUDE: a constant whose sign is written already */
+/* MAGNITUDE: a constant whose sign is already written */
 enum { ANY = 0, BRANCH = 1, SUM = 6, PRODUCT = 7, SIGNED = 8, CALL = 10, MAGNITUDE = -1 };
 
 static void
@@ -31,8 +31,8 @@ put_plain_number(strbuf *out, double v, int least)
     strbuf_puts(out, digits);
 }
 
-/* May a number (or only a minus) be written in front of product or quotient n without parentheses? It joins the first
- * factor: a minus goes into a sum there, and numbers met on the way are multiplied at once. */
+/* May a number (or only a minus sign) be written before the product or quotient n without parentheses? The parser joins
+ * it to the first factor: a minus sign goes into a sum there, and numbers are multiplied at once. */
 static bool
 takes_factor(const pool *p, node n, bool minus)
 {
@@ -46,7 +46,7 @@ takes_factor(const pool *p, node n, bool minus)
     return e->op != EX_CONST && !(minus && (e->op == EX_ADD || e->op == EX_SUB));
 }
 
-/* How tightly the text of e holds together */
+/* How tightly the text of e binds. */
 static int
 binding(const pool *p, const ex_node *e)
 {
@@ -73,7 +73,7 @@ put_infix(struct ex_writer *w, const ex_node *e)
     } else if (e->op == EX_POW) {
         left = right = CALL;
     } else if (e->op >= EX_LT && e->op <= EX_NE) {
-        left = right; /* comparisons do not chain */
+        left = right; /* comparisons cannot be chained */
     }
     writer_operand(w, e->b, right);
     if (spaced)
@@ -84,7 +84,7 @@ put_infix(struct ex_writer *w, const ex_node *e)
     writer_operand(w, e->a, left);
 }
 
-/* Queues the parts of e, the last part first. */
+/* Queues the parts of e, last part first. */
 static void
 put_operation(struct ex_writer *w, const ex_node *e)
 {

@@ -1,7 +1,7 @@
-/* tables.c - tables of points, kept apart from the pool: images and machine code read them where they lie
+/* tables.c - tables of points, stored apart from the pool: images and machine code read them in place
  *
- * needs     points with rising x
- * provides  tables that stay where they are until the last who keeps them lets go
+ * needs     points with ascending x
+ * provides  tables whose addresses stay valid until the last user releases them
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -117,7 +117,7 @@ pool_add_spline(pool *p, ex_table t)
         free(bend);
         if (from == 0)
             t.end[t.nends++] = t.x[0];
-        if (t.x[i - 1] > t.end[t.nends - 1]) /* else it jumps at its very first or last point */
+        if (t.x[i - 1] > t.end[t.nends - 1]) /* otherwise it would jump at its first or last point */
             t.end[t.nends++] = t.x[i - 1];
         from = i;
     }

@@ -1,14 +1,14 @@
-/* writer.h - expressions as text, in one style or another
+/* writer.h - expressions as text, in different styles
  *
- * A style says how tightly each operation holds together and queues its parts; the writer puts parentheses, walks down
- * without recursion and ends in bounded time: shared operands can make the text exponential in the template.
+ * A style tells how tightly each operation binds and queues its parts; the writer adds parentheses, works without
+ * recursion and stops after a bounded number of pieces, since shared operands can make the text exponentially long.
  */
 #ifndef BG_WRITER_H
 #define BG_WRITER_H
 
 #include "expr.h"
 
-/* Still to be written: text, or a node, in parentheses if it binds weaker than least */
+/* Still to be written: text, or a node, in parentheses if it binds weaker than `least`. */
 struct ex_part {
     const char *text;
     node n;
@@ -21,11 +21,11 @@ struct ex_writer {
 };
 
 struct ex_style {
-    size_t pieces; /* so many, and then `cut` */
+    size_t pieces; /* number of pieces, after which `cut` is written */
     const char *open, *close, *cut;
     int (*binding)(const pool *p, const ex_node *e);
-    void (*number)(strbuf *out, double v, int least);         /* least: as the operand was queued with */
-    void (*operation)(struct ex_writer *w, const ex_node *e); /* queues the parts of e, the last part first */
+    void (*number)(strbuf *out, double v, int least);         /* least: as the operand was queued */
+    void (*operation)(struct ex_writer *w, const ex_node *e); /* queues the parts of e, last part first */
 };
 
 void writer_text(struct ex_writer *w, const char *s);
@@ -33,7 +33,7 @@ void writer_operand(struct ex_writer *w, node n, int least);
 void writer_run(const struct ex_style *style, const pool *p, node n, const char *(*name)(void *ctx, uint32_t slot),
                 void *ctx, strbuf *out);
 
-/* The fewest digits, of 15 to 17, that read back as v, which is finite */
+/* The fewest digits (15 to 17) that read back as v, which must be finite. */
 enum { WRITER_DIGITS = 32 };
 void writer_digits(double v, char text[WRITER_DIGITS]);
 

@@ -99,8 +99,8 @@ is_there(const cleanup *c, const cleanup_link *l)
     return !l->cut && (l->to == NONE || !c->part[l->to].gone);
 }
 
-/* The junction that a link of junction i leads to, straight or through one two-port; NONE: none. *like: it
- * adds up what this one's bond has zero of. */
+/* The junction at the other end of a link of junction i, directly or through one two-port; NONE: none. *like: it sums
+ * the variable of which this junction's bond is zero. */
 static uint32_t
 leads_to(const cleanup *c, uint32_t i, const cleanup_link *l, bool *like)
 {
@@ -125,8 +125,8 @@ leads_to(const cleanup *c, uint32_t i, const cleanup_link *l, bool *like)
     return far;
 }
 
-/* Is junction i at rest, and nothing around it needs to be told? Each link is looked at once: what keeps a junction
- * keeps it until it goes. */
+/* Is junction i at rest, and does everything around it sum zero? Each link is visited once: what keeps a junction keeps
+ * it until it is removed. */
 static bool
 rests_alone(cleanup *c, uint32_t i)
 {
@@ -158,7 +158,7 @@ put_at_rest(cleanup *c, uint32_t i)
     cleanup_look(c, i);
 }
 
-/* Does part i, which lost a link or rests, dangle? */
+/* Does part i, which lost a link or is at rest, dangle? */
 static bool
 dangles(cleanup *c, uint32_t i)
 {
@@ -193,8 +193,8 @@ take_dangling(cleanup *c)
     }
 }
 
-/* Is part i, and all that is joined to it, nothing but junctions that may go and two-ports? `seen` marks what was
- * looked at. The parts are left in the list. */
+/* Does the component of part i consist of removable junctions and two-ports only? `seen` marks visited parts; they are
+ * left in the list. */
 static bool
 is_island(cleanup *c, uint32_t i, bool *seen)
 {
@@ -212,14 +212,15 @@ is_island(cleanup *c, uint32_t i, bool *seen)
             alone &= l->cut || l->to != NONE;
             if (!is_there(c, l) || l->to == NONE || seen[l->to])
                 continue;
-            seen[l->to] = c->part[l->to].kind != CLEANUP_OTHER; /* an element stands beside each that it joins */
+            /* an element is listed beside each junction that it connects */
+            seen[l->to] = c->part[l->to].kind != CLEANUP_OTHER;
             vec_push(&c->work, l->to);
         }
     }
     return alone;
 }
 
-/* Takes out what is left without any element. */
+/* Removes components without any element. */
 static void
 take_islands(cleanup *c)
 {

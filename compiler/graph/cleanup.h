@@ -1,16 +1,17 @@
-/* cleanup.h - what dangles in a graph of parts when some are taken out, and goes too
+/* cleanup.h - the rule for what dangles in a graph when parts are taken out, and is removed too
  *
- * What a junction says without its last bonds: a 1-junction adds up efforts, a 0-junction flows, and no bond is zero of
- * these. So a dead end, a junction with one bond, passes that zero on. Where this leads to a junction that adds up the
- * same, the bond's absence says it too, and the dead end goes. Where it leads to one of the other kind, it holds that
- * one's common variable at zero, which only a junction at rest says, unless all else around that one adds up what is
- * zero: then again absence says it, and both go. A two-port goes with either of its bonds.
+ * A 1-junction sums efforts and a 0-junction flows; a junction with no other bonds states that this sum, the variable
+ * of its last bond, is zero. So a dead end (a junction with one bond) passes that zero on. If this leads to a junction
+ * that sums the same variable, leaving the bond out has the same effect, and the dead end is removed. If it leads to a
+ * junction of the other kind, it holds that junction's common variable at zero, which must stay, unless everything else
+ * around that junction sums a zero variable: then leaving the bond out has the same effect again, and both are removed.
+ * A two-port is removed with either of its bonds.
  *
- * Whoever has such a graph (the text as written, the flat model, `without`) fills in its parts and links; the rule is
+ * Each user of the rule (the text as written, the flat model, `without`) fills in its parts and links; the rule stands
  * here alone.
  *
- * cost     linear: each link is looked at a few times, once by each of its junctions while that waits to rest, and once
- *          where an element went from what it joins
+ * cost     linear: each link is visited a few times, once by each of its junctions while that waits to be at rest, and
+ *          once where an element was removed
  */
 #ifndef BG_CLEANUP_H
 #define BG_CLEANUP_H
@@ -22,19 +23,19 @@ enum cleanup_kind { CLEANUP_OTHER, CLEANUP_TWO_PORT, CLEANUP_JUNCTION };
 typedef struct cleanup_part {
     uint32_t link0, nlinks; /* its links: cleanup.link[link0 ...) */
     uint8_t kind;           /* enum cleanup_kind */
-    uint8_t least;          /* of what is no junction: with fewer links it goes */
-    bool type;              /* of a junction: 1 or 0; of a two-port: it gyrates */
-    bool fixed;             /* a junction that never goes by itself */
-    bool held;              /* a junction that stays while it has a link */
-    uint32_t sources;       /* that act on a junction beside its links: it does not rest */
-    /* found by cleanup_run */
+    uint8_t least;          /* of other parts than junctions: with fewer links it is removed */
+    bool type;              /* of a junction: 1 or 0; of a two-port: it is a gyrator */
+    bool fixed;             /* a junction that clean-up never removes */
+    bool held;              /* a junction that stays as long as it has a link */
+    uint32_t sources;       /* number of sources at a junction besides its links: with one it is not at rest */
+    /* results of cleanup_run */
     bool gone;
-    bool at_rest, looked; /* its effort (0) or flow (1) is zero; whether its first dead ends were looked for */
-    uint32_t degree;      /* links still there, and sources */
-    uint32_t passed;      /* its links before this do not keep it */
+    bool at_rest, looked; /* its effort (0-junction) or flow (1-junction) is zero; its first dead ends were searched */
+    uint32_t degree;      /* number of remaining links, and sources */
+    uint32_t passed;      /* the links before this one do not keep it */
 } cleanup_part;
 
-/* to: the part at the other end, which has a link back; NONE: none. cut: it is not there, at either end. */
+/* to: the part at the other end, which has a link back; NONE: none. cut: removed at both ends. */
 typedef struct cleanup_link {
     uint32_t to;
     bool cut;
@@ -45,25 +46,25 @@ typedef struct cleanup {
     size_t nparts;
     cleanup_link *link;
     VEC(uint32_t) work;
-    VEC(uint32_t) bared; /* what lost an element */
+    VEC(uint32_t) bared; /* parts that lost an element */
 } cleanup;
 
-/* Parts and links are zero; fill them in. */
+/* Makes parts and links filled with zeros; fill them in. */
 void cleanup_init(cleanup *c, size_t nparts, size_t nlinks);
 void cleanup_free(cleanup *c);
-/* Gives each part its row of links, by their numbers so far, and sets these to zero: they count again as links are put
- * in. */
+/* Gives each part its row of links, according to the numbers so far, and sets these to zero: they are counted again as
+ * links are added. */
 void cleanup_rows(cleanup *c);
 void cleanup_put(cleanup *c, uint32_t part, cleanup_link l);
-/* Nothing is gone: parts have all links that are not cut. */
+/* Starts with nothing removed: parts have all links that are not cut. */
 void cleanup_begin(cleanup *c);
-/* Takes a part out. What it was linked to is looked at by cleanup_run. */
+/* Removes a part. cleanup_run checks the parts to which it was linked. */
 void cleanup_take(cleanup *c, uint32_t part);
-/* What was taken out so far leaves nothing that dangles, or another sees to that. */
+/* Declares that what was removed so far leaves nothing dangling, or that the caller handles it. */
 void cleanup_settle(cleanup *c);
-/* The part lost something by other means. */
+/* Marks a part that lost something by other means. */
 void cleanup_look(cleanup *c, uint32_t part);
-/* Takes out what dangles, until nothing does. */
+/* Removes what dangles, until nothing does. */
 void cleanup_run(cleanup *c);
 
 #endif

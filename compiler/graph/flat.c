@@ -1,4 +1,4 @@
-/* flat.c - the flat bond graph: making, connecting, printing */
+/* flat.c - see flat.h */
 #include <stdio.h>
 #include <string.h>
 
@@ -156,8 +156,7 @@ var_name(const flat_model *f, var_id v)
     if (name)
         return name;
     if (!known)
-        known = ((flat_model *)f)->name_of = bg_calloc(1,
-                                                       sizeof *known); /* it was not asked for: the model is the same */
+        known = ((flat_model *)f)->name_of = bg_calloc(1, sizeof *known); /* only a cache: the model does not change */
     k = map_get(&known->of, v);
     if (k != MAP_NONE)
         return known->text.at[k];
@@ -217,7 +216,7 @@ flat_free(flat_model *f)
 
 /* ---------------------------------------------------------------- connecting */
 
-/* Compressed rows by counting: ports first, then bonds, each in its order. */
+/* Compressed rows by counting: ports first, then bonds, each in order. */
 static void
 fill_incidence(flat_model *f)
 {
@@ -251,7 +250,7 @@ fill_incidence(flat_model *f)
 
 struct walk {
     flat_model *f;
-    uint32_t next; /* position to give */
+    uint32_t next; /* next position to assign */
     bool *seen_var, *seen_junction, *seen_element;
     uint32_t *queue;
     size_t head, tail;
@@ -283,7 +282,7 @@ arrive(struct walk *w, uint32_t junction)
     w->queue[w->tail++] = junction;
 }
 
-/* The element's own variables, then what its laws read; then the junctions behind it. */
+/* Positions of the element's own variables, then of those that its laws read; then the junctions behind it. */
 static void
 place_element(struct walk *w, uint32_t element)
 {
@@ -345,7 +344,7 @@ flat_connect(flat_model *f)
         for (uint32_t k = 0; k < el->nports; k++)
             arrive(&w, f->port.at[el->port0 + k].junction);
         place_junctions(&w);
-        place_element(&w, (uint32_t)e); /* one without a port: its laws */
+        place_element(&w, (uint32_t)e); /* an element without a port: its laws */
     }
     for (uint32_t j = 0; j < f->junction.n; j++) {
         arrive(&w, j);

@@ -1,12 +1,13 @@
-/* flat.h - the flat bond graph: plain arrays, ids are indexes, names on the side
+/* flat.h - the flat bond graph: plain arrays, ids are indexes, names apart
  *
- * Made by elaboration from the syntax tree of one model (and one experiment, or none). Everything after it works on
- * this and on nothing hierarchical. Normal form:
- *   - a junction has one common variable (f of a 1, e of a 0) and a balance of the others;
+ * Made by elaboration from the syntax tree of one model (and one experiment, or none). All later stages use this and
+ * nothing hierarchical. Normal form:
+ *   - a junction has one common variable (f of a 1-junction, e of a 0-junction) and a balance of the others;
  *   - an element port is always on a junction (a bond between two elements gets an implicit 1-junction);
- *   - a bond joins two junctions; between a 0 and a 1 it adds no variable (e is the 0's, f the 1's); between two of a
- *     kind it has a variable of its own (the one that is not common) and says that the common ones are equal.
- * Signs: a port's or bond's power is positive along its arrow. In a junction's balance what arrives counts +, what
+ *   - a bond joins two junctions. Between a 0 and a 1 it has no variable of its own (its e is that of the 0, its f that
+ *     of the 1); between two junctions of one kind it has one (the one that is not common), and states that the common
+ *     variables are equal.
+ * Signs: the power of a port or bond is positive along its arrow. In a junction's balance what arrives counts +, what
  * leaves -.
  */
 #ifndef BG_FLAT_H
@@ -17,7 +18,7 @@
 #include "kinds.h"
 #include "units.h"
 
-/* template and what stands in its slots: slot[first .. first+n) of the flat model */
+/* and 0, shared by all its occurrences; VAR_NONE: it does not occur. */
 typedef struct inst {
     node root;
     uint32_t first, n;
@@ -29,39 +30,39 @@ inst_known(inst i)
     return i.root != NODE_NONE;
 }
 
-/* A model has several variables for each element: what only some of them have stands elsewhere. Of the variables of
- * bonds and storages name and place are those of what owns them, and a name is put together when it is asked for. */
+/* A model has several variables for each element, so what only some of them have is stored elsewhere. Variables of
+ * bonds and storage elements take name and place from their owner; their names are made when asked for. */
 typedef struct flat_var {
     enum var_kind kind : 8;
-    uint8_t role;      /* enum var_role */
-    bool holds;        /* VAR_INTEGRAL: without a rate, set by events alone */
-    uint32_t owner;    /* of an opened parameter (flat_opening): the parameter that is its time derivative; VAR_NONE:
-                          it has none */
-    uint32_t position; /* along a breadth-first walk of the graph; neighbours are near */
-    uint32_t said;     /* of a VAR_LITERAL: in flat.literal; else in flat.said, whose first is empty */
+    uint8_t role; /* enum var_role */
+    bool holds;   /* VAR_INTEGRAL: has no rate, events alone set it */
+    /* of an opened parameter (flat_opening): the parameter that is its time derivative; VAR_NONE: none */
+    uint32_t owner;
+    uint32_t position; /* its position in a breadth-first walk of the graph, in which neighbours are close */
+    uint32_t said;     /* of a VAR_LITERAL: index in flat.literal; otherwise in flat.said, whose first entry is empty */
     const unit *unit;  /* NULL: unknown or pure number */
 } flat_var;
 typedef struct flat_said {
-    const char *name;    /* in the model's words: "k_s1"; NULL: see var_name */
-    const unit *display; /* as written, for tables and CSV; NULL: SI */
+    const char *name;    /* in the model's words, such as "k_s1"; NULL: see var_name */
+    const unit *display; /* the unit as written, for tables and CSV; NULL: SI */
     span at;
     inst def, init;
 } flat_said;
 typedef struct flat_literal {
     double value;
     span at;
-    uint32_t said; /* where it has a unit, or is no number of the text */
+    uint32_t said; /* of a literal with a unit, or one that is not a number in the text */
 } flat_literal;
 
-/* One-ports: `out` of the port = def over its other quantities, parameters, signals, time, anything readable.
+/* One-ports: `out` of the port = def over its other quantities, parameters, signals, time, or any readable variable.
  *   linear `= a`: R: e = a*f, C: q = a*e, I: p = a*f, Se: e = a, Sf: f = a.
  * Two-ports: def is the modulus n or r (TF: e_in = n*e_out, f_out = n*f_in; GY: e_in = r*f_out, e_out = r*f_in).
- * Residual sources (`such that`): def = 0 is the equation. Fields have one law a port, in the order of the ports. A
- * transformer field is a TF of several pairs of ports (in, out, in, out, ...), one modulus a pair; its pairs only meet
- * in junctions. */
+ * Residual sources (`such that`): def = 0 is the equation. A field has one law for each port, in the order of its
+ * ports. A transformer field is a TF with several pairs of ports (in, out, in, out, ...) and one modulus for each pair;
+ * its pairs are connected through junctions only. */
 enum law_kind { LAW_ASSIGN, LAW_MODULUS, LAW_RESIDUAL };
-/* switched: a condition with alternatives, as of an ideal diode or switch: it decides neither the effort nor the flow,
- * but relates them as a resistor does. Set by equations_prepare. */
+/* switched: a condition with alternatives, as in an ideal diode or switch: the law determines neither effort nor flow
+ * but relates them like a resistor. Set by equations_prepare. */
 typedef struct flat_law {
     enum law_kind kind : 8;
     enum quantity out : 8;
@@ -73,23 +74,23 @@ typedef struct flat_law {
 
 typedef struct flat_element {
     enum element_type type : 8;
-    bool modulated; /* spelled MSe, MTF, ... */
+    bool modulated; /* written as MSe, MTF, ... */
     bool linear;    /* law given as `= expr` */
     bool keep;      /* experiment's keep */
-    bool read;      /* an expression names it (not its own law) */
-    bool thinned;   /* lost a bond to something taken out */
-    bool rests;     /* its effort or flow was taken out: a source of zero, whatever the text says */
+    bool read;      /* an expression other than its own law names it */
+    bool thinned;   /* it lost a bond to something taken out */
+    bool rests;     /* its effort or flow was taken out: it acts as a source of zero, whatever its text */
     const char *name;
     const ast_stmt *stmt;
     const ast_node *node;
-    uint32_t port0, nports; /* two-ports: the in-port first */
+    uint32_t port0, nports; /* of a two-port: the in-port first */
     uint32_t law0, nlaws;
-    uint32_t parent; /* what made it: origin, NONE: the model itself */
+    uint32_t parent; /* the origin that made it; NONE: the model itself */
     span at;         /* TYPE:name */
 } flat_element;
 
-/* port or junction, the other NONE. unit: of the value as given, NULL if that is a bare number; written: as the
- * text has it, NULL where it is made of several */
+/* port or junction, the other one is NONE. unit: of the value as given, NULL for a number without one; written: as in
+ * the text, NULL if it is made of several statements */
 typedef struct flat_initial {
     uint32_t port, junction;
     enum quantity q;
@@ -100,35 +101,35 @@ typedef struct flat_initial {
 
 typedef struct flat_port {
     uint32_t element, junction;
-    var_id e, f;   /* one is the junction's common variable, the other this port's VAR_PORT */
+    var_id e, f;   /* one of them is the junction's common variable, the other this port's VAR_PORT */
     var_id stored; /* storage: q (C) or p (I), else VAR_NONE */
     int8_t sign;   /* +1: arrow from the junction into the element; -1: out of it */
-    bool crossed;  /* port of a mixed storage field: p on a C, q on an I */
+    bool crossed;  /* port of a storage field with both kinds: p on a C, q on an I */
     const char *bond_name;
-    const char *name; /* "plate.gap", of a field's port; NULL: the element says it all */
-    span at;          /* of the bond: the arrow */
+    const char *name; /* of a field's port, such as "plate.gap"; NULL: the element's name suffices */
+    span at;          /* the arrow of the bond */
 } flat_port;
 
 typedef struct flat_bond {
     uint32_t from, to; /* junctions */
     const char *name;
-    var_id own; /* VAR_BOND, VAR_NONE between a 0 and a 1 */
+    var_id own; /* VAR_BOND; VAR_NONE between a 0 and a 1 */
     span at;
 } flat_bond;
 
 typedef struct flat_junction {
     uint8_t type; /* 0 or 1 */
     bool implicit : 1;
-    bool port : 1; /* of a component */
-    bool read : 1; /* as of elements */
+    bool port : 1; /* port of a component */
+    bool read : 1; /* as in elements */
     bool thinned : 1;
-    uint32_t domain; /* of its bonds: 1 + index in flat.domain, 0 where none is said */
+    uint32_t domain; /* domain of its bonds: 1 + index in flat.domain; 0: none is declared */
     const char *name;
     const ast_stmt *stmt;
     const ast_node *node;
     span at;
     var_id common;
-    uint32_t parent;     /* as of elements */
+    uint32_t parent;     /* as in elements */
     uint32_t inc0, ninc; /* its incidences: flat.incidence[inc0 .. inc0+ninc) */
 } flat_junction;
 
@@ -136,7 +137,7 @@ typedef struct flat_junction {
  * 2+nreads (constants). */
 typedef struct flat_domain {
     const char *name, *effort_name, *flow_name;
-    const unit *effort, *flow; /* as written; NULL: not said */
+    const unit *effort, *flow; /* as declared; NULL: not declared */
     node power;                /* NODE_NONE: effort times flow */
     const var_id *reads;
     uint32_t nreads;
@@ -144,26 +145,26 @@ typedef struct flat_domain {
     const ast_domain *ast;
 } flat_domain;
 
-/* What meets a junction: a port or one end of a bond. sign: in the junction's balance (+1 arrives, -1 leaves). */
+/* A port or one end of a bond at a junction. sign: in the junction's balance (+1 arrives, -1 leaves). */
 typedef struct flat_incidence {
     bool is_bond : 1;
     signed int sign : 2;
     uint32_t index : 29;
 } flat_incidence;
 
-/* What makes parts of a text more than once: an instance of a component, or one round of a loop. Linked outward, shared
- * by all it made. */
+/* A construct that makes parts of a text more than once: an instance of a component, or one iteration of a loop. Linked
+ * to the enclosing one; shared by everything that it made. */
 typedef struct flat_origin {
-    const char *name; /* of an instance, full: "front"; NULL: a round */
+    const char *name; /* full name of an instance, such as "front"; NULL: an iteration */
     const ast_stmt *stmt;
     const ast_node *node;   /* the instance's declaration, or the loop */
     const ast_model *model; /* the instance's */
-    int32_t index;          /* of the round */
+    int32_t index;          /* of the iteration */
     uint32_t parent;        /* NONE: the model itself */
 } flat_origin;
 
-/* An output is also a VAR_SIGNAL of its name (others may read it); def is that one slot. Recorded expressions are
- * outputs of their text. */
+/* An output is also a VAR_SIGNAL of its name, which others may read; def is that one slot. Recorded expressions are
+ * outputs named by their text. */
 typedef struct flat_output {
     const char *name;
     inst def;
@@ -171,10 +172,11 @@ typedef struct flat_output {
     span at;
 } flat_output;
 
-/* `when condition { reinit target = value; ... }`: as the condition turns true, all values are taken and then given to
- * the targets. condition is 0 where it is false. `every period { target = value; ... }`: at offset + k*period; no
- * condition. An assertion ends the run with a mistake as its condition turns true (that what was asserted does not
- * hold), and `stop when` ends it. remembers: what `previous` reads, not a target of the text. */
+/* `when condition { reinit target = value; ... }`: when the condition turns true, all values are computed and then
+ * assigned to the targets. condition is 0 where it is false. `every period { target = value; ... }`: at offset +
+ * k*period; no condition. An assertion ends the run with an error when its condition turns true (which means that the
+ * assertion does not hold); `stop when` ends it without one. remembers: storage for `previous`, not a target in the
+ * text. */
 typedef struct flat_reinit {
     var_id target;
     inst value;
@@ -183,21 +185,21 @@ typedef struct flat_reinit {
 } flat_reinit;
 typedef struct flat_when {
     enum when_kind kind;
-    inst condition, period, offset; /* period and offset over parameters, s; INST_NONE where there are none */
-    const char *text, *says;        /* says: of an assertion, or NULL */
+    inst condition, period, offset; /* period and offset over parameters, s; INST_NONE: none */
+    const char *text, *says;        /* says: text of an assertion, or NULL */
     uint32_t reinit0, nreinits;
     span at;
 } flat_when;
 
-/* delay(x, T), delay(x, T, before): what x was T ago, and before the start `before` or what it is at the start. var is
- * a mode; by and before are over parameters (before INST_NONE: not said). */
+/* delay(x, T), delay(x, T, before): the value of x at time - T; before the start `before`, or the value of x at the
+ * start. var is a mode; by and before depend on parameters (before INST_NONE: not given). */
 typedef struct flat_delay {
     var_id var;
     inst of, by, before;
     span at;
 } flat_delay;
 
-/* noise(seed), uniform(seed) in an `every`: a number that each of its samples draws anew. var is a mode. */
+/* noise(seed), uniform(seed) in an `every`: a random number that each sample draws. var is a mode. */
 typedef struct flat_draw {
     var_id var;
     bool normal;
@@ -206,27 +208,27 @@ typedef struct flat_draw {
     span at;
 } flat_draw;
 
-/* An operand of the text that was asked to be weighed (elaborate.h) is factor*operand + offset, two hidden parameters
- * of 1 and 0 that all its occurrences share; VAR_NONE where it does not occur. */
+/* An operand of the text that is to be weighted (elaborate.h) becomes factor*operand + offset with two hidden
+ * parameters of */
 typedef struct flat_weight {
     var_id factor, offset;
 } flat_weight;
-/* One of its occurrences, or an entry of one: what the operand is. Recorded, in this order, behind the experiment's own
- * records. */
+/* One of its occurrences, or an entry of one, with the operand's value. They are recorded, in this order, after the
+ * experiment's own records. */
 typedef struct flat_weighed {
     uint32_t weight;
-    uint32_t element; /* whose law it stands in, NONE: that of a value */
-    bool keep;        /* of an element or component that the experiment keeps */
+    uint32_t element; /* the element whose law contains it; NONE: it is in the definition of a value */
+    bool keep;        /* the experiment keeps the element or component */
     inst value;
 } flat_weighed;
 
-/* What acts on the model from outside and was opened (elaborate.h): it can be moved by a parameter, and its rate by
- * another. An input that an experiment holds constant is that parameter itself; to a formula, and to the law of a
- * source, a hidden parameter of 0 was added. */
+/* An external input that was opened (elaborate.h): one parameter moves it, another its rate. For an input that the
+ * experiment holds constant, the first is that parameter itself; to a formula, and to the law of a source, a hidden
+ * parameter of 0 is added. */
 typedef struct flat_opening {
     const char *name, *rate_name;
     var_id by, rate;
-    uint32_t element; /* the source, NONE: an input of the text */
+    uint32_t element; /* the source; NONE: an input of the text */
     const unit *unit, *display;
 } flat_opening;
 
@@ -239,20 +241,20 @@ typedef struct flat_observe {
     inst within;
     span at;
 } flat_observe; /* within INST_NONE: not given */
-/* What is expected of a run; only where elaboration was asked to make it. */
+/* An expectation of the experiment; only if elaboration was asked for it. */
 typedef struct flat_expect {
     enum ast_expect_kind kind;
-    const char *name;         /* the text of what is expected, or the element */
-    uint32_t record;          /* among the recorded expressions; not of an activity */
-    uint32_t element;         /* of an activity */
-    inst time, value, within; /* time INST_NONE: at the end; value INST_NONE: of a file or model */
-    const char *file, *path;  /* as the text calls it; where it lies */
+    const char *name;         /* text of the expected quantity, or name of the element */
+    uint32_t record;          /* index among the recorded expressions; unused for an activity */
+    uint32_t element;         /* for an activity */
+    inst time, value, within; /* time INST_NONE: at the end; value INST_NONE: given by a file or model */
+    const char *file, *path;  /* name in the text; path */
     span at;
 } flat_expect;
 typedef struct flat_experiment {
     const char *name; /* NULL: none */
     span at;
-    inst start, stop;        /* parameter expressions; INST_NONE: 0 and (no stop) */
+    inst start, stop;        /* parameter expressions; INST_NONE: 0, or no stop */
     inst rtol, atol;         /* INST_NONE: default */
     inst max_step, max_time; /* INST_NONE: none */
     bool equilibrium;
@@ -277,8 +279,8 @@ typedef struct flat_model {
     VEC(flat_var) var;
     VEC(flat_said) said;
     VEC(flat_literal) literal;
-    struct flat_names *name_of; /* those that were put together */
-    map read_of;                /* element or junction (flat_note_read) -> where the first expression reads it */
+    struct flat_names *name_of; /* names that were made on request */
+    map read_of;                /* element or junction (flat_note_read) -> place where an expression first reads it */
     VEC(span) read_at;
     VEC(var_id) slot;
     VEC(flat_element) element;
@@ -288,7 +290,7 @@ typedef struct flat_model {
     VEC(flat_junction) junction;
     VEC(flat_domain) domain;
     VEC(flat_incidence) incidence;
-    VEC(flat_initial) initial; /* of ports and junctions; stated ones only */
+    VEC(flat_initial) initial; /* for ports and junctions; only stated ones */
     VEC(flat_output) output;
     VEC(flat_origin) origin;
     VEC(flat_when) when;
@@ -310,7 +312,7 @@ port_law(const flat_model *f, uint32_t port)
 
     return &f->law.at[el->law0 + (el->type == EL_TF || el->type == EL_GY ? k / 2 : k)];
 }
-/* A one-port that relates effort and flow: resistors, ideal diodes and switches. */
+/* Is it a one-port that relates effort and flow: a resistor, ideal diode or switch? */
 static inline bool
 port_is_resistive(const flat_model *f, uint32_t port)
 {
@@ -346,9 +348,9 @@ inst_slots(const flat_model *f, inst i)
 {
     return f->slot.at ? f->slot.at + i.first : NULL;
 }
-/* name NULL: it has name and place of its owner. */
+/* name NULL: name and place are those of its owner. */
 var_id flat_add_var(flat_model *f, enum var_kind kind, uint32_t owner, const char *name, span at);
-/* name NULL: the text that stands there. */
+/* name NULL: the text at the place. */
 var_id flat_add_literal(flat_model *f, double value, const char *name, span at);
 static inline const flat_said *
 var_said(const flat_model *f, var_id v)
@@ -357,12 +359,12 @@ var_said(const flat_model *f, var_id v)
 
     return &f->said.at[x->kind == VAR_LITERAL ? f->literal.at[x->said].said : x->said];
 }
-/* The same to be written. */
+/* The same, for writing. */
 flat_said *var_say(flat_model *f, var_id v);
-/* In the model's words: "k_s1", "body.f", "spring_s.q". Those that are put together stay as long as the model; not from
- * several threads. */
+/* The name in the model's words: "k_s1", "body.f", "spring_s.q". Names made here live as long as the model; not
+ * thread-safe. */
 const char *var_name(const flat_model *f, var_id v);
-const char *var_name_in(const flat_model *f, var_id v, arena *a); /* a copy there; of no name NULL */
+const char *var_name_in(const flat_model *f, var_id v, arena *a); /* a copy in the arena; NULL if it has no name */
 span var_at(const flat_model *f, var_id v);
 static inline inst
 var_def(const flat_model *f, var_id v)
@@ -384,10 +386,11 @@ var_value(const flat_model *f, var_id v) /* of a VAR_LITERAL */
 {
     return f->literal.at[f->var.at[v].said].value;
 }
-/* An element or junction is read by an expression for the first time; where that was. */
+/* Notes where an expression first reads an element or junction. */
 void flat_note_read(flat_model *f, bool junction, uint32_t index, span at);
 span flat_read_at(const flat_model *f, bool junction, uint32_t index);
-/* Fills incidence, inc0, ninc and the breadth-first positions of variables (from the first declared element on). */
+/* Fills incidence, inc0, ninc and the breadth-first positions of variables (starting at the first declared element).
+ * The signs of the balances are set here. */
 void flat_connect(flat_model *f);
 static inline const flat_domain *
 junction_domain(const flat_model *f, uint32_t junction)
@@ -398,14 +401,15 @@ junction_domain(const flat_model *f, uint32_t junction)
 }
 /* Text of an inst in the model's names. */
 void flat_print(const flat_model *f, inst i, strbuf *out);
-/* What tables call a junction: one that the text does not name by what is at it, other than this port. */
+/* Label of a junction in tables: a junction without a name is labelled by what is connected to it other than this
+ * port. */
 const char *junction_label(const flat_model *f, uint32_t junction, uint32_t port);
 /* Name and unit of output k (outputs, then recorded expressions). */
 const flat_output *flat_output_at(const flat_model *f, size_t k);
-/* The number of the one with that name; NO_INDEX: there is none. */
+/* The number of the output with that name; NO_INDEX: there is none. */
 size_t flat_find_output(const flat_model *f, const char *name);
 /* Prints the graph for `--dump graph`. */
 void flat_dump(const flat_model *f, FILE *out);
-void flat_free(flat_model *f); /* not the arena, names, sources, units */
+void flat_free(flat_model *f); /* does not free the arena, names, sources and units */
 
 #endif

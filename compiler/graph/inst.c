@@ -3,20 +3,20 @@
 #include <string.h>
 #include "inst.h"
 
-/* What composing made of one pattern: the outer template and, slot by slot, what stands there, by local number. */
+/* Result of composing one pattern: the outer template and for each slot its local number. */
 struct memo {
     uint32_t key, nkey, next;
     node root;
 };
 
-enum { FEW_TERMS = 16 }; /* of a sum: sorted in place, and its template is known by how many are added */
+enum { FEW_TERMS = 16 }; /* a sum is sorted in place, and its template is known by the number of added terms */
 
 struct composer {
     flat_model *f;
-    node sum[FEW_TERMS + 1][FEW_TERMS + 1]; /* [terms][of them added], all distinct; NODE_NONE: not made yet */
-    VEC(uint32_t) stamp, local;             /* of each variable: its number in the slot list being made */
+    node sum[FEW_TERMS + 1][FEW_TERMS + 1]; /* [terms][number of them added], all distinct; NODE_NONE: not made yet */
+    VEC(uint32_t) stamp, local;             /* of each variable: its number in the slot list under construction */
     uint32_t epoch;
-    VEC(var_id) list; /* the slot list being made */
+    VEC(var_id) list; /* the slot list under construction */
     VEC(uint32_t) pattern;
     VEC(uint32_t) keys;
     VEC(struct memo) memo;
@@ -159,7 +159,7 @@ inst_part(composer *c, node root, const var_id *slot, uint32_t n)
     flat_model *f = c->f;
     uint32_t bound = ex_slot_bound(f->pool, root);
 
-    /* a field's law of n terms has n parts, each a parameter: they cost no look at all n slots */
+    /* a field's law of n terms has n parts that are single parameters: these need no search of all n slots */
     if (pool_node(f->pool, root)->op == EX_SLOT)
         return inst_var(f, slot[bound - 1]);
     if (bound < n)
@@ -217,7 +217,7 @@ compare_terms(const void *a, const void *b)
     return (x->var > y->var) - (x->var < y->var);
 }
 
-/* Most sums are in order already, or nearly. */
+/* Insertion sort: most sums are already in order, or nearly. */
 static void
 sort_few(struct term *term, size_t n)
 {

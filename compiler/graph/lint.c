@@ -7,11 +7,12 @@ struct lint {
     const flat_model *f;
     sources *s;
     uint32_t file;
-    map said;   /* places, by where they begin */
-    map joined; /* ports of instances that bonds from outside join, by port_key */
+    map said;   /* places already reported, by their start */
+    map joined; /* ports of instances that outside bonds connect, by port_key */
 };
 
-/* A place of the file's own text, said for the first time: of what loops and arrays make, the first stands for all. */
+/* Is it a place in the file's own text that was not reported yet? For copies made by loops and arrays it is reported
+ * once. */
 static bool
 is_new(struct lint *l, span at)
 {
@@ -23,7 +24,7 @@ is_new(struct lint *l, span at)
 
 /* ---------------------------------------------------------------- ports and junctions */
 
-/* The instance that a part belongs to, NONE: the model itself. */
+/* The instance that a part belongs to; NONE: the model itself. */
 static uint32_t
 instance_of(const flat_model *f, uint32_t origin)
 {
@@ -51,14 +52,14 @@ parent_across(const flat_model *f, uint32_t junction, const flat_incidence *i)
     return f->junction.at[b->from == junction ? b->to : b->from].parent;
 }
 
-/* The ports that an instance has of one declaration: one, or an array. */
+/* Key of the ports that an instance has from one declaration: one port, or an array. */
 static uint64_t
 port_key(const flat_junction *j, uint32_t instance)
 {
     return bg_hash_mix(map_ptr_key(j->node), instance);
 }
 
-/* Of an array of ports one that is joined is enough: the others may be there to be joined elsewhere. */
+/* In an array of ports one connected port suffices: the others may be for other uses. */
 static void
 note_joined(struct lint *l, uint32_t at)
 {
@@ -121,7 +122,7 @@ is_zero_leaf(const flat_model *f, inst def, node n)
     return v->kind == VAR_LITERAL && var_value(f, inst_slots(f, def)[x->a]) == 0;
 }
 
-/* A linear law whose coefficient is the number 0, or a source of it. */
+/* Is the law linear with the number 0 as its coefficient, or a source of 0? */
 static bool
 is_zero_law(const flat_model *f, const flat_element *e)
 {
@@ -135,8 +136,8 @@ is_zero_law(const flat_model *f, const flat_element *e)
     return is_zero_leaf(f, law->def, law->def.root);
 }
 
-/* What adds nothing to the sum of its junction: an effort of zero at a 1-junction, a flow of zero at a 0-junction. A
- * source of zero there is no slip: it says where the ground is. */
+/* Warns of elements that add nothing to the sum of their junction: an effort of zero at a 1-junction, a flow of zero at
+ * a 0-junction. A source of zero on a junction of the other kind is no mistake: it marks the ground. */
 static void
 check_zero(struct lint *l, const flat_element *e)
 {
@@ -153,7 +154,7 @@ check_zero(struct lint *l, const flat_element *e)
                   efforts ? "effort" : "flow");
 }
 
-/* What stands at a junction whose common variable a source holds at zero. */
+/* Warns of elements at a junction whose common variable a source holds at zero. */
 static void
 check_held(struct lint *l, const flat_element *source)
 {
@@ -185,8 +186,8 @@ root(uint32_t *up, uint32_t j)
     return j;
 }
 
-/* Bonds that no unit of the text reaches, though it states some: the first junction of each piece. What the rules find
- * is kept in the junctions' common variables. */
+/* Warns of bonds whose unit cannot be derived although the text states some units: at the first junction of each
+ * connected piece. Derived units are stored in the junctions' common variables. */
 static void
 check_units(struct lint *l)
 {
@@ -246,7 +247,7 @@ lint_model(const flat_model *f, const ast_file *file)
 
 /* ---------------------------------------------------------------- values */
 
-/* Names that are read: as the first of a path within a model, and behind a dot anywhere. */
+/* Names that are read: as the first name of a path within a model, and after a dot anywhere. */
 struct reads {
     map first, inner;
 };
@@ -278,7 +279,7 @@ is_read(const struct reads *x, const char *name)
     return map_get(&x->first, key) != MAP_NONE || map_get(&x->inner, key) != MAP_NONE;
 }
 
-/* Others may read the signals of a component, by a path; its parameters and inputs are its own affair. */
+/* Signals of a component may be read from outside through a path; its parameters and inputs may not. */
 static bool
 is_component(const ast_model *m)
 {
@@ -307,7 +308,7 @@ check_values(sources *s, const ast_model *m, const struct reads *x)
     }
 }
 
-/* Outputs that show a signal of their name read it. */
+/* An output that shows a signal of the same name reads it. */
 static void
 note_outputs(const ast_model *m, struct reads *x)
 {

@@ -13,7 +13,7 @@ to_compute(const flat_model *f, var_id v, const bool *fixed)
     return f->var.at[v].kind == VAR_PARAM && !(fixed && fixed[v]) && inst_known(var_def(f, v));
 }
 
-/* Calls see(ctx, v) for every computed parameter, each after those it is computed from. */
+/* Calls see(ctx, v) for every computed parameter, after those that it depends on. */
 static void
 each_computed(const flat_model *f, const bool *fixed, void (*see)(void *ctx, var_id v), void *ctx)
 {
@@ -102,9 +102,9 @@ parameter_order(const flat_model *f, uint32_t *rank)
     each_computed(f, NULL, give_rank, &r);
 }
 
-/* ---------------------------------------------------------------- how they move */
+/* ---------------------------------------------------------------- derivatives */
 
-/* The moves of a parameter are gathered in a chain, in no order. */
+/* Derivatives of a parameter as a linked list, unordered. */
 struct link {
     uint32_t by, next;
     double slope;
@@ -112,7 +112,7 @@ struct link {
 struct chains {
     const flat_model *f;
     const double *value;
-    uint32_t *head; /* [var] into link, NONE: it does not move */
+    uint32_t *head; /* [var] index into link; NONE: it does not move */
     VEC(struct link) link;
     VEC(double) slot;
 };

@@ -1,28 +1,27 @@
-/* parameters.h - numbers of parameters and literals
+/* parameters.h - values of parameters and literals
  *
- * Parameters may be computed from parameters declared later: values are found in order of dependency, without
- * recursion.
+ * A parameter may depend on parameters declared later: values are computed in order of dependency, without recursion.
  */
 #ifndef BG_PARAMETERS_H
 #define BG_PARAMETERS_H
 
 #include "flat.h"
 
-/* Fills value[v] (SI) of all parameters and literals of f; value has an entry a variable. Those with fixed[v] keep what
- * is there; fixed may be NULL. */
+/* Fills value[v] (SI) for all parameters and literals of f; value has one entry for each variable. Entries with
+ * fixed[v] are kept; fixed may be NULL. */
 void parameter_values(const flat_model *f, double *value, const bool *fixed);
 
-/* rank[v] of every computed parameter: from 1, each greater than those of what it is computed from; 0: not computed. */
+/* rank[v] of every computed parameter: from 1, greater than the ranks of those it depends on; 0: not computed. */
 void parameter_order(const flat_model *f, uint32_t *rank);
 
-/* How parameters move with others. Moving a parameter moves what is computed from it (not what has fixed[v]; fixed may
- * be NULL), and nothing that it is computed from itself. The moves of parameter v by those asked for (VAR_NONE: by
- * nothing), to first order, at the given values, are entry[first[v] .. first[v+1]), slopes that happen to be 0 among
- * them. Free with parameter_moves_free. */
+/* Derivatives of parameters by others. Moving a parameter moves those computed from it (except those with fixed[v];
+ * fixed may be NULL), and none that it is computed from. The derivatives of parameter v by the requested ones
+ * (VAR_NONE: none), at the given values, are entry[first[v] .. first[v+1]); some may happen to be 0. Free with
+ * parameter_moves_free. */
 typedef struct parameter_move {
     uint32_t by;
     double slope;
-} parameter_move; /* by: number in the list asked for */
+} parameter_move; /* by: number in the requested list */
 typedef struct parameter_moves {
     uint32_t *first;
     VEC(parameter_move) entry;
@@ -31,8 +30,8 @@ void parameter_moves_find(const flat_model *f, const double *value, const bool *
                           parameter_moves *out);
 void parameter_moves_free(parameter_moves *m);
 
-/* reports  parameter-value: a computed parameter is not finite although what it is computed from is. False if any is
- * not finite. */
+/* reports  parameter-value: a computed parameter is not finite although what it depends on is. False if any is not
+ * finite. */
 bool parameters_finite(const flat_model *f, const double *value);
 
 #endif

@@ -8,11 +8,11 @@
 #include "parameters.h"
 #include "written.h"
 
-#define NEGATIVE 1e-10 /* of a matrix's greatest entry: below it rounding decides */
+#define NEGATIVE 1e-10 /* relative to a matrix's greatest entry: smaller values are rounding */
 enum { MOST_PORTS = 200, TOLD = 4 };
-enum { FEW_SLOTS = 8 }; /* derivatives by them are known of all laws of one form once they are of one */
+enum { FEW_SLOTS = 8 }; /* for so few slots derivatives are cached for each form of law */
 
-/* What the law of a port gives, and what it gives it by. */
+/* The output of a port's law, and its inputs. */
 static var_id
 port_quantity(const flat_port *p, enum quantity q)
 {
@@ -30,8 +30,8 @@ other(const flat_model *f, const flat_element *e, uint32_t port, enum quantity o
     return out == stored ? conjugate : stored;
 }
 
-/* Derivatives of an expression by all its slots, in one pass; NULL: each is to be taken by itself, as it has conditions
- * or few slots. */
+/* Derivatives of an expression by all its slots in one pass; NULL: take each separately, since it has conditions or few
+ * slots. */
 static node *
 gradient(const flat_model *f, inst def)
 {
@@ -49,7 +49,7 @@ gradient(const flat_model *f, inst def)
     return d;
 }
 
-/* The slope of an expression by variable v, where that is made of parameters; NAN else. by: its gradient */
+/* The slope of an expression by variable v if it depends on parameters only, else NAN. by: its gradient */
 static double
 slope(const flat_model *f, const double *value, inst def, const node *by, var_id v)
 {
@@ -81,8 +81,8 @@ slope(const flat_model *f, const double *value, inst def, const node *by, var_id
     return result;
 }
 
-/* The law as a matrix from what its ports are given to what they give, so that the power (of storage: twice the energy)
- * taken is v'Mv; symmetric part, column by column. False: it is not linear over parameters. */
+/* The law as a matrix from inputs to outputs of the ports, so that the power taken (of storage: twice the energy) is
+ * v'Mv; symmetric part, by columns. False: the law is not linear with parameter coefficients. */
 static bool
 law_matrix(const flat_model *f, const double *value, const flat_element *e, double *m)
 {
@@ -110,7 +110,7 @@ law_matrix(const flat_model *f, const double *value, const flat_element *e, doub
     return linear;
 }
 
-/* Ports have units of their own: rows and columns over the roots of the greatest entry in them. */
+/* Ports have different units: scales rows and columns by the roots of their greatest entries. */
 static void
 balance(double *m, double *scale, size_t n)
 {
@@ -148,7 +148,7 @@ say_one(const flat_model *f, const flat_element *e, double slope_there)
             e->name, of, slope_there, by);
 }
 
-/* v: what the ports are given, in SI, by which it gives `power`. */
+/* v: inputs of the ports, in SI, for which it gives `power`. */
 static void
 say_many(const flat_model *f, const flat_element *e, const double *v, double power)
 {

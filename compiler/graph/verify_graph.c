@@ -81,7 +81,7 @@ junctions(const flat_model *f, char **flaw)
     return next == f->incidence.n || flaw_found(flaw, "there are incidences that belong to no junction");
 }
 
-/* Each port meets its junction once, each bond either of its junctions; what leaves counts -. */
+/* Each port appears once at its junction, each bond at both of its junctions; what leaves has sign -1. */
 static bool
 incidences(const flat_model *f, char **flaw)
 {

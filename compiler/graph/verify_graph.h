@@ -1,7 +1,7 @@
-/* verify_graph.h - holds a flat bond graph against its normal form (flat.h)
+/* verify_graph.h - checks a flat bond graph against its normal form (flat.h)
  *
- * Every index leads somewhere, rows of incidences are those of ports and bonds, variables belong to what they say, and
- * what can be named in a message has a place in the text.
+ * Every index is valid, rows of incidences agree with ports and bonds, variables belong to their owners, and everything
+ * that a message can name has a place in the text.
  *
  * cost     linear
  */
@@ -10,11 +10,11 @@
 
 #include "flat.h"
 
-/* NULL: it is as it should be. Else what is not (free it). */
+/* NULL: correct. Else a description of the error (free() it). */
 char *verify_graph(const flat_model *f);
-/* An expression: its template is in the pool, its slots are variables. False: *flaw says so of `what`. */
+/* Checks an expression: its template is in the pool, its slots are variables. False: *flaw describes it for `what`. */
 bool verify_inst(const flat_model *f, inst i, const char *what, char **flaw);
-/* A place in a text that was read. */
+/* Checks a place in a text. */
 bool verify_place(const flat_model *f, span at, const char *what, char **flaw);
 
 #endif

@@ -15,7 +15,7 @@ unit_written(const flat_model *f, inst i, const unit *u)
     return NULL;
 }
 
-/* Is it the initial value of this variable, or of another that shares its owner? */
+/* Is it the initial value of this variable, or of another one of the same owner? */
 static bool
 starts(const flat_model *f, const flat_initial *x, const flat_var *v)
 {
@@ -44,7 +44,7 @@ variable_shown(const flat_model *f, var_id v, double si)
     return value_shown(x->unit, display, si);
 }
 
-/* What is declared, or what it is given says */
+/* The unit of its declaration, or of its definition. */
 static const unit *
 declared_in(const flat_model *f, var_id v)
 {
@@ -57,7 +57,7 @@ declared_in(const flat_model *f, var_id v)
 void
 units_written(const flat_model *f, const var_id *list, size_t n, const unit **in)
 {
-    uint32_t *place = bg_calloc(f->var.n + 1, sizeof *place); /* 1 + in the list, by variable */
+    uint32_t *place = bg_calloc(f->var.n + 1, sizeof *place); /* 1 + index in the list, by variable */
 
     for (size_t i = 0; i < n; i++) {
         in[i] = declared_in(f, list[i]);
