@@ -1,7 +1,8 @@
-/* calls.c - calls in expressions: der, integral, table, the usual functions, and the model's own, which are written out
+/* calls.c - calls in expressions: der, integral, table, built-in functions, and functions of the model, which are
+ * inlined
  *
- * A function becomes a template over its arguments once, callees first; a call puts its arguments in, once for equal
- * arguments, so that nested calls do not multiply. What that writes out is bounded.
+ * Each function becomes a template over its arguments once, callees first; a call substitutes the arguments, once for
+ * equal arguments, so that nested calls do not multiply. The total amount of inlined code is limited.
  */
 #include <string.h>
 
@@ -9,13 +10,13 @@
 
 enum {
     LARGEST_FUNCTION = 100000, /* operations */
-    MOST_INLINED = 50000000,   /* operations copied, whole model: seconds */
-    INNER_WEIGHT = 10          /* of a copy into another function: chains of functions grow with their square */
+    MOST_INLINED = 50000000,   /* limit for copied operations, whole model: takes seconds */
+    INNER_WEIGHT = 10          /* for copies into other functions: chains of functions grow quadratically */
 };
 
 /* ---------------------------------------------------------------- der, integral, table */
 
-/* These make variables of the model, so they stand in signals and laws only. */
+/* These make variables of the model, so they are allowed only in signals and laws. */
 static bool
 may_make(builder *b, const ast_expr *e)
 {
@@ -66,7 +67,7 @@ same_inst(const flat_model *f, inst a, inst b)
            (a.n == 0 || !memcmp(inst_slots(f, a), inst_slots(f, b), a.n * sizeof(var_id)));
 }
 
-/* The variable an expression is: itself where it is one name, else a hidden signal, shared by equal expressions. */
+/* The variable for an expression: itself if it is one name, else a hidden signal, shared by equal expressions. */
 static var_id
 hidden_signal(elab *el, inst i, const ast_expr *e, const unit *u)
 {
@@ -250,7 +251,7 @@ static const char *const others[] = { "der",   "integral", "table", "table2d", "
                                       "delay", "previous", "noise", "uniform" };
 enum { NOTHERS = sizeof others / sizeof *others };
 
-/* EX_NOPS: none is called that */
+/* EX_NOPS: there is none of that name */
 static enum ex_op
 find_builtin(const char *name)
 {
@@ -304,7 +305,7 @@ pure_result(elab *el, val arg)
     return (val){ .fit = FIT_BARE };
 }
 
-/* sign(a)*abs(a)^b: infinite at 0 where b < 0, as a^b is */
+/* sign(a)*abs(a)^b: infinite at 0 if b < 0, like a^b */
 static node
 signed_power(pool *p, node a, node b)
 {
@@ -367,7 +368,7 @@ call_builtin(builder *b, const ast_expr *e, enum ex_op op)
     return r;
 }
 
-/* The function's template with its arguments put in: once for equal arguments. */
+/* The function's template with its arguments substituted, once for equal arguments. */
 static node
 inline_call(builder *b, uint32_t index, const node *arg)
 {
@@ -523,7 +524,7 @@ make_function(elab *el, uint32_t index)
     b.formal = &formal;
     b.formal_fits = fits;
     for (uint32_t k = 0; k < f->nargs; k++)
-        builder_slot(&b, VAR_NONE - 1 - k); /* places of the arguments, no variables */
+        builder_slot(&b, VAR_NONE - 1 - k); /* placeholders for the arguments, not variables */
     v = resolve(&b, f->ast->body, true);
     need_number(el, &v, f->ast->body->at);
     if (!units_give(el, v, f->ast->body->at, f->result, who))

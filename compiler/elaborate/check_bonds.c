@@ -1,18 +1,18 @@
 /* check_bonds.c - units of bonds: effort times flow is power
  *
- * All bonds that meet in junctions carry the same effort and flow: a region. Where nobody says a domain, effort is
- * power by flow, so that one unit F of flow tells the rest: e in W/F, f in F, q in F*s, p in W*s/F. Every law is an
- * equation of units over those of its regions and of the values it reads; one that leaves a single F open solves for it
- * (R in [N.s/m]: F^2 = W/(N.s/m)), and what it finds takes part in the laws that read the same region. Two-ports and
- * fields carry units across regions because their laws do.
+ * All bonds that are connected through junctions carry the same effort and flow: a region. Without a declared domain,
+ * effort is power over flow, so that the unit F of the flow determines all others: e in W/F, f in F, q in F*s, p in
+ * W*s/F. Every law is an equation of units over those of its regions and of the values that it reads. An equation that
+ * contains a single unknown F is solved for it (R in [N.s/m]: F^2 = W/(N.s/m)), and the result is used in all laws that
+ * read the same region. Two-ports and fields relate units of different regions because their laws do.
  *
- * A bare number fits any unit, and so does what it multiplies; what nothing is known of says nothing. Domains give
- * their units outright.
+ * A bare number fits any unit, and so does its product; an unknown unit implies nothing. Domains give their units
+ * directly.
  *
  * needs     ports, bonds and domains; laws, initial values, signals; units of declared values
  * provides  units of the bonds' variables, of q and p, and of signals that state none
- * reports   unit-bond: a unit that no bond has; unit-clash: two that disagree. One a region
- * time      linear in the size of the laws, times the number of regions one of them reads
+ * reports   unit-bond: a unit that no bond has; unit-clash: two that disagree. One for each region
+ * time      linear in the size of the laws, times the number of regions that one of them reads
  */
 #include <math.h>
 
@@ -48,7 +48,7 @@ look_at_two_port(struct check *c, const flat_law *law)
                     bonds_times(c, m, bonds_variable(c, x->f), 1));
 }
 
-/* The value that an equation but a law gives, and to what. */
+/* The unit of the value that an equation other than a law gives, and of its target. */
 static measure
 given(struct check *c, const struct equation *e, measure *to)
 {
@@ -102,7 +102,7 @@ bonds_look(struct check *c, const struct equation *e)
     }
 }
 
-/* ---------------------------------------------------------------- who reads what */
+/* ---------------------------------------------------------------- dependences between equations */
 
 static void
 add_item(struct items *t, uint32_t item)
@@ -198,7 +198,7 @@ bonds_value_of(const elab *el, var_id v)
     return low < el->value.n && el->value.at[low].var <= v ? &el->value.at[low] : NULL;
 }
 
-/* A signal whose clash was said where it is given is not looked at again. */
+/* A signal whose definition was reported is not checked again. */
 static bool
 clash_said(const elab *el, var_id v)
 {
@@ -220,7 +220,7 @@ list_equations(struct check *c)
         vec_push(&c->eq, ((struct equation){ .kind = EQ_INITIAL, .index = k }));
     for (uint32_t k = 0; k < f->var.n; k++)
         if ((f->var.at[k].kind == VAR_SIGNAL || f->var.at[k].kind == VAR_INTEGRAL) && inst_known(var_def(f, k)) &&
-            !f->var.at[k].holds && !clash_said(c->el, k)) /* what holds is the integral of nothing */
+            !f->var.at[k].holds && !clash_said(c->el, k)) /* a held value is an integral without a rate */
             vec_push(&c->eq, ((struct equation){ .kind = EQ_SIGNAL, .index = k }));
     for (uint32_t k = 0; k < f->reinit.n; k++)
         vec_push(&c->eq, ((struct equation){ .kind = EQ_REINIT, .index = k }));
@@ -266,7 +266,7 @@ enqueue(struct check *c, uint32_t e)
     vec_push(&c->queue, e);
 }
 
-/* An item has become known: equations that have at most one left are looked at again. */
+/* An item has become known: evaluates the equations with at most one unknown again. */
 static void
 wake_readers(struct check *c, uint32_t item)
 {
@@ -320,7 +320,7 @@ drain(struct check *c)
     }
 }
 
-/* Laws say what bonds carry before signals and outputs do, which only read them. */
+/* Laws determine units of bonds before signals and outputs, which only read them. */
 static void
 spread_units(struct check *c)
 {
@@ -371,7 +371,7 @@ set_units(struct check *c)
     }
 }
 
-/* Does anything in the model have a unit? Where nothing has, nothing is to be found. */
+/* Does anything in the model have a unit? Otherwise there is nothing to check. */
 static bool
 units_are_said(const elab *el)
 {

@@ -1,14 +1,15 @@
-/* check_bonds_inside.h - what the check_bonds*.c files share; nobody else includes it */
+/* check_bonds_inside.h - declarations shared by the files check_bonds*.c; no other file includes it */
 #ifndef BG_CHECK_BONDS_INSIDE_H
 #define BG_CHECK_BONDS_INSIDE_H
 
 #include "elab.h"
 
-/* known*X^(num/den), X the unit of symbol sym; sym NONE: just known. known NULL: fits any; one: a bare 1, any in sums
- * and no factor. stated: a unit of the text takes part. Where none does, nothing is said: models without units are in
- * plain numbers. bare: a number or parameter without unit. written: a number, parameter or constant with one takes
- * part, beside which a bare number is a pure factor. loose: a bare number multiplies what is made of variables alone,
- * and so fits any; known is the unit without it. factor: a bare number was taken for a pure factor. */
+/* The unit of an expression: known*X^(num/den), where X is the unit of symbol sym; sym NONE: just known. known NULL:
+ * fits any unit; one: a bare 1, which fits any unit in sums and is no factor. stated: it depends on a unit in the text
+ * (without any stated unit nothing is reported: such models use plain numbers). bare: a number or parameter without
+ * unit. written: it depends on a number, parameter or constant with a unit, beside which a bare number is a pure
+ * factor. loose: a bare number multiplies an expression of variables alone and so fits any unit; known is the unit
+ * without it. factor: a bare number was taken as a pure factor. */
 typedef struct measure {
     const unit *known;
     uint32_t sym;
@@ -18,25 +19,25 @@ typedef struct measure {
 
 struct region {
     const unit *effort, *flow; /* NULL: not known yet */
-    bool apart;                /* a pseudo bond that does not say its units: neither follows from the other */
-    uint32_t from;             /* equation that fixed it; NONE: its domain */
+    bool apart;                /* a pseudo bond without declared units: neither follows from the other */
+    uint32_t from;             /* equation that determined it; NONE: its domain did */
     bool said;                 /* a clash was reported */
 };
 enum equation_kind { EQ_LAW, EQ_INITIAL, EQ_SIGNAL, EQ_REINIT };
 
 struct equation {
     enum equation_kind kind;
-    uint32_t index;   /* in flat.law, initial, var, reinit */
-    uint32_t unknown; /* regions and signals it reads and that are not known */
+    uint32_t index;   /* index in flat.law, initial, var or reinit */
+    uint32_t unknown; /* number of regions and signals that it reads and whose units are unknown */
     bool queued;
 };
 
-/* What one look at an equation finds. */
+/* The result of evaluating an equation. */
 struct finding {
     uint32_t sym;
-    const unit *is;         /* a symbol solved; NONE: none */
-    bool clash, impossible; /* units differ; what would be needed is no unit */
-    node a, b;              /* what clashes, NODE_NONE: the two sides */
+    const unit *is;         /* the solved symbol; NONE: none */
+    bool clash, impossible; /* units differ; the required unit does not exist */
+    node a, b;              /* what disagrees; NODE_NONE: the two sides */
     const unit *ua, *ub;
 };
 
@@ -44,21 +45,21 @@ struct check {
     elab *el;
     flat_model *f;
     const unit *watt;
-    uint32_t *root;        /* of a junction */
+    uint32_t *root;        /* region of a junction */
     struct region *region; /* by root */
-    uint32_t opened;       /* a region looked at as if nothing were known of it, NONE */
-    measure *at;           /* by node, scratch */
+    uint32_t opened;       /* a region treated as unknown; NONE */
+    measure *at;           /* by node, work array */
     VEC(struct equation) eq;
     uint32_t *reader0,
         *reader; /* equations that read an item: a region (its root) or a signal (junctions + variable) */
     VEC(uint32_t) queue;
     size_t head;
     struct finding found;
-    bool shows; /* the equation gives an output that has a unit */
+    bool shows; /* the equation defines an output that has a unit */
 };
 static const measure anything = { .sym = NONE }, bare_number = { .sym = NONE, .bare = true };
 
-/* Calls see for each region and each signal without unit that e reads, once each. */
+/* Calls `see` once for each region and each signal without unit that e reads. */
 struct items {
     const struct check *c;
     uint32_t *stamp, now;
@@ -70,7 +71,7 @@ uint32_t bonds_in_port(const flat_model *f, const flat_law *law);
 void bonds_look(struct check *c, const struct equation *e);
 void bonds_list_items(struct items *t, const struct equation *e);
 
-/* The value that a variable is one of, or NULL. Values are in the order of their variables. */
+/* The value to which a variable belongs, or NULL. Values are in the order of their variables. */
 const value *bonds_value_of(const elab *el, var_id v);
 
 /* ---- check_bonds_measure.c ---- */
@@ -78,11 +79,11 @@ measure bonds_plain(const unit *u);
 measure bonds_stated(const unit *u);
 measure bonds_times(const struct check *c, measure a, measure b, int sign);
 
-/* The region a bond variable belongs to, NONE for others. */
+/* The region of a bond variable; NONE for others. */
 uint32_t bonds_region_of(const struct check *c, var_id v);
 measure bonds_variable(const struct check *c, var_id v);
 
-/* a and b are in one unit: both known, they must agree; with one symbol open, it is solved. Returns what both are. */
+/* a and b have one unit: known ones must agree; with one symbol unknown it is solved. Returns the unit of both. */
 measure bonds_same_unit(struct check *c, node na, measure a, node nb, measure b);
 measure bonds_expression(struct check *c, inst i);
 

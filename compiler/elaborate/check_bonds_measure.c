@@ -1,9 +1,9 @@
-/* check_bonds_measure.c - the unit of an expression while some units are still open */
+/* check_bonds_measure.c - the unit of an expression while some units are unknown */
 #include <math.h>
 
 #include "check_bonds_inside.h"
 
-/* ---------------------------------------------------------------- what is known */
+/* ---------------------------------------------------------------- known units */
 
 measure
 bonds_plain(const unit *u)
@@ -30,7 +30,7 @@ region_measure(const struct check *c, uint32_t r, bool effort)
     return (measure){ .known = effort ? c->watt : c->el->one, .sym = 2 * r, .num = effort ? -1 : 1, .den = 1 };
 }
 
-/* A bare number times a (sign 1) or by it (-1). */
+/* A bare number times a (sign 1) or over a (-1). */
 static measure
 bare_times(const struct check *c, measure a, int sign)
 {
@@ -78,7 +78,7 @@ bonds_times(const struct check *c, measure a, measure b, int sign)
             r.sym = NONE;
     }
     if (r.sym == NONE && unit_is_number(r.known))
-        r.written = false; /* time/1 [s] is a number like others */
+        r.written = false; /* time/1 [s] is an ordinary number */
     return r;
 }
 
@@ -109,7 +109,7 @@ bonds_region_of(const struct check *c, var_id v)
     }
 }
 
-/* Of a number of the text, a parameter or a constant. */
+/* For a number of the text, a parameter or a constant. */
 static measure
 given_number(const flat_var *x)
 {
@@ -119,7 +119,7 @@ given_number(const flat_var *x)
     return m;
 }
 
-/* A signal without unit that is a number, or a function of numbers. What an input is, who gives it decides. */
+/* Is it a signal without unit that is a number or a function of numbers? For an input this depends on who sets it. */
 static bool
 is_plain_number(const elab *el, var_id v)
 {
@@ -205,7 +205,7 @@ bonds_same_unit(struct check *c, node na, measure a, node nb, measure b)
     if (c->found.sym != NONE || c->found.impossible)
         return a;
     x = unit_power(el->u, unit_divide(el->u, b.known, a.known), num > 0 ? den : -den, abs(num));
-    if (x && unit_is_whole(x)) { /* what bonds carry has no roots in it */
+    if (x && unit_is_whole(x)) { /* variables of bonds have units without roots */
         c->found.sym = sym;
         c->found.is = x;
     } else {
@@ -233,8 +233,8 @@ to_power(struct check *c, const ex_node *x)
     return bonds_plain(c->el->one);
 }
 
-/* Numbers that are the form of a formula (q^2/2) rather than data: in an output, whose unit is declared, they are pure
- * factors. */
+/* A number that belongs to a formula (q^2/2) and is not data: in an output, whose unit is declared, it is a pure
+ * factor. */
 static measure
 form_number(const struct check *c, double x)
 {

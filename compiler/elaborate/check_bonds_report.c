@@ -1,4 +1,4 @@
-/* check_bonds_report.c - what is said where units of bonds clash, and what would help */
+/* check_bonds_report.c - messages about clashing units of bonds, with suggestions */
 #include <string.h>
 
 #include "check_bonds_inside.h"
@@ -40,7 +40,7 @@ called(const struct check *c, const struct equation *e)
     return arena_format(c->el->a, "\"%s\"", var_name(f, e->index));
 }
 
-/* What the equation gives a value to. */
+/* The target of the equation, in words. */
 static const char *
 target(const struct check *c, const struct equation *e)
 {
@@ -58,7 +58,7 @@ target(const struct check *c, const struct equation *e)
     return called(c, e);
 }
 
-/* The value that a variable is one of, if an instance or the experiment gave it what it is; else NULL. */
+/* The value to which a variable belongs, if an instance or the experiment defined it; else NULL. */
 static const value *
 given_value(const elab *el, var_id v)
 {
@@ -67,7 +67,7 @@ given_value(const elab *el, var_id v)
     return x && (x->given || x->let) ? x : NULL;
 }
 
-/* What an equation reads that had no unit of its own and got one where it was given a value. */
+/* Notes values read by the equation that have no declared unit and got theirs from what was assigned to them. */
 static void
 note_given(const struct check *c, const struct equation *e)
 {
@@ -100,7 +100,7 @@ equation_place(const struct check *c, const struct equation *e)
     return x != NONE ? f->element.at[x].at : var_at(f, e->index);
 }
 
-/* The unit of the one coefficient of a linear law, from what the law says its bond carries; NULL for others. */
+/* The unit of the coefficient of a linear law that follows from the units of its bond; NULL for other laws. */
 static const unit *
 coefficient(const struct check *c, const struct equation *e, const unit *effort, const unit *flow)
 {
@@ -118,7 +118,7 @@ coefficient(const struct check *c, const struct equation *e, const unit *effort,
     }
 }
 
-/* The same unit as the text has it, where the coefficient is one number or name. */
+/* The same unit as written, if the coefficient is one number or name. */
 static const unit *
 coefficient_said(const struct check *c, uint32_t element, const unit *u)
 {
@@ -137,7 +137,7 @@ coefficient_said(const struct check *c, uint32_t element, const unit *u)
     return said && unit_dimension(said) == u ? said : u;
 }
 
-/* What the equation reads. */
+/* The expression that the equation reads. */
 static inst
 read_by(const struct check *c, const struct equation *e)
 {
@@ -152,7 +152,7 @@ read_by(const struct check *c, const struct equation *e)
     return INST_NONE;
 }
 
-/* The unit u as the equation has it written, NULL if it has not. */
+/* The unit u as written in the equation; NULL: it does not occur. */
 static const unit *
 written_in(const struct check *c, const struct equation *e, const unit *u)
 {
@@ -163,7 +163,7 @@ written_in(const struct check *c, const struct equation *e, const unit *u)
     return own && unit_dimension(own) == u ? own : unit_written(c->f, read_by(c, e), u);
 }
 
-/* "[bar] (kg/(m.s^2))" where the equation has that unit in bar, else plain. */
+/* "[bar] (kg/(m.s^2))" if the equation contains that unit as bar, else `plain`. */
 static const char *
 said_in(const struct check *c, const struct equation *e, const unit *u, const char *plain)
 {
@@ -217,7 +217,7 @@ node_text(const struct check *c, node n, inst i)
     return text;
 }
 
-/* As e has it written, where it has. */
+/* As written in e, if it occurs there. */
 static const char *
 in_unit(const struct check *c, const struct equation *e, const unit *u)
 {
@@ -227,8 +227,8 @@ in_unit(const struct check *c, const struct equation *e, const unit *u)
                              : arena_format(c->el->a, "in %s", unit_said(c->el, written ? written : u));
 }
 
-/* The unit of the coefficient of a linear law of one port: the law with the quantity it multiplies taken as a bare 1.
- * NULL: none. */
+/* The unit of the coefficient of a one-port's linear law: that of the law with the multiplied quantity taken as a bare
+ * 1. NULL: none. */
 static const unit *
 given_in(struct check *c, const struct equation *e)
 {
@@ -253,7 +253,7 @@ given_in(struct check *c, const struct equation *e)
     return m.sym == NONE ? m.known : NULL;
 }
 
-/* The inverse as one would write it: 1/k of k, k of 1/k. */
+/* The inverse in the shortest notation: 1/k for k, k for 1/k. */
 static const char *
 inverse_text(elab *el, const ast_expr *x)
 {
@@ -264,8 +264,8 @@ inverse_text(elab *el, const ast_expr *x)
     return inverse ? text_of(el, x->bin.b->at) : arena_format(el->a, word ? "1/%s" : "1/(%s)", text_of(el, x->at));
 }
 
-/* Whether what an element is given is the inverse of what a bond with this effort and flow takes: said with the line
- * that would fit. */
+/* If an element is given the inverse of what a bond with this effort and flow needs, suggests the line that would
+ * fit. */
 static bool
 help_inverse(struct check *c, const struct equation *e, const unit *effort, const unit *flow)
 {
@@ -313,7 +313,7 @@ no_such_bond(struct check *c, const struct equation *e)
                          : "A pseudo bond says its domain with `in`, as in 0:node in heat.");
 }
 
-/* Se:diode = min(diode.f, -diode.e): what a source reads of itself is a condition. */
+/* Suggests a condition for a source that reads its own variables: Se:diode = min(diode.f, -diode.e). */
 static void
 help_condition(struct check *c, const struct equation *e)
 {
@@ -329,7 +329,7 @@ help_condition(struct check *c, const struct equation *e)
                   element_type_name(y->type), name, text);
 }
 
-/* Both sides of e clash, and nothing in it tells what its bonds should carry. */
+/* Reports that both sides of e clash, where nothing determines the units of its bonds. */
 static void
 plain_clash(struct check *c, const struct equation *e)
 {
@@ -378,7 +378,7 @@ plain_clash(struct check *c, const struct equation *e)
     note_given(c, e);
 }
 
-/* The same of a two-port between bonds that are known. */
+/* The same for a two-port between bonds with known units. */
 static void
 help_inverse_ratio(struct check *c, const struct equation *e)
 {
@@ -406,7 +406,7 @@ help_inverse_ratio(struct check *c, const struct equation *e)
                                    : "a GY takes e_in/f_out, which is e_out/f_in");
 }
 
-/* The same of the two-port that said what a region carries, with what e says of it instead. */
+/* The same for the two-port that determined the units of a region, with those that follow from e. */
 static void
 help_inverse_region(struct check *c, uint32_t r, const unit *flow)
 {
@@ -420,7 +420,7 @@ help_inverse_region(struct check *c, uint32_t r, const unit *flow)
     *x = was;
 }
 
-/* What makes an effort of what is a flow, or the other way round: the other kind of two-port or source would fit. */
+/* Suggests the other kind of two-port or source where an effort was made of a flow, or a flow of an effort. */
 static void
 help_other_kind(struct check *c, const struct equation *said, const unit *effort, const unit *flow,
                 const unit *other_flow)
@@ -438,8 +438,8 @@ help_other_kind(struct check *c, const struct equation *said, const unit *effort
                   y->name);
 }
 
-/* Whether a source is given a product in which a bare number was taken for a pure factor, a weight of -9.81*m say: the
- * number's unit is said. */
+/* If a source is given a product in which a bare number was taken as a pure factor, such as a weight -9.81*m, suggests
+ * the unit of the number. */
 static bool
 help_pure_factor(struct check *c, const struct equation *e, const struct region *x)
 {
@@ -457,7 +457,7 @@ help_pure_factor(struct check *c, const struct equation *e, const struct region 
     return true;
 }
 
-/* An equation that does not hold with all that is known. */
+/* Reports an equation that contradicts what is known. */
 static void
 report_equation(struct check *c, struct items *t, const struct equation *e)
 {

@@ -1,9 +1,9 @@
-/* check_units.c - whether units fit together
+/* check_units.c - checks the units in expressions
  *
- * A bare number is SI and fits any unit alone and in sums. In a product it is a pure factor beside a unit that the text
- * states with a number, parameter or constant, and adapts beside variables of bonds and time alone: m/2 is in [kg],
- * 40*q whatever a spring gives. Next to a name declared in a unit that is not SI's own ([bar], [mm]) it is an error,
- * because there it would be read as that unit; 0 is the same in all of them.
+ * A bare number is in SI and fits any unit, alone and in sums. In a product it is a pure factor beside a unit that the
+ * text states with a number, parameter or constant, and adapts beside variables of bonds and time alone: m/2 is in
+ * [kg], 40*q is whatever a spring gives. Beside a name declared in a unit that is not coherent with SI ([bar], [mm]) it
+ * is an error, because readers would take it in that unit; 0 is the same in all units.
  */
 #include <math.h>
 #include <string.h>
@@ -45,7 +45,7 @@ unit_said(elab *el, const unit *u)
                                                     : arena_format(el->a, "[%s] (%s)", said, base);
 }
 
-/* As the text says it, if that is known. */
+/* As written in the text, if known. */
 static const char *
 said_of(elab *el, val v)
 {
@@ -58,7 +58,7 @@ in_words(elab *el, val v)
     return unit_is_number(v.unit) ? "a pure number" : arena_format(el->a, "in %s", said_of(el, v));
 }
 
-/* Beside a name in [bar], a bare number is one mistake waiting to be made. */
+/* Beside a name in [bar], a bare number is almost certainly a mistake. */
 static bool
 bare_clash(elab *el, val named, val bare, span bare_at)
 {
@@ -86,7 +86,7 @@ units_help_factor(elab *el, const unit *takes, const unit *is)
                   unit_text(missing));
 }
 
-/* One letter that stands for two things: [C] is a coulomb to SI and a degree to many. */
+/* Explains a letter with two meanings: [C] is a coulomb in SI and a degree to many. */
 static void
 help_letters(elab *el, val v, const unit *wanted)
 {
@@ -147,7 +147,7 @@ units_together(elab *el, const char *verb, val a, span a_at, val b, span b_at)
         r.unit = b.unit;
         r.stated = b.stated;
     } else if (a.fit == FIT_UNIT && b.fit == FIT_UNIT) {
-        r.stated = a.stated && b.stated; /* time - 1 [s] goes on being time */
+        r.stated = a.stated && b.stated; /* time - 1 [s] is still a time */
     }
     r.number = r.fit == FIT_ANY && is_bare_number(a) && is_bare_number(b);
     if (r.number)
@@ -155,7 +155,7 @@ units_together(elab *el, const char *verb, val a, span a_at, val b, span b_at)
     else if (r.fit == FIT_ANY && (a.fit != FIT_ANY   ? a.fit != FIT_ZERO
                                   : b.fit != FIT_ANY ? b.fit != FIT_ZERO
                                                      : a.unit != b.unit))
-        r.unit = NULL; /* 0.05 + 0.01*time: what the one number is decides what the other is */
+        r.unit = NULL; /* 0.05 + 0.01*time: the unit of the one number determines that of the other */
     r.factor = a.factor || b.factor;
     if (!r.shown)
         r.shown = b.shown;
@@ -168,7 +168,7 @@ units_together(elab *el, const char *verb, val a, span a_at, val b, span b_at)
     return r;
 }
 
-/* u: the unit of both together, of which bare numbers have none; NULL where one is not known */
+/* u: the unit of the product without bare numbers; NULL: unknown */
 static val
 unit_product(elab *el, val a, val b, const unit *u)
 {
@@ -205,7 +205,7 @@ units_divide(elab *el, val a, val b)
 {
     const unit *x = own_unit(el, a), *y = own_unit(el, b);
 
-    /* 1/k may be anything by a stiffness */
+    /* 1/k may have any unit beside a stiffness */
     b.stated = b.stated && !is_bare(a);
     return unit_product(el, a, b, x && y ? unit_divide(el->u, x, y) : NULL);
 }

@@ -1,11 +1,11 @@
-/* declare.c - the names of a file and of a model, and what they stand for
+/* declare.c - names of a file and of a model, and what they denote
  *
- * Loops, conditions of statements and components are written out here: each statement is looked at once in every place
+ * Loops, conditional statements and components are expanded here: each statement is processed once for every place
  * where it is made.
  *
  * provides  values with their variables, junctions and elements of the flat model without bonds; the chains of bonds
- *           and what `without` names, to be looked up when all names are there
- * reports   names declared twice, unknown types, shadowing, sizes that are not known or too large, components within
+ *           and the lists of `without`, to be resolved when all names are declared
+ * reports   names declared twice, unknown types, shadowing, sizes that are unknown or too large, components within
  *           themselves
  * time      linear in what is made
  */
@@ -90,7 +90,7 @@ make_entries(elab *el, scope *in, value *v, const char *name, const int32_t *idx
     }
 }
 
-/* `output NAME [unit];` shows a signal or input of that name. */
+/* `output NAME [unit];` makes the signal or input of that name an output. */
 static void
 show_signal(elab *el, const shown_made *x)
 {
@@ -123,7 +123,7 @@ show_signal(elab *el, const shown_made *x)
         value *v = &el->value.at[k];
 
         if (v->in->id != x->in->id || v->stmt->value.name != name)
-            continue; /* made between two items of a loop */
+            continue; /* lies between two items of a loop */
         if (v->kind != AST_SIGNAL && v->kind != AST_INPUT) {
             diag_error(el->s, "value-missing", s->value.name_at,
                        "\"%s\" is %s; an output without a value shows a signal or an input", name,
@@ -259,14 +259,14 @@ declare_module(elab *el, module *m, bool main)
             before = (uint32_t)el->function.n;
             declare_domain(el, d->domain);
             for (size_t j = before; j < el->function.n; j++)
-                el->function.at[j].in = m->scope; /* of its power */
+                el->function.at[j].in = m->scope; /* the function of its power */
             break;
         case AST_DECL_IMPORT: break; /* loaded before */
         }
     }
 }
 
-/* What is imported comes first: sizes of arrays may read its constants. */
+/* Imported files come first: sizes of arrays may read their constants. */
 void
 declare_files(elab *el)
 {

@@ -1,4 +1,4 @@
-/* declare_parts.c - parts of a model: nodes, instances, loops and conditions written out */
+/* declare_parts.c - parts of a model: nodes, instances; expansion of loops and conditions */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static const struct type_row {
               { "MSe", false, 0, EL_SE, true }, { "MSf", false, 0, EL_SF, true }, { "MR", false, 0, EL_R, true },
               { "MC", false, 0, EL_C, true },   { "MI", false, 0, EL_I, true },   { "MTF", false, 0, EL_TF, true },
               { "MGY", false, 0, EL_GY, true } };
-enum { NTYPES = sizeof types / sizeof *types, SHOWN_ARGUMENTS = 10 /* named in a message */ };
+enum { NTYPES = sizeof types / sizeof *types, SHOWN_ARGUMENTS = 10 /* listed in a message */ };
 
 const struct type_row *
 declare_find_type(const char *name)
@@ -66,7 +66,7 @@ unknown_type(elab *el, scope *in, const ast_node *written)
 
 /* ---------------------------------------------------------------- parts */
 
-/* A new scope for what stands in an instance or one round of a loop. */
+/* A new scope for an instance or an iteration of a loop. */
 static scope *
 new_scope(elab *el, scope x)
 {
@@ -109,7 +109,7 @@ declare_read_sizes(elab *el, scope *s, const ast_model *m, const ast_node *made)
     }
 }
 
-/* Components within components: not too deep, and none within itself. */
+/* Checks the nesting of components: limited depth, none within itself. */
 static bool
 may_nest(elab *el, scope *in, const ast_model *m, const ast_node *written)
 {
@@ -143,7 +143,7 @@ may_nest(elab *el, scope *in, const ast_model *m, const ast_node *written)
     return false;
 }
 
-/* Names the parameters and inputs of a model that was given another. */
+/* Lists the parameters and inputs of a model that was given an unknown one. */
 static void
 help_arguments(elab *el, const scope *inside, const char *model)
 {
@@ -173,7 +173,7 @@ is_port(const elab *el, const scope *inside, const char *name)
     return at != NONE && el->family.at[at].n && el->part.at[el->family.at[at].first].port;
 }
 
-/* Is argument k a name that one before it is too? met: those of a long list */
+/* Does argument k repeat a name? met: names so far, for a long list */
 static bool
 given_before(const ast_more *m, int k, map *met)
 {
@@ -191,7 +191,7 @@ given_before(const ast_more *m, int k, map *met)
     return twice;
 }
 
-/* Gives an instance's parameters and inputs their values. */
+/* Assigns the arguments to an instance's parameters and inputs. */
 static void
 give_arguments(elab *el, scope *outer, scope *inside, const ast_model *m, const ast_node *written)
 {
@@ -276,7 +276,7 @@ declare_instance(elab *el, scope *in, uint32_t at, const ast_stmt *s, const ast_
         vec_push(&el->without, ((without_made){ &written->own->more->without[k], inside, in }));
 }
 
-/* What a node's type is, after what cannot be there was said. */
+/* The type of a node, after errors in it were reported. */
 struct kind {
     const struct type_row *type;
     const ast_model *model;
@@ -359,7 +359,7 @@ make_part(elab *el, scope *in, const struct kind *k, const ast_stmt *s, const as
     vec_push(&el->part, p);
 }
 
-/* alone: the node is the whole statement, and brackets outside of a loop say how many of it there are. */
+/* alone: the node is the whole statement, and brackets outside of a loop give the number of copies. */
 static void
 declare_node(elab *el, scope *in, const ast_stmt *s, const ast_node *written, bool alone, bool is_port)
 {
@@ -386,7 +386,7 @@ declare_node(elab *el, scope *in, const ast_stmt *s, const ast_node *written, bo
         }
     }
     if (fine && in->loop && !rank && kind.type && kind.type->junction) {
-        /* one junction for all rounds, which the first declares */
+        /* one junction for all iterations, declared by the first */
         while (in->loop)
             in = in->parent;
         first = own_family(el, in, name->name, true);
@@ -560,7 +560,7 @@ declare_stmt(elab *el, scope *in, const ast_stmt *s)
     }
 }
 
-/* Whether the names of a chain are there already will be asked soon. */
+/* Prefetches the names of a chain, which will be looked up soon. */
 static void
 fetch_declared(const elab *el, const scope *in, const ast_stmt *s)
 {

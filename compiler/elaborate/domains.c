@@ -1,8 +1,8 @@
-/* domains.c - domains: what bonds carry, and what their power is
+/* domains.c - domains of bonds: names and units of effort and flow, and their power
  *
  * `domain heat { effort temperature [K]; flow heat_flow [W]; power = flow; }` names effort and flow and their units.
- * `0:room in heat` says it of the junction, and so of all bonds that junctions join to it. Bonds for which nobody says
- * anything are true bonds: their power is effort times flow, in any unit.
+ * `0:room in heat` declares it for the junction, and so for all bonds connected to it through junctions. Bonds without
+ * a declared domain are true bonds: their power is effort times flow, in any unit.
  *
  * needs     junctions and bonds
  * provides  flat.domain, the domain of every junction; the power of a bond as a template
@@ -15,7 +15,7 @@
 
 /* ---------------------------------------------------------------- declarations */
 
-/* Two files may both declare what heat is, as long as they say the same. */
+/* Two files may both declare the domain heat if the declarations agree. */
 static bool
 same_domain(elab *el, const ast_domain *a, const flat_domain *b, const unit *effort, const unit *flow)
 {
@@ -55,7 +55,7 @@ declare_domain(elab *el, const ast_domain *d)
     vec_push(&el->domain_function, NONE);
     if (!d->power)
         return;
-    /* the power is a function of effort and flow, by either name */
+    /* the power is a function of effort and flow, under either name */
     ast = arena_alloc(el->a, sizeof *ast);
     watt = arena_alloc(el->a, sizeof *watt);
     *watt = (ast_unit){ d->power->at, "W" };
@@ -78,7 +78,7 @@ declare_domain(elab *el, const ast_domain *d)
     f->arg_unit = arena_new_array(el->a, const unit *, f->nargs + 1);
 }
 
-/* The functions of powers, as templates over effort and flow. */
+/* Makes the power functions as templates over effort and flow. */
 void
 make_domain_powers(elab *el)
 {
@@ -114,7 +114,7 @@ make_domain_powers(elab *el)
     }
 }
 
-/* What `in NAME` behind a junction says: 1 + its index, 0 without one or after an error. */
+/* Reads `in NAME` after a junction: 1 + its index, 0 without one or after an error. */
 uint32_t
 read_domain(elab *el, const ast_node *written)
 {
@@ -145,9 +145,9 @@ read_domain(elab *el, const ast_node *written)
     return 0;
 }
 
-/* ---------------------------------------------------------------- spreading through junctions */
+/* ---------------------------------------------------------------- propagation through junctions */
 
-/* Junctions that bonds join carry the same. root[j] is the least junction of j's region. */
+/* Junctions connected by bonds form a region. root[j] is the smallest junction of j's region. */
 uint32_t *
 junction_regions(const flat_model *f)
 {
@@ -175,7 +175,7 @@ spread_domains(elab *el)
     if (!f->domain.n)
         return;
     root = junction_regions(f);
-    says = bg_calloc(f->junction.n, sizeof *says); /* 1 + the junction that said it, by root */
+    says = bg_calloc(f->junction.n, sizeof *says); /* 1 + the junction that declared it, by root */
     for (uint32_t j = 0; j < f->junction.n; j++) {
         const flat_junction *x = &f->junction.at[j], *other;
 

@@ -1,41 +1,41 @@
-/* elab.h - inside elaboration: what its files share
+/* elab.h - declarations shared by the files of elaboration
  *
- * elaborate.c   the order of all of it
+ * elaborate.c   the order of its steps
  * imports.c     the files that a file imports
  * scopes.c      names and their families (arrays); texts for messages
  * known.c       numbers known while the model is built: sizes, loop variables, indexes
- * paths.c       where a path like front.spring[2].q leads
+ * paths.c       resolution of paths like front.spring[2].q
  * declare.c     names of the files and the model, values
- * declare_parts.c parts; loops, conditions and components written out
+ * declare_parts.c parts; expansion of loops, conditions and components
  * without.c     parts taken out
  * structure.c   bonds and ports
- * values.c      values in the order of what they read
- * resolve.c     an expression of the text to a template over variables
- * references.c  what a name in it reads
- * vectors.c     vectors and matrices in it
- * calls.c       functions in it
- * several.c     those of several numbers: sum, min, mod
+ * values.c      values in order of dependency
+ * resolve.c     translation of an expression to a template over variables
+ * references.c  names in expressions
+ * vectors.c     vectors and matrices in expressions
+ * calls.c       functions in expressions
+ * several.c     functions of several numbers: sum, min, mod
  * habits.c      names of other languages, for messages
- * check_units.c whether units in it fit together
- * turning.c     what SI cannot tell apart: Hz and rad/s, temperatures and differences
- * domain.c      what bonds carry, and what their power is
+ * check_units.c units in expressions
+ * turning.c     what SI cannot distinguish: Hz and rad/s, temperatures and differences
+ * domain.c      domains of bonds, and their power
  * quantities.c  efforts and flows by the names of their domain
- * check_bonds.c the units of bonds, from everything that reads them
+ * check_bonds.c units of bonds, from everything that reads them
  * laws.c        laws and initial values
  * fields.c      elements with ports of their own
- * field_laws.c  and their laws
- * reciprocity.c whether a storage field could create energy
+ * field_laws.c  their laws
+ * reciprocity.c can a storage field create energy?
  * table.c       tables from CSV files
  * plane.c       tables over two quantities
  * when.c        events
- * weights.c     operands made weighable
+ * weights.c     operands with weights
  * experiment.c  the experiment's items
- * overrides.c   initial values as statements; what `let` and --set set from outside
+ * overrides.c   initial values as statements; values set by `let` and --set
  *
- * A scope is a text that has names of its own: a file, a model, and each instance of a component within it. The body of
- * a loop is a scope that knows its variable and shares the names of what it stands in. A name stands for a family: one
- * thing, or the items of an array. What is made remembers the scope it was made in, which is also where it comes from:
- * scopes lead outward to the instance or loop that made them.
+ * A scope is a part of the text with names of its own: a file, a model, and each instance of a component in it. The
+ * body of a loop is a scope that has the loop variable and shares all other names with its surroundings. A name denotes
+ * a family: one thing, or the items of an array. Whatever is made remembers its scope, which also tells its origin:
+ * scopes are linked outward to the instance or loop iteration that made them.
  */
 #ifndef BG_ELAB_H
 #define BG_ELAB_H
@@ -44,9 +44,9 @@
 
 /* ---------------------------------------------------------------- units of expressions */
 
-/* What an expression fits. A bare number is SI and fits any unit alone and in sums, and so does what it multiplies as
- * long as that is made of variables of bonds and time (ANY: its base is the unit without the number); beside a unit
- * that is stated it is a pure factor. */
+/* The units that an expression fits. A bare number is in SI and fits any unit, alone and in sums; so does its product
+ * with variables of bonds and time (ANY: `unit` is the unit without the number). Beside a stated unit it is a pure
+ * factor. */
 enum fit { FIT_ZERO, FIT_BARE, FIT_ANY, FIT_UNIT };
 
 /* A vector (rank 1: rows entries) or matrix (rank 2), row by row. */
@@ -56,40 +56,40 @@ typedef struct matrix {
     node *at;
 } matrix;
 
-/* Of a temperature: counted from absolute zero, a difference of two such, or their sum. */
+/* Kind of a temperature: from absolute zero, a difference of two, or the sum of two. */
 enum zero { ZERO_NONE, ZERO_POINT, ZERO_DIFFERENCE, ZERO_SUM };
 
 typedef struct val {
     node n;
-    const matrix *m; /* not one number but these; else NULL */
+    const matrix *m; /* the entries, if it is not a single number; else NULL */
     enum fit fit;
-    const unit
-        *unit;   /* FIT_UNIT: its dimension; FIT_ANY: of what a bare number multiplies, NULL where that is not known */
-    bool stated; /* FIT_UNIT: by a number, parameter or constant that carries one; no pure number */
-    bool factor; /* a bare number was taken for a pure factor */
-    bool number; /* FIT_ANY: it is what a function of pure numbers gives, sin(2*time): alone it fits any unit, as a bare
-                    number does, and beside one that is stated it is a pure factor */
-    const unit
-        *shown; /* the unit a name in it was declared in, if that is not coherent with SI ([bar], [mm]); else NULL */
-    const unit *written; /* the unit of the one name it is, in which it may be shown */
-    const unit *said;    /* the unit as the text has it, of a name or a number; NULL: of none, or of several */
-    uint8_t zero;        /* of a temperature, enum zero */
-    bool condition;      /* true or false rather than a number */
-    bool bad;            /* an error was reported; says nothing further */
+    const unit *unit; /* FIT_UNIT: its dimension; FIT_ANY: that of what a bare number multiplies, NULL if unknown */
+    bool stated;      /* FIT_UNIT: stated by a number, parameter or constant; not dimensionless */
+    bool factor;      /* a bare number was taken as a pure factor */
+    /* FIT_ANY: a function of pure numbers, sin(2*time): like a bare number, it fits any unit alone, and is a pure
+     * factor beside a stated one */
+    bool number;
+    const unit *shown;   /* declared unit of a name in it that is not coherent with SI ([bar], [mm]); else NULL */
+    const unit *written; /* if it is a single name, its unit, for display */
+    const unit *said;    /* the unit of a name or number as written; NULL: there is none, or several */
+    uint8_t zero;        /* for a temperature, enum zero */
+    bool condition;      /* true or false, not a number */
+    bool bad;            /* an error was reported; causes no further messages */
 } val;
 
-/* ---------------------------------------------------------------- scopes and what is declared */
+/* ---------------------------------------------------------------- scopes and declarations */
 
 enum {
-    MOST_MADE = 8000000, /* junctions, elements, bonds, instances, entries of values and rounds of loops in one model: a
-                            million elements with all that belongs to them */
-    MOST_INDEX = 5000000,    /* of an array's item; rounds of one loop */
-    MOST_ENTRIES = 1000000,  /* of a vector or matrix */
-    MOST_WRITTEN = 20000000, /* entries that expressions of vectors are written out to, whole model */
-    DEEPEST_COMPONENTS = 30  /* components within components */
+    /* limit for junctions, elements, bonds, instances, entries of values and loop iterations together: a million
+     * elements with their surroundings */
+    MOST_MADE = 8000000,
+    MOST_INDEX = 5000000,    /* for an array index; iterations of one loop */
+    MOST_ENTRIES = 1000000,  /* for a vector or matrix */
+    MOST_WRITTEN = 20000000, /* for written-out entries of vector expressions, whole model */
+    DEEPEST_COMPONENTS = 30  /* nesting of components */
 };
 
-/* A number known while the model is built, by name. Of a loop's variable each round has its own value. */
+/* A number known while the model is built. A loop variable has another value in each iteration. */
 typedef struct known_value {
     const char *name;
     span at;
@@ -97,18 +97,18 @@ typedef struct known_value {
 } known_value;
 
 typedef struct scope {
-    struct scope *parent;   /* where values are looked for next */
+    struct scope *parent;   /* scope in which values are searched next */
     const ast_model *model; /* NULL: a file */
-    const char *prefix;     /* of the full names in it: "front." */
-    known_value *known;     /* sizes of the model, or the variable of the loop */
-    struct scope *outer;    /* an instance's: the one it was made in */
-    uint32_t id;            /* of its names; the body of a loop has that of what it stands in */
+    const char *prefix;     /* prefix of full names in it: "front." */
+    known_value *known;     /* sizes of the model, or the loop variable */
+    struct scope *outer;    /* for an instance: the scope in which it was made */
+    uint32_t id;            /* of its names; the body of a loop has that of its surroundings */
     uint32_t module;        /* the file it is in */
     uint32_t nknown;
-    int32_t round;            /* of a loop: the value of its variable */
-    uint32_t instance;        /* part of the instance; NONE */
-    uint32_t nports, port[2]; /* ports declared, and the first two of them */
-    uint32_t origin;          /* flat.origin of the instance or round; NONE: the model itself */
+    int32_t round;            /* of a loop: value of its variable */
+    uint32_t instance;        /* the instance's part; NONE */
+    uint32_t nports, port[2]; /* number of declared ports, and the first two */
+    uint32_t origin;          /* flat.origin of the instance or iteration; NONE: the model itself */
     uint8_t depth;            /* components around */
     bool loop;
 } scope;
@@ -120,20 +120,20 @@ typedef struct module {
     map functions, models; /* name -> index; models into file->decl */
     VEC(uint32_t) import;
     uint32_t from;
-    span import_at; /* what imported it first */
+    span import_at; /* the place of the first import */
 } module;
 
-/* What a name stands for: one thing (rank 0), an array made at once (block: consecutive), or items made one by one. */
+/* What a name denotes: one thing (rank 0), an array made at once (block: consecutive), or items made one by one. */
 typedef struct family {
     const char *name;
     uint32_t scope; /* id */
-    uint32_t first; /* value or part; of an array the first made */
+    uint32_t first; /* value or part; for an array the first one made */
     uint32_t n;     /* items */
-    uint32_t array; /* in elab.array; of one thing the first of these, which is empty */
+    uint32_t array; /* in elab.array; for a single thing the first entry, which is empty */
     uint8_t rank;
     bool is_part, block;
 } family;
-/* The indexes of an array. Items made one by one: index run_from + k is first + k*run_by for k < run, as loops make
+/* The indexes of an array. For items made one by one, index run_from + k is first + k*run_by for k < run, as loops make
  * them; others are in elab.items. */
 typedef struct family_array {
     int32_t low[2], high[2];
@@ -144,22 +144,22 @@ typedef struct family_array {
 
 enum mark { MARK_NEW, MARK_OPEN, MARK_DONE };
 
-/* A declared value. An array of a stated size is one value with a variable for each entry. */
+/* A declared value. An array of stated size is one value with a variable for each entry. */
 typedef struct value {
     enum ast_value_kind kind;
     const char *name; /* full */
     span at;
     scope *in;
     const ast_stmt *stmt;
-    const ast_expr *expr; /* its own, or what replaced it */
-    scope *expr_in;       /* where that is read */
-    bool let;             /* expr is the experiment's */
-    bool given;           /* expr is the instance's */
-    bool gone;            /* its component was taken out */
-    bool clash;           /* what it is given does not fit its unit, which was said */
-    bool unread;          /* nothing is known of its unit, since what says it was refused: what reads it says no more */
-    const ast_stmt *shown; /* output NAME [unit]; that makes it one, or NULL */
-    bool entries_set;      /* some entries are set by themselves: entry_key */
+    const ast_expr *expr;  /* its definition, or the one that replaced it */
+    scope *expr_in;        /* scope in which that is read */
+    bool let;              /* expr comes from the experiment */
+    bool given;            /* expr comes from the instance */
+    bool gone;             /* its component was taken out */
+    bool clash;            /* its definition does not fit its unit, as reported */
+    bool unread;           /* its unit is unknown after an error; expressions that read it report nothing */
+    const ast_stmt *shown; /* the statement output NAME [unit] that makes it an output, or NULL */
+    bool entries_set;      /* some entries are set separately: entry_key */
     bool set;
     double set_value;     /* from outside, SI */
     const unit *declared; /* as written; NULL: none */
@@ -177,25 +177,25 @@ typedef struct user_function {
     const unit **arg_unit; /* as written, NULL: any */
     const unit *result;
     size_t size; /* operations */
-    node root;   /* over arguments 0 .. nargs-1, then captured ones */
+    node root;   /* over arguments 0 .. nargs-1, then captured variables */
     VEC(var_id) captured;
     VEC(uint32_t) callee;
     val fits;
     enum mark mark;
-    bool bad; /* an error was reported; calls say nothing further */
+    bool bad; /* an error was reported; calls report nothing further */
 } user_function;
 
 enum part_kind { PART_JUNCTION, PART_ELEMENT, PART_BOND, PART_INSTANCE };
 
-/* Large models have millions of parts: what few have stands elsewhere. */
+/* Large models have millions of parts, so rare properties are stored elsewhere. */
 typedef struct part {
     const char *name; /* full: "front.spring[2]" */
-    scope *in;        /* where it was declared */
+    scope *in;        /* scope of its declaration */
     const ast_stmt *stmt;
     const ast_node *node; /* NULL: a bond */
     union {
-        scope *inside;    /* instances: their own */
-        uint32_t link[2]; /* others: the first two bonds */
+        scope *inside;    /* for instances: their own */
+        uint32_t link[2]; /* for others: the first two bonds */
     };
     uint32_t index;  /* of the flat junction or element, or of the link; NONE: none was made */
     uint32_t nlinks; /* not of instances */
@@ -205,68 +205,69 @@ typedef struct part {
     unsigned junction : 1; /* type of a junction */
     bool modulated : 1;
     bool field : 1;   /* an element with ports of its own */
-    bool port : 1;    /* a junction that bonds from outside may join */
+    bool port : 1;    /* a junction that outside bonds may connect to */
     bool keep : 1;    /* the experiment's */
     bool thinned : 1; /* lost a bond to something taken out */
     bool gone : 1;    /* taken out */
-    bool rests : 1;   /* of an element, its e or f was taken out: it is a source of zero */
+    bool rests : 1;   /* for an element: its e or f was taken out, it is a source of zero */
 } part;
 static inline scope *
 part_inside(const part *p)
 {
     return p->kind == PART_INSTANCE ? p->inside : NULL;
 }
-/* Where it is declared: TYPE:name, or the name of a bond. */
+/* The place of its declaration: TYPE:name, or the name of a bond. */
 static inline span
 part_at(const part *p)
 {
     return p->node ? span_join(ast_type_at(p->node), ast_node_ref_at(p->node)) : p->stmt->chain.bond->name_at;
 }
 
-/* A chain as written, in one place where it is made. */
+/* A chain as written, with the scope in which it is made. */
 typedef struct chain_made {
     const ast_stmt *stmt;
     scope *in;
     uint32_t bond;
-} chain_made; /* bond: part of its name, or NONE */
+} chain_made; /* bond: the part for its name, or NONE */
 
-/* `without` as written, in one place. */
+/* `without` as written, with its scope. */
 typedef struct without_made {
     const ast_ref *ref;
     scope *in;
     scope *at;
-} without_made; /* in: names; at: indexes */
+} without_made; /* in: for names; at: for indexes */
 
-/* One bond as written. After bonds are made it knows what carries its power. */
+/* A bond as written. After bonds are made it has the flat bond or port that carries its power. */
 typedef struct link {
     uint32_t from, to; /* parts; NONE after an error */
     uint32_t junction_from, junction_to;
     var_id e, f;
-    span at;       /* the arrow */
-    uint32_t said; /* its name and the ports it names: in elab.said; the first of them is of bonds that say neither */
-    bool gone;     /* an end was taken out */
+    span at; /* the arrow */
+    /* its name and the ports it names: index in elab.said, whose first entry is for bonds with neither */
+    uint32_t said;
+    bool gone; /* an end was taken out */
 } link;
 typedef struct link_said {
     const char *name;
-    scope *in;                           /* where the indexes of ports are read */
-    const ast_part *from_name, *to_name; /* the port of a field, as written; NULL: none is */
-    uint32_t from_port, to_port;         /* of a field: number in field_port; else NONE */
+    scope *in;                           /* scope in which indexes of ports are read */
+    const ast_part *from_name, *to_name; /* the port of a field, as written; NULL: none */
+    uint32_t from_port, to_port;         /* for a field: index in field_port; else NONE */
 } link_said;
 
-/* A port of a field, and all of them of one element: field_port[first .. first+n). */
+/* A port of a field; those of one element are field_port[first .. first+n). */
 typedef struct field_port {
     const char *name, *full; /* "gap", "plate.gap" */
-    bool out;                /* right of the arrow: power goes out */
+    bool out;                /* right of the arrow: power leaves */
     bool momentum;           /* of C and I: stores a p */
-    uint32_t count, number;  /* of an array of ports (0: one port), and which of them, from 1 */
+    uint32_t count, number;  /* for an array of ports (0: a single port), and the number in it, from 1 */
     span at;
-    uint32_t link, port; /* its bond; in the flat model (NONE: made of pairs). NONE: none */
+    uint32_t link, port; /* its bond; its port in the flat model (NONE: made of pairs). NONE: none */
     var_id e, f, stored;
 } field_port;
 typedef struct field_pair {
     uint32_t in, out;
 } field_pair; /* of a transformer field */
-/* broken: a port of it was refused, which was said; nothing further is made or said of the field */
+/* broken: one of its ports was refused, as reported; nothing further is made or reported */
 typedef struct field {
     uint32_t element, first, n, pair0, npairs;
     bool made, by_energy, broken;
@@ -284,14 +285,14 @@ typedef struct initial_override { /* let spring.q(0) = ..., let x(0) = ..., and 
 
 struct remembered {
     var_id of, memory;
-}; /* a variable, and the state that keeps what it was at the last sample */
-/* `output NAME [unit];` as written, in one place where it is made. */
+}; /* a variable, and the state that holds its value at the last sample */
+/* `output NAME [unit];` as written, with its scope. */
 typedef struct shown_made {
     const ast_stmt *stmt;
     scope *in;
 } shown_made;
 
-/* An effort or flow read by a name of its domain: what is checked once units are known. */
+/* An effort or flow read under a name of its domain, to be checked once units are known. */
 typedef struct named_quantity {
     uint32_t junction;
     bool effort;
@@ -304,7 +305,7 @@ typedef struct pending_when {
     const ast_stmt *stmt;
 } pending_when;
 
-/* `spring.q(0) = ...;` as written, in one place where it is made. */
+/* `spring.q(0) = ...;` as written, with its scope. */
 typedef struct initial_made {
     const ast_stmt *stmt;
     scope *in;
@@ -316,22 +317,23 @@ typedef struct elab {
     sources *s;
     names *names;
     arena *a;
-    arena *own; /* of what goes with the elaboration: scopes */
+    arena *own; /* freed with the elaboration: scopes */
     unit_system *u;
     pool *pool;
     const ast_file *file;
     const elaborate_options *opt;
     flat_model *f;
-    const ast_experiment *experiment, *gives_sizes; /* NULL: none; the same but where the options say bare */
-    const ast_expr **formula;                       /* of opt->set, once read */
+    const ast_experiment *experiment, *gives_sizes; /* NULL: none; both are equal unless the options say bare */
+    const ast_expr **formula;                       /* of opt->set, once parsed */
     size_t errors_before;
-    strbuf name_room;      /* where full names are put together */
-    uint32_t *last_family; /* [LAST_FAMILIES] found, by hash: the rounds of a loop ask for the same ones */
+    strbuf name_room; /* buffer for full names */
+    /* [LAST_FAMILIES] recent results, by hash: the iterations of a loop look up the same names */
+    uint32_t *last_family;
 
     scope *file_scope, *model_scope;
     uint32_t nscopes;
     VEC(module) module; /* the file first */
-    bool index_lent;    /* its models and the experiments are opt->index's */
+    bool index_lent;    /* its models and experiments belong to opt->index */
     VEC(value) value;
     VEC(part) part;
     VEC(family) family;
@@ -349,16 +351,16 @@ typedef struct elab {
     VEC(uint32_t) element_part; /* by flat element */
     uint64_t made;              /* counted against MOST_MADE */
     bool made_too_much;         /* said so */
-    uint64_t written;           /* entries of vectors, counted against MOST_WRITTEN */
+    uint64_t written;           /* vector entries, counted against MOST_WRITTEN */
     bool written_too_much;
     VEC(link) link;
     VEC(link_said) said;
     VEC(span) taken; /* what took parts out */
-    map taken_by;    /* part_key, rest_key -> what took the part out, its e or f */
+    map taken_by;    /* part_key, rest_key -> what took out the part, its e or its f */
     VEC(user_function) function;
     VEC(initial_override) override;
     index_set families; /* by scope, name, value or part */
-    map items;          /* (family, indexes) -> item; but for runs */
+    map items;          /* (family, indexes) -> item, except for runs */
     map experiments;    /* name -> index into file->decl */
     map numbers;        /* known number -> its variable */
     VEC(field) field;
@@ -367,33 +369,33 @@ typedef struct elab {
     map field_of, field_ports; /* element -> field; (field, name) -> field_port */
     VEC(named_quantity) named_quantity;
     VEC(pending_when) when;            /* made when all that they read exists */
-    VEC(struct remembered) remembered; /* by previous(), in the `every` being made */
+    VEC(struct remembered) remembered; /* for previous(), in the current `every` */
     map domains;                       /* name -> index in flat.domain */
-    VEC(uint32_t) domain_function;     /* of the power of each, NONE: effort times flow */
-    index_set literals;                /* variables of numbers of the text, by their place */
+    VEC(uint32_t) domain_function;     /* for the power of each; NONE: effort times flow */
+    index_set literals;                /* variables for numbers of the text, by place */
     map rates;                         /* variable -> its VAR_RATE */
-    map hidden_rates;                  /* hash of an inst -> the hidden signal that der() made of it */
+    map hidden_rates;                  /* hash of an inst -> the hidden signal that der() made for it */
     map override_of;                   /* part_key, value_key, entry_key -> override */
     map shadow_said;
-    map unset_said;              /* hash of an instance as written and an input of it */
-    map refused;                 /* (scope, name) of what could not be declared, so that its uses say nothing further */
-    bool domains_wrong;          /* units of bonds would say it again */
-    bool incomplete;             /* a construct was refused that may declare any name, or say what bonds carry */
-    struct csv_store *csv_store; /* table.c */
-    map planes;                  /* plane.c */
-    uint64_t inlined;            /* operations copied from functions so far, weighted */
-    bool inlined_too_much;       /* said so */
-    int depth;                   /* of expressions being resolved */
-    map weights;                 /* place of an operand to be weighed -> flat.weight */
-    uint32_t law_of;             /* element whose law is being made, or NONE */
+    map unset_said;                /* hash of an instance as written and one of its inputs */
+    map refused;                   /* (scope, name) of refused declarations, whose uses report nothing */
+    bool domains_wrong;            /* checking the units of bonds would repeat the message */
+    bool incomplete;               /* a refused construct may declare any name, or a domain */
+    struct csv_store *csv_store;   /* table.c */
+    map planes;                    /* plane.c */
+    uint64_t inlined;              /* weighted number of operations copied from functions so far */
+    bool inlined_too_much;         /* said so */
+    int depth;                     /* nesting of expressions being resolved */
+    map weights;                   /* place of an operand with a weight -> flat.weight */
+    uint32_t law_of;               /* element whose law is being made, or NONE */
     VEC(const scope *) weighed_in; /* parallel to flat.weighed */
 
-    /* names that mean something by themselves */
+    /* reserved names */
     const char *n_e, *n_f, *n_q, *n_p, *n_in, *n_out, *n_power, *n_time, *n_pi, *n_der, *n_integral, *n_table;
     const unit *second, *watt, *kelvin, *one;
 } elab;
 
-/* For what could not be declared. */
+/* For refused declarations. */
 static inline uint64_t
 scope_key(const scope *s, const char *name)
 {
@@ -426,7 +428,7 @@ entry_key(uint32_t i, uint32_t entry)
     return UINT64_C(3) << 60 | (uint64_t)i << 28 | entry;
 }
 
-/* What took a part out (gone), or its e or f (rests). */
+/* The place that took a part out (gone), or its e or f (rests). */
 static inline span
 part_gone_at(const elab *el, const part *p)
 {
@@ -439,56 +441,56 @@ part_rests_at(const elab *el, const part *p)
 }
 
 /* ---- families (scopes.c) ---- */
-/* Of a value: here or further out, and in what the file imports; of a part: here. NONE */
+/* For a value: here or further out, and in imported files; for a part: only here. NONE */
 uint32_t find_family(const elab *el, const scope *in, const char *name, bool part);
 static inline const family_array *
 array_of(const elab *el, const family *f)
 {
     return &el->array.at[f->array];
 }
-/* Where its first item is declared. */
+/* The declaration of its first item. */
 static inline span
 family_at(const elab *el, const family *f)
 {
     return f->rank ? array_of(el, f)->at : f->is_part ? part_at(&el->part.at[f->first]) : el->value.at[f->first].at;
 }
-/* As above, in one scope. */
+/* The same in one scope. */
 uint32_t own_family(const elab *el, const scope *in, const char *name, bool part);
-/* A part will be looked for soon. A large model's names are met in any order, so that finding one waits for memory
- * three times: what a step reads is fetched while others are looked for, and the next step begins where it ended. */
+/* Prefetches a part that will be looked up soon. Names of a large model come in any order, so that a look-up has three
+ * cache misses: the data of each step are fetched while others are looked up, and the next step continues there. */
 enum fetch { FETCH_PLACE, FETCH_FAMILY, FETCH_PART, FETCHES };
 void fetch_part(const elab *el, const scope *in, const char *name, enum fetch step);
 /* The value or part with these indexes, or NONE. *entry: within a value that is an array. */
 uint32_t family_item(const elab *el, const family *f, const int32_t *at, uint32_t *entry);
-/* Enters item `index` (a value or part) under its name. The indexes are those of the item, or (block) the sizes from 1.
- * False: said. */
+/* Enters item `index` (a value or part) under its name. The indexes are those of the item, or (block) the sizes, from
+ * 1. False: an error was reported. */
 bool enter_name(elab *el, const scope *in, bool part, const char *name, span at, uint8_t rank, const int32_t *idx,
                 bool block, uint32_t index);
 uint32_t find_value(const elab *el, const scope *in, const char *name); /* the first of the family, or NONE */
 uint32_t find_part(const elab *el, const scope *in, const char *name);
 /* "name", "name[3]", "name[1,2]" behind the scope's prefix; interned */
 const char *full_name(elab *el, const scope *in, const char *name, uint8_t rank, const int32_t *idx);
-/* The same of a part: of its own where the options say that nobody looks for it. */
+/* The same for a part: uninterned if the options say that nobody looks it up. */
 const char *part_name(elab *el, const scope *in, const char *name, uint8_t rank, const int32_t *idx);
-/* Two imports of the scope's file have the name: said at `at`. */
+/* Two imports of the scope's file have the name: reported at `at`. */
 bool import_clash(elab *el, const scope *in, const char *name, span at);
 scope *element_scope(const elab *el, uint32_t element);
-/* Counts what is about to be made; false when that is too much, which is said once. */
+/* Counts parts about to be made; false beyond the limit, reported once. */
 bool may_make_more(elab *el, uint64_t n, span at);
 
-/* ---- imports (imports.c): loads what is imported, declares nothing ---- */
+/* ---- imports (imports.c): loads imported files, declares nothing ---- */
 void load_imports(elab *el);
 uint32_t find_function(const elab *el, const scope *in, const char *name);
 const ast_model *find_model(const elab *el, const scope *in, const char *name, uint32_t *from);
 bool import_ambiguous(elab *el, const scope *in, const char *name, bool is_model, span where); /* said */
 
 /* ---- numbers known while the model is built (known.c) ---- */
-/* A size or loop variable; false where there is none of that name. found may be NULL. */
+/* A size or loop variable; false: there is none of that name. found may be NULL. */
 bool find_known(const scope *in, const char *name, known_value *found);
-/* quiet: nothing is said. *sized (may be NULL): whether a size or loop variable was read. */
+/* quiet: reports nothing. *sized (may be NULL): was a size or loop variable read? */
 bool known_number(elab *el, scope *in, const ast_expr *e, const char *what, bool quiet, double *x, bool *sized);
 bool known_integer(elab *el, scope *in, const ast_expr *e, const char *what, int64_t *x);
-/* An index or a size: within what an array can have. */
+/* An index or size within the allowed range. */
 bool known_index(elab *el, scope *in, const ast_expr *e, const char *what, int32_t *x);
 
 /* ---- paths (paths.c) ---- */
@@ -497,47 +499,47 @@ typedef struct path_end {
     enum place_kind kind;
     uint32_t family;
     int32_t low[2], high[2]; /* of the items; rank 0: none */
-    bool one;                /* a single item rather than an array */
-    int used;                /* names of the path that led here; the rest is asked of what is here */
+    bool one;                /* a single item, not an array */
+    int used;                /* number of names of the path used; the rest is applied to the result */
 } path_end;
-/* Follows a path through instances. in: where its first name is looked for, at: where its indexes are read. value: a
- * name that is the last one may be a value. how: quiet, nothing is said; gone, also into an instance that was taken
- * out. PLACE_NONE when it leads nowhere. */
+/* Follows a path through instances. in: scope for its first name, at: scope for its indexes. value: the last name may
+ * be a value. how: quiet, reports nothing; gone, also enters instances that were taken out. PLACE_NONE: it leads
+ * nowhere. */
 enum { FOLLOW_QUIET = 1, FOLLOW_GONE = 2 };
 path_end follow(elab *el, const scope *in, scope *at, const ast_ref *r, bool value, unsigned how);
-/* As follow, through arrays and ranges of components on the way: calls see for each place it leads to, in order; false
- * from see stops. What leads nowhere is said once and stops, too. Returns whether all was seen. */
+/* Like follow, through arrays and ranges of components: calls `see` for each result, in order, until `see` returns
+ * false. A path that leads nowhere is reported once and ends the calls. Returns whether all were visited. */
 bool each_place(elab *el, const scope *in, scope *at, const ast_ref *r, bool as_value,
                 bool (*see)(void *ctx, const path_end *p), void *ctx);
-/* Calls see for each item of a place that exists, in order; false from see stops. A hole in an array is said (at)
+/* Calls `see` for each existing item of a place, in order, until it returns false. A gap in an array is reported (at)
  * unless quiet. */
 bool each_item(elab *el, const path_end *p, span at, bool quiet, bool (*see)(void *ctx, uint32_t index, uint32_t entry),
                void *ctx);
 /* The only item: a part or value, or NONE after an error. */
 uint32_t single_item(elab *el, const path_end *p, span at, uint32_t *entry);
-/* r with the index of its last name, a quantity, moved to the part before it. False: said. */
+/* r with the index of its last name, a quantity, moved to the part before it. False: an error was reported. */
 bool index_of_quantity(elab *el, const ast_ref *r, ast_ref *moved);
-/* A name that stands for one number and has an index: said. True if it has none. */
+/* Reports an index on a name that stands for one number. True: it has none. */
 bool takes_no_index(elab *el, const ast_part *p, const char *what);
 ast_ref text_ref(elab *el, const char *text, size_t n, bool *fine); /* of --set */
 
 /* ---- parts taken out (without.c) ---- */
-void add_taken(elab *el, scope *in);             /* what the options take out, as if `without` named it */
+void add_taken(elab *el, scope *in);             /* what the options take out, as by `without` */
 void take_out_parts(elab *el);                   /* what `without` names */
 bool scope_gone(const elab *el, const scope *s); /* its component was taken out */
-void clean_up(elab *el);                         /* after links: what dangles now */
+void clean_up(elab *el);                         /* call after links: removes what dangles */
 
-/* The value, part or other name nearest to a wrong one, or NULL; not looked for any more once errors are many. */
+/* The value, part or other name most similar to a wrong one, or NULL; not searched after many errors. */
 const char *nearest_value(const elab *el, const scope *in, const char *wrong);
 const char *nearest_part(const elab *el, const scope *in, const char *wrong);
-/* A sentence that lists a few of the names that there are; NULL where there are none or many. */
+/* A sentence that lists the existing names; NULL: there are none, or too many. */
 const char *parts_listed(const elab *el, const scope *in);
 const char *values_listed(const elab *el, const scope *in);
-/* A file that a text names, as seen from the folder of the text; and where it lies, links followed. NULL: *why, which
- * is NULL where it was said (outside of what may be read). */
+/* The path of a file named in a text, relative to that text's folder, with links followed. NULL: *why, which is NULL if
+ * an error was reported (outside the allowed folders). */
 const char *path_beside(elab *el, uint32_t file, const char *name);
 const char *find_named(elab *el, span at, const char *name, const char *path, const char **why);
-/* Whether a name is unknown only because its declaration was refused: said already. */
+/* Is a name unknown only because its declaration was refused, as reported? */
 bool refused_before(const elab *el, const scope *in, const char *name);
 bool errors_are_many(const elab *el);
 /* The text of a span on one line, shortened; in the arena. */
@@ -548,76 +550,77 @@ const unit *read_unit(elab *el, const ast_unit *text); /* NULL after an error or
 void said_twice(elab *el, span at, const char *name, span before);
 inst set_inst(elab *el, double x); /* a constant */
 
-/* ---------------------------------------------------------------- the stages of elaborate.c */
+/* ---------------------------------------------------------------- steps of elaborate.c */
 
 void declare_files(elab *el);
 void declare_model(elab *el, scope *in, const ast_model *m);
-void show_signals(elab *el); /* what `output NAME;` names */
+void show_signals(elab *el); /* the signals of `output NAME;` */
 void make_structure(elab *el);
-void make_values(elab *el, bool early); /* those fixed before the run, or all that are left */
+void make_values(elab *el, bool early); /* those fixed before the run, or all others */
 void make_law(elab *el, scope *in, uint32_t element);
 void make_initial(elab *el, scope *in, uint32_t part_index);
-void override_integrals(elab *el); /* let x(0) of signals */
+void override_integrals(elab *el); /* let x(0) for signals */
 void check_junction(elab *el, const flat_junction *j);
-/* A value fixed before the run. who: for messages; want: the unit of what it is given to, or NULL. *out stays as it is
- * after an error. */
+/* A value fixed before the run. who: for messages; want: the required unit, or NULL. *out is unchanged after an
+ * error. */
 val initial_value(elab *el, scope *in, const ast_expr *e, const char *who, const unit *want, inst *out);
 
-bool offset_in_tolerance(elab *el, const ast_expr *e); /* said: a tolerance is a difference */
+bool offset_in_tolerance(elab *el, const ast_expr *e); /* reports that a tolerance is a difference */
 void make_expect(elab *el, const ast_exp_item *item);  /* expect.c */
 
 /* ---------------------------------------------------------------- fields (fields.c, field_laws.c, reciprocity.c) */
 
-void declare_field(elab *el, uint32_t element, const ast_node *written); /* if the block has ports */
+void declare_field(elab *el, uint32_t element, const ast_node *written); /* only if the block has ports */
 const field *field_of(const elab *el, uint32_t element);                 /* NULL: it is none */
 bool is_field(const elab *el, uint32_t element);
-bool field_broken(const elab *el, uint32_t element); /* a port of it was refused: said already */
+bool field_broken(const elab *el, uint32_t element); /* one of its ports was refused, as reported */
 uint32_t find_field_port(const elab *el, uint32_t element, const char *name); /* the first of an array; NONE */
-/* The port that a name with its index means; NONE after an error, which was said. */
+/* The port that a name with its index denotes; NONE after an error, which was reported. */
 uint32_t single_field_port(elab *el, scope *in, uint32_t element, const ast_part *p);
 const char *field_ports_text(elab *el, uint32_t element); /* "gap and charge" */
 const char *field_port_first(const elab *el, uint32_t element);
 void join_field_port(elab *el, uint32_t p, uint32_t link, bool ends);
-void make_field(elab *el, uint32_t element); /* ports; after bonds have their junctions */
+void make_field(elab *el, uint32_t element); /* makes its ports, after bonds have their junctions */
 void make_field_laws(elab *el, scope *in, uint32_t element);
-bool field_initial_quantity(const elab *el, uint32_t p, enum quantity q); /* may it be stated of this port? */
+bool field_initial_quantity(const elab *el, uint32_t p, enum quantity q); /* may it be stated for this port? */
 void override_fields(elab *el);                                           /* let plate.gap.q(0) (laws.c) */
-void check_fields(elab *el);                                              /* reciprocity; after all values */
+/* reciprocity; call after all values are made */
+void check_fields(elab *el);
 struct builder;
-val read_own_port(struct builder *b, const ast_ref *r); /* NODE_NONE in n: no port of the own element */
+val read_own_port(struct builder *b, const ast_ref *r); /* NODE_NONE in n: not a port of the element itself */
 val read_field(struct builder *b, const ast_ref *r, int first,
-               uint32_t element); /* part[first] names the port, or is power */
+               uint32_t element); /* part[first] names the port, or is `power` */
 
 /* ---------------------------------------------------------------- expressions (resolve.c, references.c, calls.c) */
 
 enum reads {
     READ_CONSTANTS,
     READ_PARAMETERS, /* parameters and constants */
-    READ_TIME,       /* these and time */
+    READ_TIME,       /* parameters, constants and time */
     READ_ALL
 };
 
-enum { FEW_SLOTS = 8 }; /* of an expression: looked through one by one, and kept without memory of their own */
+enum { FEW_SLOTS = 8 }; /* so few slots of an expression are searched linearly, without allocated memory */
 
-/* One expression being made: its slots are distinct variables, in order of first mention. Not to be copied once it has
- * slots. */
+/* An expression under construction: its slots are distinct variables, in the order of first use. Must not be copied
+ * once it has slots. */
 typedef struct builder {
     elab *el;
     scope *in;
     enum reads reads;
-    const char *who; /* "parameter \"k\"": for messages */
-    bool any_unit;   /* it is only compared with zero: alternatives need not have one unit */
-    bool only_looks; /* what it reads need not stay for it */
-    uint32_t every;  /* number of the `every` whose value it is, or NONE */
-    bool structure;  /* literals are constants of the template, not data */
-    bool units;      /* but those with units in formulas, which are checked and written out by their parts */
-    uint32_t own;    /* element whose e f q p are plain names, or NONE */
-    const ast_function *function; /* arguments are the first slots */
+    const char *who;              /* "parameter \"k\"": for messages */
+    bool any_unit;                /* only compared with zero: branches need not have the same unit */
+    bool only_looks;              /* what it reads need not be kept for it */
+    uint32_t every;               /* number of the `every` to which the value belongs, or NONE */
+    bool structure;               /* literals become constants of the template, not data */
+    bool units;                   /* except those with units in formulas, which are checked and written out in parts */
+    uint32_t own;                 /* element whose e f q p are plain names, or NONE */
+    const ast_function *function; /* the first slots are its arguments */
     const map *formal;            /* their names -> slot */
     const val *formal_fits;
     VEC(var_id) slot; /* in `few` as long as they fit */
     var_id few[FEW_SLOTS];
-    map slot_of; /* used above a few slots */
+    map slot_of; /* used beyond a few slots */
     map calls;   /* hash of (function, arguments) -> call_memo index */
     VEC(struct call_memo {
         uint32_t function;
@@ -629,26 +632,25 @@ typedef struct builder {
 
 builder builder_new(elab *el, scope *in, enum reads reads, const char *who);
 void builder_free(builder *b);
-/* The expression as a template over b's slots. whole: it is given to something as it stands, so that degC has its
- * offset. */
+/* The expression as a template over b's slots. whole: it is used as it stands, so that degC has its offset. */
 val resolve(builder *b, const ast_expr *e, bool whole);
-/* What an operator of the text becomes, its operands turned round (`a > b` is `b < a`) or not; what is done to them:
- * "added". */
+/* The operation for an operator of the text; *turned: with exchanged operands (`a > b` is `b < a`); *verb: what it does
+ * to them, "added". */
 enum ex_op tree_operation(enum ast_binary op);
 bool tree_turned(enum ast_binary op);
 const char *tree_verb(enum ast_binary op);
 val read_ref(builder *b, const ast_ref *r);
-val read_variable(builder *b, var_id v);         /* in its unit, where that is known */
+val read_variable(builder *b, var_id v);         /* in its unit, if known */
 val read_two_port(builder *b, const ast_ref *r); /* in.f of its block; NODE_NONE in n: none of its own (laws.c) */
 val resolve_call(builder *b, const ast_expr *e);
 node builder_slot(builder *b, var_id v);
-inst builder_inst(builder *b, node root);  /* slots that do not occur are left out */
+inst builder_inst(builder *b, node root);  /* unused slots are left out */
 inst builder_entry(builder *b, node root); /* the same for one of many entries of a vector */
-/* A number of the text that stands alone: data of its own. */
+/* A single number in the text becomes data. */
 val resolve_law(builder *b, const ast_expr *e);
 /* Makes each function's template, callees first; reports recursion. */
 void make_functions(elab *el);
-/* `integral(...)` as a whole value: the rate and initial value of `into`. */
+/* `integral(...)` as a whole value: sets the rate and initial value of `into`. */
 bool is_integral(const elab *el, const ast_expr *e);
 val make_integral(builder *b, const ast_expr *e, var_id into);
 bool only_parameters(const flat_model *f, const var_id *slot, size_t n);
@@ -661,7 +663,7 @@ val call_several(builder *b, const ast_expr *e);
 
 /* ---------------------------------------------------------------- habits of other languages (habits.c) */
 
-/* What says the same here as a function, value or type of that name; NULL. */
+/* The equivalent in this language of a function, value or type of that name; NULL. */
 const char *habit_function(const char *name);
 const char *habit_value(const char *name);
 const char *habit_part(const char *name);
@@ -672,46 +674,46 @@ const char *habit_solver(const char *name);
 
 /* ---------------------------------------------------------------- vectors and matrices (vectors.c) */
 
-/* A matrix of the text, or of entries read (arena). */
+/* A matrix in the text, or of values read from a file (arena). */
 val make_matrix(builder *b, const ast_expr *e);
 val matrix_of(elab *el, uint8_t rank, uint32_t rows, uint32_t cols, const node *at);
-/* a op b where one of them is no number. */
+/* a op b where one of them is a vector or matrix. */
 val combine_matrices(builder *b, const ast_expr *e, val x, val y);
 val negate_matrix(elab *el, val v);
-/* Counts entries about to be written out; false when they are too many in all, which is said once. */
+/* Counts entries about to be written out; false beyond the limit, reported once. */
 bool may_write_out(elab *el, uint64_t n, span at);
 const char *size_words(elab *el, const val *v); /* "a vector of 3", "a matrix of 2 by 3" */
 
 /* ---------------------------------------------------------------- units (check_units.c) */
 
 val val_bad(elab *el);
-val val_unit(node n, const unit *written); /* of a name declared so; NULL: fits any */
-/* Help: a bare number was taken for a pure factor; one with a unit would turn what `is` into what it `takes`. */
+val val_unit(node n, const unit *written); /* for a name with this declared unit; NULL: fits any */
+/* Help: a bare number was taken as a pure factor; with a unit it would turn what `is` into what it `takes`. */
 void units_help_factor(elab *el, const unit *takes, const unit *is);
-/* a and b added, compared, ... ; verb is "added". Reports and returns what both fit. n is a's. */
+/* a and b are added, compared, ...; verb is "added". Reports a clash; returns the unit of both. n is a's. */
 val units_together(elab *el, const char *verb, val a, span a_at, val b, span b_at);
 val units_multiply(elab *el, val a, val b);
 val units_divide(elab *el, val a, val b);
 val units_power(elab *el, val a, span a_at, val exponent, span exponent_at);
-bool small_fraction(double x, int *num, int *den); /* is |x| <= 1000 one, with a denominator up to 12? */
-/* v is given to something declared in target (as written, NULL: nothing known). name: "parameter \"k\"" */
+bool small_fraction(double x, int *num, int *den); /* is |x| <= 1000 a fraction with a denominator up to 12? */
+/* v is assigned to something declared in target (as written; NULL: unknown). name: "parameter \"k\"" */
 bool units_give(elab *el, val v, span at, const unit *target, const char *name);
-bool units_pure(elab *el, val v, span at, const char *name); /* an argument of sin, exp, ... */
-void need_single(elab *el, val *v, span at);                 /* no vector or matrix */
+bool units_pure(elab *el, val v, span at, const char *name); /* for an argument of sin, exp, ... */
+void need_single(elab *el, val *v, span at);                 /* reports a vector or matrix */
 void need_number(elab *el, val *v, span at);
-void need_condition(elab *el, val *v, span at); /* a pure number is one: not 0 */
-void as_number(elab *el, val *v);               /* a condition becomes 1 or 0 */
+void need_condition(elab *el, val *v, span at); /* reports a number that is no condition; a pure number means: not 0 */
+void as_number(elab *el, val *v);               /* converts a condition to 1 or 0 */
 
-/* "[kN] (kg.m/s^2)": as written, then in base units where these are others */
+/* "[kN] (kg.m/s^2)": as written, then in base units if these differ */
 const char *unit_said(elab *el, const unit *u);
 
-/* ---------------------------------------------------------------- what SI cannot tell apart (turning.c) */
+/* ---------------------------------------------------------------- what SI cannot distinguish (turning.c) */
 
-/* v is given to what is declared in target: warns where one is a frequency and the other a speed. */
+/* v is assigned to something declared in target: warns if one is a frequency and the other an angular velocity. */
 void turning_given(elab *el, val v, span at, const unit *target, const char *name);
-void turning_flow(elab *el, val v, span at, const char *name);                /* to the flow of a bond */
+void turning_flow(elab *el, val v, span at, const char *name);                /* v is assigned to the flow of a bond */
 void turning_angle(elab *el, scope *in, const ast_expr *e, const char *name); /* e is the argument of sin or cos */
-void check_turning(elab *el);                                                 /* after the units of bonds */
+void check_turning(elab *el);                                                 /* call after the units of bonds */
 uint8_t zero_of_sum(bool adds, val a, val b);
 void zero_given(elab *el, val v, span at, const unit *target, const char *name);
 
@@ -719,45 +721,47 @@ void zero_given(elab *el, val v, span at, const unit *target, const char *name);
 
 void declare_domain(elab *el, const ast_domain *d);
 void make_domain_powers(elab *el);                       /* after functions */
-uint32_t read_domain(elab *el, const ast_node *written); /* `in NAME`: 1 + index in flat.domain, 0 without */
+uint32_t read_domain(elab *el, const ast_node *written); /* `in NAME`: 1 + index in flat.domain, 0: none */
 void spread_domains(elab *el);                           /* after bonds */
-uint32_t *junction_regions(const flat_model *f);         /* by junction, the least one that bonds join it to; free it */
-void check_bonds(elab *el);                              /* after laws, values and initial values */
+/* by junction, the smallest one connected to it by bonds; free it */
+uint32_t *junction_regions(const flat_model *f);
+void check_bonds(elab *el); /* call after laws, values and initial values */
 
 /* ---------------------------------------------------------------- names of efforts and flows (quantities.c) */
 
-/* q, or in *as the same with e or f for its name, where that is one of its domain. stores_p: p is a momentum. */
+/* q, or in *as the same with the name e or f if q is a name of the bond's domain. stores_p: p is a momentum. */
 const ast_part *plain_quantity(elab *el, uint32_t junction, bool stores_p, bool common_effort, const ast_part *q,
                                ast_part *as);
-void note_quantity(elab *el, uint32_t junction, const ast_part *q, const ast_part *as, val v); /* v was read so */
-void check_quantities(elab *el); /* after the units of bonds */
+/* v was read under that name */
+void note_quantity(elab *el, uint32_t junction, const ast_part *q, const ast_part *as, val v);
+void check_quantities(elab *el); /* call after the units of bonds */
 
 /* ---------------------------------------------------------------- tables (table.c) */
 
-/* The number in the pool of the table of a column (smooth: of the spline through it), or NONE after an error. x and y
- * units NULL where the head names none. */
+/* The number in the pool of the table of a column (smooth: of the spline through it), or NONE after an error. Units of
+ * x and y are NULL if the header names none. */
 uint32_t read_table(elab *el, const ast_expr *call, const char *file, const char *column, double number, span column_at,
                     bool smooth, const unit **x, const unit **y);
-val read_matrix(elab *el, const ast_expr *call, const char *file); /* all of it */
+val read_matrix(elab *el, const ast_expr *call, const char *file); /* the whole file */
 void tables_free(elab *el);
 
 /* ---- over two quantities (plane.c) ---- */
 
-/* z[i*cols + j] at x[i], y[j], in SI; units NULL where none is said. name: of the file, in quotes */
+/* z[i*cols + j] at x[i], y[j], in SI; units NULL: not given. name: of the file, in quotes */
 typedef struct plane {
     const char *name;
     size_t rows, cols;
     double *x, *y, *z;
     const unit *x_unit, *y_unit, *z_unit;
 } plane;
-/* From a file (table.c). False after an error. */
+/* Reads it from a file (table.c). False after an error. */
 bool read_plane(elab *el, const ast_expr *call, const char *file, plane *p);
 val look_up_plane(builder *b, const ast_expr *e); /* table2d(...) */
 
 /* ---------------------------------------------------------------- events (when.c) */
 
-void make_whens(elab *el);                        /* those of el->when */
-void make_stop_when(elab *el, const ast_expr *e); /* of an experiment */
+void make_whens(elab *el);                        /* those in el->when */
+void make_stop_when(elab *el, const ast_expr *e); /* for an experiment */
 
 /* ---------------------------------------------------------------- samples (sampled.c) */
 
@@ -765,29 +769,31 @@ val make_previous(builder *b, const ast_expr *e);
 val make_delay(builder *b, const ast_expr *e);             /* delay(x, T), delay(x, T, before) */
 val make_draw(builder *b, const ast_expr *e, bool normal); /* noise(seed), uniform(seed) */
 
-/* ---------------------------------------------------------------- operands made weighable (weights.c) */
+/* ---------------------------------------------------------------- operands with weights (weights.c) */
 
 void weights_begin(elab *el);
-void weights_end(elab *el);                                /* after the experiment is made */
-val weighed_operand(builder *b, const ast_expr *e, val v); /* v, weighed if e is one of them */
+void weights_end(elab *el);                                /* call after the experiment is made */
+val weighed_operand(builder *b, const ast_expr *e, val v); /* v, with a weight if e is one of these operands */
 
 /* ---------------------------------------------------------------- inputs and sources that can be moved (open.c) */
 
-void open_ends(elab *el); /* after all laws are made */
+void open_ends(elab *el); /* call after all laws are made */
 
 /* ---------------------------------------------------------------- experiment (experiment.c) */
 
-void check_experiments(elab *el);                                     /* names, and models they name; all of the file */
+/* all experiments of the file: their names, and models that they name */
+void check_experiments(elab *el);
 bool choose_model(elab *el, const ast_model **model, uint32_t *from); /* and the experiment, if one is asked for */
 void add_output(elab *el, const value *v, uint32_t entry);            /* elaborate.c */
 bool is_output(const value *v);
-void make_experiment(elab *el); /* after outputs are made */
+void make_experiment(elab *el); /* call after outputs are made */
 
 /* ---------------------------------------------------------------- set from outside (overrides.c) */
 
-bool from_outside(const elab *el, span at);                 /* does it stand in a formula given on the command line? */
-void override_size(elab *el, scope *in, known_value *size); /* let and --set of the model's sizes */
-void apply_initials(elab *el);                              /* `x.q(0) = ...;` of models: before those of outside */
-void apply_experiment_lets(elab *el);                       /* let and --set: before values are made */
+bool from_outside(const elab *el, span at);                 /* does the place lie in a formula of the command line? */
+void override_size(elab *el, scope *in, known_value *size); /* let and --set for the model's sizes */
+/* `x.q(0) = ...;` in models: call before the overrides from outside */
+void apply_initials(elab *el);
+void apply_experiment_lets(elab *el); /* let and --set: call before values are made */
 
 #endif

@@ -1,16 +1,16 @@
-/* elaborate.c - from syntax tree to flat bond graph
+/* elaborate.c - see elaborate.h: the order of the steps
  *
  * needs     a tree without syntax errors
- * provides  the normal form of flat.h, or NULL after reporting every mistake that could be found
- * order     imports; names of the files; the model and experiment asked for; names of the model, loops and components
- *           written out; what `without` takes; bonds and ports (their variables exist from here on); what the
- *           experiment sets; functions, callees first; values fixed before the run, in the order of what they read;
- *           units of bonds; the other values; laws; initial values; outputs; the experiment
+ * provides  the normal form of flat.h, or NULL after reporting every error that could be found
+ * order     imports; names of the files; the requested model and experiment; names of the model, with loops and
+ *           components expanded; what `without` takes out; bonds and ports (their variables exist from here on); what
+ *           the experiment sets; functions, callees first; values fixed before the run, in order of dependency; units
+ *           of bonds; the other values; laws; initial values; outputs; the experiment
  * time      linear in the text and in what loops and components make of it
  */
 #include "elab.h"
 
-/* The unit that `output NAME [unit];` shows a signal in, or what the signal is declared in. */
+/* The unit of `output NAME [unit];`, or that of the signal's declaration. */
 static const unit *
 shown_unit(elab *el, const value *v, const unit *is)
 {
@@ -42,8 +42,7 @@ is_output(const value *v)
     return v->kind == AST_OUTPUT || v->shown;
 }
 
-/* Those of the model itself, in the order of the text where signals are shown; outputs of its components are read by
- * path. */
+/* Outputs of the model itself, in the order of the statements; outputs of its components are read by path. */
 struct output_place {
     uint32_t at;
     uint32_t value;
@@ -155,7 +154,7 @@ elaborate_model(elab *el, const ast_model *m, uint32_t from)
     open_ends(el);
 }
 
-/* Who elaborates another model of the file need not look through its declarations again. */
+/* Saves the index for elaborations of other models of the file. */
 static void
 keep_index(elab *el)
 {

@@ -1,7 +1,7 @@
-/* expect.c - what experiments expect of a run, for `bgc test`
+/* expect.c - expectations of experiments, for `bgc test`
  *
- * Always checked; made only where it is asked for: what is expected is then recorded behind the experiment's own
- * records.
+ * They are always checked, and made only on request: the expected quantities are then recorded after the experiment's
+ * own records.
  */
 #include <string.h>
 
@@ -73,7 +73,7 @@ find_expected_element(elab *el, const ast_ref *r)
     return NONE;
 }
 
-/* The expression before `within`, `at`, `=`: one number. */
+/* The expression before `within`, `at` or `=`: one number. */
 static bool
 make_subject(elab *el, const ast_expr *e, flat_output *o)
 {
@@ -98,7 +98,7 @@ make_subject(elab *el, const ast_expr *e, flat_output *o)
     return fine;
 }
 
-/* A file named by the text; looked for only where it will be read. */
+/* A file named by the text; searched only if it will be read. */
 static bool
 make_path(elab *el, const ast_expect *e, flat_expect *x)
 {
@@ -140,7 +140,7 @@ make_expect(elab *el, const ast_exp_item *item)
         fine &= !initial_value(el, el->model_scope, e->time, "a time of what is expected", el->second, &x.time).bad;
     if (e->value)
         fine &= !initial_value(el, el->model_scope, e->value, "the value that is expected", u, &x.value).bad;
-    /* of a unit with an offset, a difference is in its SI unit */
+    /* for a unit with an offset, a difference is given in the SI unit */
     if (u && unit_offset(u) != 0)
         u = o.unit;
     fine &= !offset_in_tolerance(el, item->b) &&

@@ -1,12 +1,12 @@
-/* experiment.c - the experiment's items: settings, windows, outputs that are observed, what is kept and recorded
+/* experiment.c - items of the experiment: settings, windows, observed outputs, what is kept and recorded
  *
- * Resolved once the model stands. Expressions here read parameters and constants.
+ * Resolved after the model is made. Expressions here read parameters and constants.
  */
 #include <string.h>
 
 #include "elab.h"
 
-/* ---------------------------------------------------------------- which model, which experiment */
+/* ---------------------------------------------------------------- choice of model and experiment */
 
 static const char *
 nearest_decl(const elab *el, enum ast_decl_kind kind, const char *wrong)
@@ -57,7 +57,7 @@ is_component(const ast_model *m)
     return false;
 }
 
-/* Without an experiment: the one asked for, or the first model that is no component, else the first. */
+/* Without an experiment: the requested model, or the first that is no component, else the first. */
 static const ast_model *
 first_model(const elab *el)
 {
@@ -257,7 +257,7 @@ offset_in_tolerance(elab *el, const ast_expr *e)
     return true;
 }
 
-/* `within 1 [%]`: a share of what? Said. */
+/* Reports `within 1 [%]`: it does not tell the share of what. */
 static bool
 share_as_tolerance(elab *el, const ast_expr *e, const flat_output *y, const unit *u)
 {
@@ -307,7 +307,7 @@ observe_item(void *ctx, uint32_t index, uint32_t entry)
         const flat_output *y = &el->f->output.at[o.output];
         const unit *u = y->display;
 
-        /* of a unit with an offset, the tolerance is in its SI unit */
+        /* for a unit with an offset, the tolerance is in the SI unit */
         if (!u || unit_offset(u) != 0)
             u = y->unit;
         if (share_as_tolerance(el, item->b, y, u))
@@ -415,7 +415,7 @@ make_keep(elab *el, const ast_exp_item *item)
     }
 }
 
-/* What is kept is kept with all in it: a component is declared before what stands in it. */
+/* Everything inside a kept component is kept; a component comes before its contents. */
 static void
 keep_insides(elab *el)
 {
@@ -490,7 +490,7 @@ make_experiment(elab *el)
         case AST_EXP_OBSERVE: make_observe(el, &outputs, item, &observed); break;
         case AST_EXP_KEEP: make_keep(el, item); break;
         case AST_EXP_RECORD: make_record(el, item); break;
-        case AST_EXP_EXPECT: break; /* last: behind the records */
+        case AST_EXP_EXPECT: break; /* made last, after the records */
         case AST_EXP_STOP_WHEN: make_stop_when(el, item->a); break;
         case AST_EXP_EQUILIBRIUM:
             if (span_known(equilibrium)) {

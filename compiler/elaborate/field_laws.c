@@ -1,8 +1,8 @@
 /* field_laws.c - laws of elements with ports of their own
  *
- * needs     ports and their variables (fields.c, which also tells the signs)
- * provides  one law a port (storage: by differentiation of an energy, or given one by one), moduli of the pairs of
- *           transformer fields
+ * needs     ports and their variables (fields.c, which also explains the signs)
+ * provides  one law for each port (for storage by differentiation of an energy, or given one by one), moduli of the
+ *           pairs of transformer fields
  * reports   ports without a law or with two, laws that no element of the type can have
  */
 #include <string.h>
@@ -61,7 +61,7 @@ law_reads(const elab *el, const builder *b, node n, var_id v)
     return s != NONE && !(ex_is_const(el->pool, ex_derivative(el->pool, n, s), &zero) && zero == 0);
 }
 
-/* The law of each port of the field: the slope of the energy n by what it stores. */
+/* The law of each port of the field: the derivative of the energy n by its stored quantity. */
 static void
 push_slopes(elab *el, const field *f, builder *b, node n, span at)
 {
@@ -88,7 +88,7 @@ push_slopes(elab *el, const field *f, builder *b, node n, span at)
     free(slope);
 }
 
-/* energy = ...: what each port gives is the slope of the energy by what it stores. */
+/* energy = ...: the output of each port is the derivative of the energy by its stored quantity. */
 static void
 make_by_energy(elab *el, scope *in, const field *f, const ast_law_item *item)
 {
@@ -204,7 +204,7 @@ find_equations(elab *el, const field *f, const ast_law_item **of)
     return ok;
 }
 
-/* Is the equation for all ports of an array at once? Then its value is a vector. */
+/* Does the equation give all ports of an array at once? Then its value is a vector. */
 static bool
 is_whole(const elab *el, const field *f, uint32_t k, const ast_law_item *item)
 {
@@ -221,7 +221,7 @@ vector_fits(elab *el, const field_port *p, const val *v, const ast_law_item *ite
     return false;
 }
 
-/* The law of port k; of an array of ports that have one equation, those of all: v is the equation's right side. */
+/* Makes the law of port k, or for an array of ports with one equation those of all; v: right side of the equation. */
 static void
 make_port_law(elab *el, const field *f, uint32_t k, const ast_law_item *item, builder *b, val v)
 {
@@ -247,7 +247,7 @@ make_port_law(elab *el, const field *f, uint32_t k, const ast_law_item *item, bu
     push_law(el, f->element, law);
 }
 
-/* The flow of an outgoing port: its slopes by the incoming flows are the moduli of the pairs. */
+/* The flow of an outgoing port: its derivatives by the incoming flows are the moduli of the pairs. */
 static void
 make_moduli(elab *el, const field *f, uint32_t k, const ast_law_item *item, builder *b, val v)
 {
@@ -301,8 +301,8 @@ out:
     free(flows);
 }
 
-/* The laws of port k and, where one equation is for an array of ports, of the others of it: they stand side by side.
- * Returns how many. */
+/* Makes the law of port k and, if one equation gives an array of ports, those of the adjacent others. Returns the
+ * number of ports. */
 static uint32_t
 make_equation(elab *el, scope *in, const field *f, uint32_t k, const ast_law_item *item)
 {
@@ -312,7 +312,7 @@ make_equation(elab *el, scope *in, const field *f, uint32_t k, const ast_law_ite
     val v = whole ? resolve(&b, item->right, true) : resolve_law(&b, item->right);
     bool fine = true;
 
-    if (transformer) { /* one that no flow goes into was said already */
+    if (transformer) { /* a port without an incoming flow was reported already */
         fine = false;
         for (uint32_t i = 0; i < f->npairs; i++)
             fine = fine || el->field_pair.at[f->pair0 + i].out == f->first + k;

@@ -1,14 +1,14 @@
 /* fields.c - elements with ports of their own
  *
  * needs     declared parts; bonds that name ports; values for the laws
- * provides  ports and their variables, implicit junctions and bonds between
- * reports   bonds that name no port or go the wrong way, quantities that a port does not have
+ * provides  ports and their variables, implicit junctions and the bonds between them
+ * reports   bonds that name no port or have the wrong direction, quantities that a port does not have
  *
- * Signs: effort and flow of a port are positive along its arrow. What a port stores integrates its flow (effort) along
- * the arrow too, so that behind the arrow, where power comes out, an effort is minus the slope of the energy. A
- * transformer field is a pair of ports for each flow that each of its flows depends on. The pairs of one incoming port
- * meet in a 1-junction, those of one outgoing port in a 0-junction: where the bond ends at such a junction it is that
- * one, else an implicit one.
+ * Signs: effort and flow of a port are positive along its arrow. The stored quantity of a port integrates its flow
+ * (effort) along the arrow too, so that after the arrow, where power leaves, an effort is minus the derivative of the
+ * energy. A transformer field consists of a pair of ports for each flow on which one of its flows depends. The pairs of
+ * one incoming port meet in a 1-junction, those of one outgoing port in a 0-junction: the junction at the end of the
+ * bond if it is of that kind, otherwise an implicit one.
  */
 #include <string.h>
 
@@ -81,7 +81,7 @@ single_field_port(elab *el, scope *in, uint32_t element, const ast_part *p)
     return first + (uint32_t)i - 1;
 }
 
-/* `plate has the ports gap and charge` */
+/* The ports as text: `plate has the ports gap and charge` */
 const char *
 field_ports_text(elab *el, uint32_t element)
 {
@@ -131,7 +131,7 @@ see_stored(void *ctx, const ast_expr *e)
     l->p = l->p || e->ref.part[1].name == l->el->n_p;
 }
 
-/* A port whose p is read stores a momentum, whatever the element is called; likewise q. */
+/* A port whose p is read stores a momentum, whatever the element's type; likewise q. */
 static bool
 stores_momentum(elab *el, const ast_node *written, enum element_type type, const ast_law_port *port)
 {
@@ -195,7 +195,7 @@ declare_port(elab *el, uint32_t number, const ast_node *written, const ast_law_p
         f->n++;
         return;
     }
-    /* a name leads to ports only once they are there */
+    /* names are resolved to ports only later */
     f->broken = true;
     if (!known_index(el, element_scope(el, f->element), port->size,
                      arena_format(el->a, "the size of port %s", port->name), &size))
@@ -264,7 +264,7 @@ join_field_port(elab *el, uint32_t p, uint32_t l, bool ends)
 
 /* ---------------------------------------------------------------- ports */
 
-/* Of an element, and where it is: in a component or not. */
+/* Adds a junction of an element, with its origin. */
 static uint32_t
 add_junction(elab *el, uint32_t element, uint8_t type, const char *name, span at)
 {
@@ -280,7 +280,7 @@ add_junction(elab *el, uint32_t element, uint8_t type, const char *name, span at
     return j;
 }
 
-/* A bond between implicit and other junctions; its effort and flow. */
+/* Adds a bond between an implicit junction and another one; returns its effort and flow. */
 static void
 add_bond(elab *el, uint32_t from, uint32_t to, const char *name, const char *bond_name, span at, var_id *e,
          var_id *flow)
@@ -328,8 +328,8 @@ add_port(elab *el, uint32_t element, uint32_t junction, const field_port *p, con
     return id;
 }
 
-/* The junction that the port's bond joins; one of its own where it has none: no flow into C and R, no effort on I and
- * TF. */
+/* The junction to which the port's bond is connected; an implicit one if it has none: no flow into C and R, no effort
+ * on I and TF. */
 static uint32_t
 outer_junction(elab *el, uint32_t element, const field_port *p, enum element_type type)
 {
@@ -372,7 +372,7 @@ see_port(void *ctx, const ast_expr *e)
         m->seen[p + k - m->first] = true;
 }
 
-/* Which incoming ports the flow of outgoing port p is written with. Returns how many. */
+/* Marks the incoming ports on which the flow of outgoing port p depends. Returns their number. */
 static uint32_t
 mentioned(elab *el, const field *f, uint32_t p, bool *seen)
 {
@@ -393,7 +393,7 @@ mentioned(elab *el, const field *f, uint32_t p, bool *seen)
     return n;
 }
 
-/* The sum of the efforts (flows) that the pairs bring to a port, as a variable to be read. */
+/* The sum of the efforts (flows) of a port's pairs, as a readable variable. */
 static var_id
 sum_of_pairs(elab *el, const field *f, uint32_t p, bool effort)
 {
@@ -445,7 +445,7 @@ make_transformer(elab *el, field *f)
                 add_bond(el, landing[k], outer, p->full, NULL, p->at, &p->e, &p->f);
             else
                 add_bond(el, outer, landing[k], p->full, NULL, p->at, &p->e, &p->f);
-            if (!p->out) /* of two ports on one junction each has a flow to be told by */
+            if (!p->out) /* two ports on one junction differ by their flow */
                 p->f = el->f->junction.at[landing[k]].common;
         }
         for (uint32_t i = 0; p->out && i < f->n; i++) {
@@ -527,7 +527,7 @@ make_field(elab *el, uint32_t element)
             const flat_port *port;
             var_id e, flow;
 
-            /* of two ports on one junction each needs a variable to be told by */
+            /* two ports on one junction need a variable that differs */
             if (map_get(&taken, outer) != MAP_NONE) {
                 j = add_junction(el, element, el->f->junction.at[outer].type, p->full, p->at);
                 add_bond(el, p->out ? j : outer, p->out ? outer : j, p->full, NULL, p->at, &e, &flow);
@@ -611,7 +611,7 @@ port_quantity(builder *b, uint32_t at, enum element_type type, const ast_part *q
     return (val){ .n = e.n, .fit = FIT_ANY };
 }
 
-/* The ports of x[2..4] from `first`, the first of this name. 0: said. */
+/* The ports of x[2..4], where `first` is the first of this name. 0: an error was reported. */
 static uint32_t
 port_range(elab *el, scope *in, uint32_t *first, const ast_part *name)
 {
@@ -635,7 +635,7 @@ port_range(elab *el, scope *in, uint32_t *first, const ast_part *name)
     return (uint32_t)(to - from) + 1;
 }
 
-/* x.q of an array of ports is a vector, and so is x[2..4].q; x[3].q one number of it. first: the first port of this
+/* x.q for an array of ports is a vector, and so is x[2..4].q; x[3].q is a number. first: the first port of this
  * name. */
 static val
 ports_quantity(builder *b, uint32_t element, uint32_t first, const ast_part *name, const ast_part *q)
@@ -667,7 +667,7 @@ ports_quantity(builder *b, uint32_t element, uint32_t first, const ast_part *nam
     return r;
 }
 
-/* In the block of the field itself: port.quantity. NODE_NONE in n: no port of this name. */
+/* port.quantity in the block of the field itself. NODE_NONE in n: no port of this name. */
 val
 read_own_port(builder *b, const ast_ref *r)
 {
@@ -708,7 +708,7 @@ read_own_port(builder *b, const ast_ref *r)
     return ports_quantity(b, b->own, at, &moved.part[0], &moved.part[1]);
 }
 
-/* plate.power, plate.gap.q from outside */
+/* plate.power, plate.gap.q from outside the block */
 val
 read_field(builder *b, const ast_ref *r, int first, uint32_t element)
 {

@@ -1,4 +1,4 @@
-/* habits.c - names of other languages, and what says the same here */
+/* habits.c - names used in other languages, and their equivalents here */
 #include <string.h>
 
 #include "elab.h"
@@ -68,7 +68,7 @@ static const struct habit values[] = {
     { " g g_n gravity ", "Declare it: constant g = 9.81 [m/s^2];" },
 };
 
-/* TYPE of the words for elements */
+/* words for elements, with their TYPE */
 static const struct habit types[] = {
     { " resistor Resistor damper Damper friction Friction D B b r load Load dashpot ",
       "Write `junction -> R:name = 3;`." },
@@ -116,7 +116,7 @@ find_habit(const struct habit *list, size_t n, const char *word)
     return NULL;
 }
 
-/* Names that lead to a part elsewhere. */
+/* Names of parts in other languages. */
 static const struct habit parts[] = {
     { " GND gnd ground Ground earth world World gnd1 ", "Ground is what is not drawn: leave this bond out; what lies "
                                                         "between a junction and ground is `node -> R:r = 10;`." },
@@ -129,7 +129,7 @@ habit_function(const char *name)
 {
     return find_habit(functions, sizeof functions / sizeof *functions, name);
 }
-/* Names of what a part is asked for and does not have: {} is the part. */
+/* Names of quantities that a part does not have: {} is the part. */
 static const struct habit quantities[] = {
     { " angle theta phi position pos displacement x s y way distance travel stroke height h level turns ",
       "A position or an angle is the integral of a flow: signal x = integral({}.f);" },

@@ -1,13 +1,13 @@
-/* imports.c - the files that a file imports, and whose names they are
+/* imports.c - loads the files that a file imports, and finds whose names it sees
  *
- * `import "tire.bg";` is a file beside the one that says so. `import mechanics.translation;` is
- * mechanics/translation.bg of the standard library: of the folder in the environment variable BGC_STDLIB, else as
- * installed (beside the program, then under the prefix of the build), else beside the sources. A file sees the
- * functions, constants and models of what it imports itself.
+ * `import "tire.bg";` is a file beside the importing one. `import mechanics.translation;` is mechanics/translation.bg
+ * of the standard library: in the folder of the environment variable BGC_STDLIB, else where it is installed (beside the
+ * program, then under the prefix of the build), else beside the sources. A file sees the functions, constants and
+ * models of the files that it imports itself.
  *
  * needs     the file's tree
  * provides  all trees, the file first, each once
- * reports   files that are missing or broken, and imports in a circle, with the chain of imports
+ * reports   missing and faulty files, and circular imports, with the chain of imports
  */
 #include <errno.h>
 #include <limits.h>
@@ -42,7 +42,7 @@ add_module(elab *el, const ast_file *file, uint32_t from, span at)
     vec_push(&el->module, m);
 }
 
-/* Who imports the file that has the import, and so on. */
+/* Lists the chain of imports that leads to a file. */
 static void
 say_chain(elab *el, uint32_t m)
 {
@@ -94,7 +94,7 @@ add_library_name(void *ctx, const char *name, const char *path)
     vec_push(&x->list, arena_strdup(x->el->a, name));
 }
 
-/* The nearest name of the library, by its last part too; else all of them. */
+/* Suggests the most similar name in the library, also by its last part; else lists all. */
 static void
 help_library(elab *el, const char *wrong)
 {
@@ -125,7 +125,7 @@ help_library(elab *el, const char *wrong)
     vec_free(&x.list);
 }
 
-/* Where the file lies, and its path as messages show it. NULL: said. */
+/* The file's path, and the path shown in messages. NULL: an error was reported. */
 static const char *
 find_file(elab *el, uint32_t m, const ast_import *i, const char **shown)
 {
@@ -223,8 +223,8 @@ import(struct loader *l, uint32_t m, const ast_import *i)
     open_module(l, at);
 }
 
-/* The next declaration of a file that may be an import; NULL behind the last. Who elaborated another model of the file
- * knows those that are neither models nor experiments. */
+/* The next declaration of a file that may be an import; NULL after the last. With an index, only declarations that are
+ * neither models nor experiments are visited. */
 static const ast_decl *
 next_decl(const elab *el, struct opened *top)
 {
@@ -289,7 +289,7 @@ find_model(const elab *el, const scope *in, const char *name, uint32_t *from)
     return at == MAP_NONE ? NULL : el->module.at[*from].file->decl[at].model;
 }
 
-/* Whether a second import has the function or model too; said, for it would be chance which one is meant. */
+/* Reports a function or model that a second import has too, because it would be arbitrary which one is meant. */
 bool
 import_ambiguous(elab *el, const scope *in, const char *name, bool is_model, span where)
 {

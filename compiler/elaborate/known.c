@@ -1,7 +1,7 @@
 /* known.c - numbers known while the model is built: sizes of arrays, ranges of loops, indexes, conditions of statements
  *
- * These read numbers without unit, sizes of the model, loop variables, and constants that are computed from such. A
- * size that is no whole number is an error: (n + 1)/2 is right where n is odd.
+ * These may read numbers without unit, sizes of the model, loop variables, and constants computed from such. A size
+ * that is not an integer is an error: (n + 1)/2 is allowed where n is odd.
  */
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "expr_pool.h"
 
 enum {
-    DEEPEST = 4000, /* levels, through constants that read constants */
+    DEEPEST = 4000, /* depth of constants that read constants */
     MOST_STEPS = 100000
 };
 
@@ -191,7 +191,7 @@ known_number(elab *el, scope *in, const ast_expr *e, const char *what, bool quie
     return fine;
 }
 
-/* i, i + 1, 3: what nearly all indexes in loops are, of whole numbers so small that nothing is rounded. */
+/* i, i + 1, 3: nearly all indexes in loops, for integers small enough to be exact. */
 static bool
 plain_index(const scope *in, const ast_expr *e, int depth, int64_t *x)
 {

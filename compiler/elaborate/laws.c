@@ -9,7 +9,7 @@
 
 /* ---------------------------------------------------------------- laws */
 
-/* The two quantities a law relates; the second is what the element stores, if any. */
+/* The two quantities related by a law; the second is the stored one, if there is any. */
 static const struct {
     enum quantity a, b;
     const char *names;
@@ -59,7 +59,7 @@ say_modulated(elab *el, const flat_element *x, const ast_expr *e)
               type, x->name);
 }
 
-/* Who reads, for what is said of early reading: what reads everything never is. */
+/* Name of the reader in messages about values read too early; a law never reads too early. */
 static const char a_law[] = "a law";
 
 static void
@@ -155,9 +155,9 @@ make_general(elab *el, scope *in, uint32_t e, const ast_law_item *item)
     builder_free(&b);
 }
 
-/* ---------------------------------------------------------------- two-ports by a law */
+/* ---------------------------------------------------------------- laws of two-ports */
 
-/* What a law of a two-port gives from what, and whether its coefficient is the modulus or one by it. */
+/* Output and input of a two-port's law; is its coefficient the modulus or its inverse? */
 static const struct two_port_law {
     enum element_type type;
     bool out;
@@ -179,7 +179,7 @@ two_port_help(enum element_type t)
                       : "A GY relates in.e and out.f, or in.f and out.e, as in out.e = k*in.f; the other two follow.";
 }
 
-/* in.e, out.f: the port and quantity, or false */
+/* Parses in.e or out.f: port and quantity; false if it is neither. */
 static bool
 two_port_quantity(const elab *el, const ast_ref *r, bool *out, enum quantity *q)
 {
@@ -202,7 +202,7 @@ read_two_port(builder *b, const ast_ref *r)
     return x->nports == 2 ? read_variable(b, port_var(&el->f->port.at[x->port0 + out], q)) : val_bad(el);
 }
 
-/* The coefficient of the one quantity a law reads, or NODE_NONE where the law is anything but that times a factor. */
+/* The coefficient of the one quantity that a law reads; NODE_NONE unless the law is that quantity times a factor. */
 static node
 coefficient_of(elab *el, const builder *b, node n, var_id from)
 {
@@ -276,7 +276,7 @@ make_two_port(elab *el, scope *in, uint32_t e, const ast_law_item *item)
     builder_free(&b);
 }
 
-/* `such that expr`: the source gives whatever makes it zero. */
+/* `such that expr`: the source imposes whatever makes expr zero. */
 static void
 make_residual(elab *el, scope *in, uint32_t e)
 {
@@ -301,7 +301,7 @@ make_residual(elab *el, scope *in, uint32_t e)
     builder_free(&b);
 }
 
-/* How many equations an element's block has; reports those that cannot be there. */
+/* Number of equations in an element's block; reports those that are not allowed. */
 static int
 count_equations(elab *el, const flat_element *x)
 {
@@ -355,7 +355,7 @@ count_equations(elab *el, const flat_element *x)
     return n;
 }
 
-/* Of an element whose effort or flow was taken out. */
+/* The law of an element whose effort or flow was taken out. */
 static void
 make_rest(elab *el, uint32_t e)
 {
@@ -479,7 +479,7 @@ make_field_initial(elab *el, scope *in, uint32_t element)
 
         if (item->kind != AST_LAW_INITIAL)
             continue;
-        if (p) { /* of an array of ports the one its index says */
+        if (p) { /* for an array of ports the one with its index */
             at = single_field_port(el, in, element, &item->left.part[0]);
             if (at == NONE)
                 continue;
@@ -537,7 +537,7 @@ override_fields(elab *el)
     }
 }
 
-/* The experiment's value goes before the model's. */
+/* Does the experiment's value replace the model's? */
 static bool
 is_unstated(const elab *el, span at)
 {
@@ -613,7 +613,7 @@ make_initial(elab *el, scope *in, uint32_t p)
     }
 }
 
-/* Of a signal that is an integral. */
+/* For a signal that is an integral. */
 void
 override_integrals(elab *el)
 {

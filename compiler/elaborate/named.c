@@ -1,6 +1,6 @@
-/* named.c - files that a text names: imports, tables and what is expected, found beside it
+/* named.c - finds the files that a text names: imports, tables and expected results, relative to it
  *
- * reports   files outside of the folders where models may read (base/reading.h)
+ * reports   files outside the folders where models may read (base/reading.h)
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ elaborate_note_named(const sources *s, const ast_file *f)
     }
 }
 
-/* real: where it lies, which is not where it seems to be if links lead there. */
+/* real: the file's real path, which may differ because of links. */
 static void
 say_outside(elab *el, span at, const char *name, const char *path, const char *real)
 {

@@ -1,12 +1,11 @@
-/* open.c - inputs and sources that can be moved: what acts on the model from outside, for linear analysis
+/* open.c - inputs and sources that can be moved, for linear analysis
  *
- * An input that is constant is its own parameter. To an input that is given by a formula, and to the law of every
- * source, a hidden parameter of 0 is added. Each has a second one that stands for its time derivative, because
- * equations may read that (der, a storage on an ideal source).
+ * A constant input is moved by its own parameter. For an input given by a formula, and for the law of every source, a
+ * hidden parameter of 0 is added. Each has a second parameter for its time derivative, because equations may read that
+ * (der, a storage element on an ideal source).
  *
- * Who asks for it sees what moves as outputs: the efforts and flows of all ports, then the inputs that were opened.
- *
- * Where nothing is asked for nothing is made.
+ * Outputs for the caller are the efforts and flows of all ports, then the opened inputs. Nothing is made unless it is
+ * asked for.
  */
 #include "elab.h"
 
@@ -21,7 +20,7 @@ hidden(elab *el, const char *name, const flat_var *like)
     return v;
 }
 
-/* i and the parameter by added up. */
+/* The sum of i and the parameter by. */
 static inst
 with_offset(elab *el, inst i, var_id by)
 {

@@ -1,14 +1,14 @@
-/* overrides.c - `x.q(0) = ...;` of models, `let` and --set: values, initial values and sizes set from elsewhere
+/* overrides.c - `x.q(0) = ...;` in models, `let` and --set: values, initial values and sizes given elsewhere
  *
- * They replace what stands in blocks and behind names before that is made. Of initial values that of the experiment
- * goes first, then the one of the model furthest out. `let` of an input may read time.
+ * They replace what blocks and declarations say, before that is made. For initial values the experiment takes
+ * precedence, then the outermost model. `let` of an input may read time.
  */
 #include <string.h>
 
 #include "elab.h"
 
-/* What gives a value: an expression of the experiment or (of_model) of a statement, or a number or formula from outside
- * (said: the option). in: where names are looked for. */
+/* The source of a value: an expression of the experiment or (of_model) of a statement, or a number or formula from
+ * outside (said: the option). in: scope for names. */
 struct giving {
     elab *el;
     scope *in;
@@ -62,7 +62,7 @@ may_override(struct giving *g, const value *v)
     return false;
 }
 
-/* Of two statements the outer one gives it. */
+/* Of two statements the outer one takes precedence. */
 static bool
 given_by_model(struct giving *g, const initial_override *before, const char *name, const char *what)
 {
@@ -100,7 +100,7 @@ store_override(struct giving *g, uint64_t key, const char *name, const char *wha
     vec_push(&el->override, o);
 }
 
-/* A statement beside a block of the same model that says the same. port: of a field, else NULL. */
+/* Is there an initial value in a block of the same model too? port: of a field, else NULL. */
 static bool
 stands_in_block(struct giving *g, const part *p, const char *port)
 {
@@ -232,7 +232,7 @@ override_stored(void *ctx, uint32_t index, uint32_t entry)
 
     (void)entry;
     if (g->of_model && (p->gone || p->rests))
-        return true; /* it goes with what was taken out */
+        return true; /* was taken out together with its part */
     if (p->gone) {
         diag_error(el->s, "part-gone", g->ref->at, "%s: \"%s\" was taken out", said_by(el, g), p->name);
         diag_note(el->s, part_gone_at(el, p), "taken out here");
@@ -306,7 +306,7 @@ give(struct giving *g, bool initial)
         if (r->part[0].nindex)
             diag_error(el->s, "let-target", r->at, "%s: \"%s\" is a size, one number; it takes no index",
                        said_by(el, g), name);
-        return; /* a size: done before */
+        return; /* a size: handled earlier */
     }
     if (r->nparts == 1 ? find_family(el, in, name, false) == NONE : find_part(el, in, name) == NONE) {
         unknown_target(el, g, initial);
@@ -332,7 +332,7 @@ give(struct giving *g, bool initial)
                    g->name);
 }
 
-/* Text of --set: k, front.k, m[2], x(0) or spring.q(0) */
+/* Parses the target of --set: k, front.k, m[2], x(0) or spring.q(0) */
 static ast_ref
 set_target(elab *el, const char *name, bool *initial, bool *fine)
 {
@@ -342,7 +342,7 @@ set_target(elab *el, const char *name, bool *initial, bool *fine)
     return text_ref(el, name, *initial ? n - 3 : n, fine);
 }
 
-/* The formula of an override, read as the item of an experiment would be. NULL after an error. */
+/* The formula of an override, parsed like an item of an experiment. NULL after an error. */
 static const ast_expr *
 formula_of(elab *el, size_t k)
 {

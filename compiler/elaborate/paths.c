@@ -1,4 +1,4 @@
-/* paths.c - where a path like front.spring[2].q leads: through instances to a part or value, one or many */
+/* paths.c - resolves a path like front.spring[2].q through instances to a part or value, one or many */
 #include <ctype.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ part_word(const part *p)
                                       : "a 0-junction";
 }
 
-/* The path r with its name number k replaced by another. */
+/* The path r with its name number k replaced. */
 static const char *
 path_with(elab *el, const ast_ref *r, int k, const char *name)
 {
@@ -38,7 +38,7 @@ path_with(elab *el, const ast_ref *r, int k, const char *name)
                         behind.begin < behind.end ? whole_text_of(el, behind) : "");
 }
 
-/* What there is instead, where that is not much: of a component its ports first. */
+/* Lists existing names, if there are few: for a component its ports first. */
 static void
 help_names(elab *el, const scope *model, const char *wrong, bool is_part)
 {
@@ -112,7 +112,7 @@ out_of_range(elab *el, const family *f, const ast_part *p, int k, int32_t i, boo
     return false;
 }
 
-/* The items that a name with its indexes means. */
+/* The items denoted by a name with its indexes. */
 static bool
 read_indexes(elab *el, scope *at, const ast_part *p, const family *f, bool quiet, path_end *x)
 {
@@ -163,12 +163,12 @@ read_indexes(elab *el, scope *at, const ast_part *p, const family *f, bool quiet
     return true;
 }
 
-/* What stands in an instance, or NULL where it cannot be made or was taken out. */
+/* The scope inside an instance; NULL: it could not be made, or was taken out. */
 static const scope *
 inside_instance(elab *el, const part *p, span at, unsigned how)
 {
     if (part_inside(p) && p->gone &&
-        !(how & FOLLOW_GONE)) { /* without an inside it could not be made, which was said */
+        !(how & FOLLOW_GONE)) { /* an instance without a scope could not be made, as reported */
         if (!(how & FOLLOW_QUIET)) {
             diag_error(el->s, "part-gone", at, "\"%s\" was taken out", p->name);
             diag_note(el->s, part_gone_at(el, p), "here");
@@ -178,7 +178,7 @@ inside_instance(elab *el, const part *p, span at, unsigned how)
     return part_inside(p);
 }
 
-/* Follows r from its name number k, to its end or (*list) to an array of components behind which it goes on. */
+/* Follows r from its name number k to its end, or (*list) to an array of components that the path goes on through. */
 static path_end
 walk_path(elab *el, const scope *in, scope *at, const ast_ref *r, int k, bool as_value, unsigned how, bool *list)
 {
@@ -262,7 +262,7 @@ spread_item(void *ctx, uint32_t index, uint32_t entry)
     return inside && spread(s, inside);
 }
 
-/* As deep as components nest. */
+/* Recursion is as deep as components are nested. */
 static bool
 spread(const struct spreading *s, const scope *in)
 {
@@ -287,7 +287,7 @@ each_place(elab *el, const scope *in, scope *at, const ast_ref *r, bool as_value
     return spread(&s, in);
 }
 
-/* `v.f[2]` is `v[2].f`: an index behind a quantity counts the items of what it is read of. */
+/* `v.f[2]` means `v[2].f`: an index after a quantity belongs to the part. */
 bool
 index_of_quantity(elab *el, const ast_ref *r, ast_ref *moved)
 {

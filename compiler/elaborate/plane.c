@@ -1,12 +1,12 @@
 /* plane.c - tables over two quantities: table2d("map.csv", x, y), table2d([...], [...], [...; ...], x, y)
  *
- * Bilinear between the points, constant outside, written with tables of one dimension: the sum over all columns of
- * the column, read at x, times a hat, read at y, that is 1 at the column's own y and 0 at its neighbours'. So slopes
- * are exact, and corners are located, as those of any table.
+ * Bilinear between the points, constant outside, expressed by tables of one dimension: the sum over all columns of the
+ * column at x times a hat function at y, which is 1 at the column's own y and 0 at its neighbours'. So slopes are exact
+ * and corners are located, as in any table.
  *
- * in       a file whose first row has the y behind one cell, and whose first column has the x; units of x, y and of the
- *          values stand in brackets in that cell, in this order: `n [rpm], throttle [1], M [N.m]` in quotes
- * cost     two tables a column
+ * in       a file whose first row has the y after one cell, and whose first column has the x; that cell may have the
+ *          units of x, y and of the values in brackets, in this order: `n [rpm], throttle [1], M [N.m]` in quotes
+ * cost     two tables for each column
  */
 #include <math.h>
 #include <string.h>
@@ -33,7 +33,7 @@ add_table(elab *el, const char *name, const double *x, const double *y, size_t n
     return pool_add_table(el->pool, t);
 }
 
-/* Columns and hats in turn, of equal points once: the first of them. */
+/* Makes columns and hat functions in turn, once for equal points; returns the first. */
 static uint32_t
 plane_tables(elab *el, const plane *p)
 {
@@ -75,9 +75,9 @@ plane_node(elab *el, const plane *p, node x, node y)
     return sum;
 }
 
-/* ---------------------------------------------------------------- points written out */
+/* ---------------------------------------------------------------- points in the text */
 
-/* The numbers of a vector or matrix that the text writes out. NULL after an error. */
+/* The numbers of a vector or matrix written in the text. NULL after an error. */
 static double *
 written_points(builder *b, const ast_expr *e, val *v)
 {

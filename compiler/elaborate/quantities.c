@@ -1,9 +1,9 @@
-/* quantities.c - efforts and flows read by the names of their domain: spring.F, load.v, room.T
+/* quantities.c - efforts and flows read under the names of their domain: spring.F, load.v, room.T
  *
- * The name alone says which of the two is read: what unit the bond has is known only when all laws are made, and then
- * it is checked.
+ * The name alone tells effort from flow. The unit of the bond is known only after all laws are made; then it is
+ * checked.
  *
- * reports   unit-name: a name that another unit has
+ * reports   unit-name: a name that belongs to another unit
  */
 #include <string.h>
 
@@ -40,7 +40,7 @@ check_quantities(elab *el)
     for (size_t k = 0; k < el->named_quantity.n; k++) {
         const named_quantity *x = &el->named_quantity.at[k];
         const flat_junction *j = &el->f->junction.at[x->junction];
-        /* the common variable of a junction tells its effort (0) or flow (1); the other follows */
+        /* the unit of the common variable, effort (0-junction) or flow (1-junction), determines the other one */
         const unit *common = el->f->var.at[j->common].unit, *is;
         const flat_domain *d = junction_domain(el->f, x->junction);
         const char *better, *what;

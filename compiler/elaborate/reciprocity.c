@@ -1,8 +1,9 @@
-/* reciprocity.c - can a storage field create energy?
+/* reciprocity.c - checks that a storage field cannot create energy
  *
- * Laws given one by one must be slopes of one function: the slope of each by another's argument equals the other's by
- * its own (Maxwell). Compared by value, at several points of what is stored and with the parameters as they are, so
- * that no form of writing misleads.
+ * Laws given one by one must be derivatives of one function: the derivative of each by another's argument equals that
+ * of the other by its own (Maxwell). They are compared by value, at several points and with the present parameters, so
+ * that the result does not depend on how they are written.
+ *
  * reports   field-reciprocity, with both slopes
  */
 #include <math.h>
@@ -11,15 +12,15 @@
 #include "elab.h"
 #include "parameters.h"
 
-/* The variable that a port's law is a function of. */
+/* The variable on which a port's law depends. */
 static var_id
 argument_of(const flat_port *p, const flat_law *law)
 {
     return law->out == Q_DISPLACEMENT ? p->e : law->out == Q_MOMENTUM ? p->f : p->stored;
 }
 
-/* How a law's number counts in the function that all are slopes of: stored energy by what is stored, less what is given
- * times stored where a law goes the other way. */
+/* Sign of a law in the function of which all are derivatives: stored energy by the stored quantity, minus output times
+ * stored quantity where a law is inverted. */
 static int
 turn_of_law(const flat_port *p, const flat_law *law)
 {
@@ -55,7 +56,7 @@ slope_by(const flat_model *f, inst law, var_id v)
     return ex_const(f->pool, 0);
 }
 
-/* Values of what is not a parameter: the same for a variable wherever it occurs. */
+/* A trial value for a variable that is no parameter, the same wherever it occurs. */
 static double
 trial(var_id v, int point)
 {
@@ -85,7 +86,7 @@ value_at(const flat_model *f, inst law, node d, const double *number, int point)
     return x;
 }
 
-/* Equal as written, or at every point where both have a number. */
+/* Equal as expressions, or at every point where both are defined. */
 static bool
 same_slopes(const flat_model *f, inst a, node da, int ta, inst b, node db, int tb, const double *number)
 {
@@ -149,7 +150,7 @@ check_storage(elab *el, const flat_element *x, const double *number)
     return true;
 }
 
-/* A law of one port must not read what another port's law gives: it would have two meanings. */
+/* Reports a law that reads the output of another port's law, which would make it ambiguous. */
 static bool
 check_arguments(elab *el, const flat_element *x)
 {
@@ -186,7 +187,7 @@ check_fields(elab *el)
     for (size_t k = 0; k < el->field.n; k++) {
         const flat_element *x = &el->f->element.at[el->field.at[k].element];
 
-        /* by an energy: reciprocal by nature */
+        /* derived from an energy: always reciprocal */
         if (!el->field.at[k].made || el->field.at[k].by_energy || (x->type != EL_C && x->type != EL_I) ||
             x->nlaws != x->nports || !x->nlaws)
             continue;

@@ -1,7 +1,7 @@
-/* references.c - what a name in an expression reads: values, arguments, the element's own, quantities of parts
+/* references.c - names in expressions: values, arguments, the element's own quantities, quantities of parts
  *
- * reports   unknown names with the nearest, quantities a part does not have, and reading what is not known before the
- *           run
+ * reports   unknown names with the most similar one, quantities that a part does not have, and values that are not
+ *           known before the run
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@ value_word(enum ast_value_kind k)
     return word[k];
 }
 
-/* The effort of a bond whose domain has temperatures for it. */
+/* Is it the effort of a bond whose domain has temperatures as efforts? */
 static bool
 is_temperature(const elab *el, var_id v)
 {
@@ -78,9 +78,9 @@ value_fits(const value *x)
     } else {
         v = x->mark == MARK_DONE ? x->fits : (val){ .fit = FIT_ANY };
         if (v.fit == FIT_ZERO)
-            v.fit = FIT_BARE; /* 0 for now, not 0 by nature */
+            v.fit = FIT_BARE; /* happens to be 0 at present */
     }
-    /* what changes during the run is a variable, whatever it is declared in */
+    /* what changes during the run is a variable, in whatever unit it is declared */
     if (x->kind != AST_PARAMETER && x->kind != AST_CONSTANT)
         v.stated = false;
     v.bad = v.condition = v.factor = false;
@@ -114,7 +114,7 @@ gather_value(void *ctx, uint32_t index, uint32_t entry)
     return true;
 }
 
-/* Notes that an expression names a part: it cannot be taken out then. */
+/* Notes that an expression names a part, so that it cannot be taken out. */
 static void
 note_read(builder *b, const part *p, span at)
 {
@@ -197,7 +197,7 @@ read_value(builder *b, const path_end *p, span at)
     return v;
 }
 
-/* e f q p in the block of an element. NODE_NONE in n: not one of these. */
+/* e f q p in the block of an element. NODE_NONE in n: another name. */
 static val
 read_own(builder *b, const ast_part *p)
 {
@@ -245,7 +245,7 @@ read_own(builder *b, const ast_part *p)
     return read_variable(b, v);
 }
 
-/* A size or the variable of a loop: a number, but data like one of the text, so that its rounds share their form. */
+/* A size or loop variable: data like a number in the text, so that all iterations share one template. */
 static val
 read_known(builder *b, const known_value *k)
 {
@@ -297,7 +297,7 @@ read_name(builder *b, const ast_ref *r)
             diag_error(el->s, "read-early", p->at, "%s reads time, but it is fixed before the run", b->who);
             return val_bad(el);
         }
-        /* where nothing has a unit, and for who gives a formula on the command line, time is a number: sin(time) */
+        /* in files without units, and in formulas on the command line, time is a pure number: sin(time) */
         if (from_outside(el, p->at) || !el->file->units)
             return (val){ .n = builder_slot(b, 0), .fit = FIT_ANY };
         return (val){ .n = builder_slot(b, 0), .fit = FIT_UNIT, .unit = el->second };
@@ -330,8 +330,7 @@ read_name(builder *b, const ast_ref *r)
     return read_value(b, &x, p->at);
 }
 
-/* A part's name as it is written from here: without what the scope puts before its names; of an array, where none of
- * its items is meant, without the index. */
+/* A part's name relative to this scope; for an array without the index, if no item is meant. */
 static const char *
 name_from_here(builder *b, const ast_part *p, const part *x)
 {
@@ -406,7 +405,7 @@ read_element(builder *b, const char *name, const ast_part *q, const flat_element
     const char *type = element_type_name(x->type);
 
     if (!x->nports)
-        return val_bad(el); /* its bonds were wrong, which was said */
+        return val_bad(el); /* its bonds had errors, which were reported */
     if (x->nports > 1)
         return no_such_quantity(b, name, q, arena_format(el->a, "a two-port (%s)", type),
                                 "Read the junctions at its sides, or name the bond (`as name`) and read that.");
@@ -505,7 +504,7 @@ gather_part(void *ctx, uint32_t index, uint32_t entry)
     return true;
 }
 
-/* front.spring.q, v[2].f, v.f of an array; front.k: a value in a component */
+/* front.spring.q, v[2].f, v.f for an array; front.k: a value in a component */
 static val
 read_part(builder *b, const ast_ref *r)
 {

@@ -1,10 +1,9 @@
-/* resolve.c - an expression of the text to a template over variables: names resolved, units checked, functions written
- * out
+/* resolve.c - translates an expression to a template over variables: resolves names, checks units, inlines functions
  *
- * needs     declared values and parts; values made in the order of what they read (for units left unstated); functions
+ * needs     declared values and parts; values made in order of dependency (for units that are not stated); functions
  *           made
- * provides  a template over slots in order of first mention
- * bounds    recursion follows nesting only (chains of operators and of else-ifs are loops) and stops at DEEPEST
+ * provides  a template over slots in the order of first use
+ * bounds    recursion is only for nesting (chains of operators and of else-ifs are loops) and stops at DEEPEST
  */
 #include <math.h>
 #include <string.h>
@@ -148,7 +147,7 @@ slot_order(const void *a, const void *b)
     return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : *(const uint32_t *)a > *(const uint32_t *)b;
 }
 
-/* Looks at what the entry reads only: a vector's builder has the slots of all entries. */
+/* Visits only what the entry reads: a vector's builder has the slots of all entries. */
 inst
 builder_entry(builder *b, node root)
 {
@@ -213,7 +212,7 @@ hash_of_literal(const void *ctx, uint32_t v)
     return place_hash(var_at(((const elab *)ctx)->f, v));
 }
 
-/* at: of the number or its negation, which the literal is remembered by. */
+/* at: of the number or its negation, by which the literal is remembered. */
 static node
 literal(builder *b, span at, double si, const unit *u)
 {
@@ -235,8 +234,7 @@ literal(builder *b, span at, double si, const unit *u)
     return builder_slot(b, v);
 }
 
-/* sign*number with its unit. key: the number or its negation. alone: data whatever
- * its value. */
+/* sign*number with its unit. key: the number or its negation. alone: it is data, whatever its value. */
 static val
 number_value(builder *b, const ast_expr *e, const ast_expr *key, double sign, bool whole, bool alone)
 {
@@ -273,7 +271,7 @@ number_value(builder *b, const ast_expr *e, const ast_expr *key, double sign, bo
         v.n = b->structure && (whole || !b->units || !v.stated) ? ex_const(el->pool, x) : literal(b, key->at, x, u);
         return v;
     }
-    /* 0, 1, 2, -1, -2 in a formula are its form (q^2/2, max(x, 0)); other numbers stand where a parameter could */
+    /* 0, 1, 2, -1, -2 in a formula belong to its form (q^2/2, max(x, 0)); other numbers could be parameters */
     if (b->structure || (!alone && (x == 0 || fabs(x) == 1 || fabs(x) == 2)))
         v.n = ex_const(el->pool, x);
     else
@@ -355,7 +353,7 @@ combine(builder *b, const ast_expr *e, val x, val y)
     }
 }
 
-/* a + b - c ...: down the left side in a loop, then back up. */
+/* a + b - c ...: goes down the left side in a loop, then back up. */
 static val
 binary(builder *b, const ast_expr *e)
 {
@@ -390,7 +388,7 @@ struct branch {
     val c, a;
 };
 
-/* if ... else if ... else: the last value first, then back up. */
+/* if ... else if ... else: resolves the last value first, then goes back up. */
 static val
 choice(builder *b, const ast_expr *e, bool whole)
 {
@@ -404,7 +402,7 @@ choice(builder *b, const ast_expr *e, bool whole)
         double known_condition;
         bool sized;
 
-        /* known while the model is built: the other alternative may read what is not there, as m[i - 1] at the first */
+        /* known while the model is built: the other branch may read what does not exist, as m[i - 1] for the first i */
         if (known_number(el, b->in, e->cond.c, "", true, &known_condition, &sized) && sized) {
             if (known_condition == 0)
                 continue;

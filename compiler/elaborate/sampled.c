@@ -1,8 +1,8 @@
-/* sampled.c - what was before: previous(x) and the numbers noise(seed), uniform(seed) that only the values of `every`
- * may read, and delay(x, T)
+/* sampled.c - earlier values: previous(x) and the random numbers noise(seed), uniform(seed), allowed only in `every`,
+ * and delay(x, T)
  *
- * previous(x) is x over what its variables were at the last sample. Each of them that does not hold its value by itself
- * gets a memory: a state without a rate that every sample sets to what the variable is then.
+ * previous(x) is x for the values of its variables at the last sample. Each variable that does not hold its value by
+ * itself gets a memory: a state without a rate, which every sample sets to the variable's value.
  */
 #include <string.h>
 
@@ -29,7 +29,7 @@ one_argument(builder *b, const ast_expr *e)
     return false;
 }
 
-/* What v was at the last sample of the block at hand. */
+/* The value of v at the last sample of the current block. */
 static var_id
 remember_sample(builder *b, var_id v, span at)
 {

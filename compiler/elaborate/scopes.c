@@ -1,7 +1,7 @@
-/* scopes.c - names and what they stand for, the nearest of them, and the text of a place for messages
+/* scopes.c - names and what they denote, similar names, and texts for messages
  *
- * A name is found in one hash map, keyed by its scope; the items of an array that are made one by one in another, keyed
- * by family and indexes. What was made at once is found by arithmetic.
+ * A name is looked up in one hash map, keyed by its scope; items of an array that are made one by one in another, keyed
+ * by family and indexes. Items made at once are found by arithmetic.
  */
 #include <string.h>
 
@@ -68,7 +68,7 @@ fetch_part(const elab *el, const scope *in, const char *name, enum fetch step)
 #endif
 }
 
-/* The first import that has a value of the name, after `from` of them; NONE */
+/* The first import, after `from` of them, that has a value of that name; NONE */
 static uint32_t
 imported(const elab *el, const module *m, const char *name, size_t *from)
 {
@@ -182,7 +182,7 @@ enter_family(elab *el, const scope *in, const family *f)
     vec_push(&el->family, *f);
 }
 
-/* The next of the family's run? */
+/* Does the item continue the family's run? */
 static bool
 goes_on(const family *f, family_array *a, const int32_t *at, uint32_t index)
 {
@@ -287,7 +287,7 @@ find_part(const elab *el, const scope *in, const char *name)
     return at == NONE || (el->family.at[at].block && !el->family.at[at].n) ? NONE : el->family.at[at].first;
 }
 
-/* An index as text, without the work of a format: models have millions of them. */
+/* An index as text, without printf: models have millions. */
 static void
 put_index(strbuf *b, int32_t i)
 {
@@ -363,7 +363,7 @@ may_make_more(elab *el, uint64_t n, span at)
     return false;
 }
 
-/* ---------------------------------------------------------------- names nearby */
+/* ---------------------------------------------------------------- similar names */
 
 bool
 refused_before(const elab *el, const scope *in, const char *name)
@@ -420,7 +420,7 @@ nearest_part(const elab *el, const scope *in, const char *wrong)
     return near;
 }
 
-/* "a, b and c" of the families of a scope that are wanted, or NULL where there are none or too many. */
+/* "a, b and c" for the selected families of a scope; NULL: none, or too many. */
 static const char *
 names_listed(const elab *el, const scope *in, bool parts, bool (*wanted)(const elab *el, const family *f))
 {

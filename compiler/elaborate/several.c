@@ -1,5 +1,5 @@
 /* several.c - functions of several numbers, or of the entries of vectors: sum, mean, norm, min, max; and mod and round,
- * which are made of floor */
+ * which use floor */
 #include <string.h>
 
 #include "elab.h"
@@ -23,7 +23,7 @@ several_name(size_t k)
 
 typedef VEC(node) nodes;
 
-/* The numbers of all arguments, entries of vectors one by one, and what they fit together. */
+/* The numbers in all arguments, entries of vectors one by one, and their common unit. */
 static val
 gather_arguments(builder *b, const ast_expr *e, nodes *out)
 {
@@ -52,7 +52,7 @@ gather_arguments(builder *b, const ast_expr *e, nodes *out)
     return all;
 }
 
-/* a op b op c, halves first: no tree is deep because a vector is long */
+/* a op b op c as a balanced tree, so that long vectors make no deep trees */
 static node
 fold(pool *p, enum ex_op op, const node *at, size_t n)
 {

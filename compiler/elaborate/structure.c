@@ -1,19 +1,18 @@
-/* structure.c - bonds and ports in normal form
+/* structure.c - bonds and ports in normal form; the signs of bonds, from their arrows, are decided here
  *
  * needs     declared parts
  * provides  ports on junctions, implicit 1-junctions between elements, bonds between junctions; their variables
- * reports   arrows that point the wrong way, elements with too few or too many bonds
+ * reports   arrows in the wrong direction, elements with too few or too many bonds
  */
 #include <string.h>
 
 #include "elab.h"
 
-/* What a node of a chain stands for: the parts at its two sides, which differ for a component with two ports. NONE
- * after an error. */
+/* The parts at the two sides of a chain's node, which differ for a component with two ports. NONE after an error. */
 struct ends {
     uint32_t in, out;
     const ast_part *port;
-}; /* port: what is written behind a field */
+}; /* port: as written after a field */
 static const struct ends no_ends = { NONE, NONE, NULL };
 
 static const char *
@@ -32,7 +31,7 @@ port_names(elab *el, const scope *in, const scope *inside)
     return text;
 }
 
-/* A component that stands for its port, or in the middle of a chain for its two. */
+/* A component stands for its port, or in the middle of a chain for its two ports. */
 static struct ends
 component_ends(elab *el, const scope *in, const part *p, span at, bool middle)
 {
@@ -67,7 +66,7 @@ node_ends(elab *el, scope *in, const ast_node *written, bool middle)
     if (el->incomplete && own_family(el, in, ast_node_name(written), true) == NONE)
         return no_ends;
     x = follow(el, in, in, &ref, false,
-               FOLLOW_GONE | (written->own->type ? FOLLOW_QUIET : 0)); /* a bond goes with its ends */
+               FOLLOW_GONE | (written->own->type ? FOLLOW_QUIET : 0)); /* a bond is removed with its ends */
     if (x.kind == PLACE_NONE)
         return no_ends;
     if (written->own->type && (!x.one || family_item(el, &el->family.at[x.family], x.low, &entry) == NONE))
@@ -152,7 +151,7 @@ make_links(elab *el, const chain_made *c)
     }
 }
 
-/* Which port of a field a bond names. NONE where the part is none; false after an error. */
+/* The port of a field that a bond names. NONE: the part is no field; false after an error. */
 static bool
 field_end(elab *el, scope *in, uint32_t at, const ast_part *name, span where, uint32_t *port)
 {
@@ -192,7 +191,7 @@ join_fields(elab *el, uint32_t at)
         join_field_port(el, x->to_port, at, true);
 }
 
-/* The flat junction or element of each part that stays, in the order of declaration. */
+/* Makes the flat junction or element of each remaining part, in the order of declaration. */
 static void
 make_parts(elab *el)
 {
@@ -244,7 +243,8 @@ link_name(elab *el, const link *l)
     return name ? name : arena_join(el->a, el->part.at[l->from].name, "-", el->part.at[l->to].name, NULL);
 }
 
-/* Where both ends are junctions or a junction stands between two elements; a broken bond stays NONE. */
+/* Makes the bond: both ends are junctions, or an implicit junction is put between two elements; a faulty bond stays
+ * NONE. */
 static void
 settle_link(elab *el, link *l)
 {
@@ -333,7 +333,7 @@ make_port(elab *el, uint32_t e, uint32_t p, uint32_t l)
     }
 }
 
-/* Whether all bonds of an element came about; if not, an error was reported where they were made. */
+/* Were all bonds of an element made? If not, an error was reported. */
 static bool
 links_sound(const elab *el, const part *p)
 {
@@ -343,7 +343,7 @@ links_sound(const elab *el, const part *p)
     return true;
 }
 
-/* Declared twice, which was said: bonds at the second declaration may be meant for this one. */
+/* Was it declared twice, as reported? Bonds at the second declaration may be meant for this one. */
 static bool
 declared_twice(const elab *el, const part *p)
 {
@@ -427,11 +427,11 @@ make_two_ports(elab *el, uint32_t p, flat_element *x)
     make_port(el, q->index, p, q->link[first_in ? 1 : 0]);
 }
 
-/* What the chains behind number k will ask for. The rounds of a loop ask for the same names again and again. */
+/* Prefetches the names of the chains after number k. The iterations of a loop use the same names repeatedly. */
 static void
 fetch_ends(const elab *el, size_t k)
 {
-    enum { AHEAD = 4 }; /* chains between two steps */
+    enum { AHEAD = 4 }; /* number of chains between two steps */
 
     for (int step = 0; step < FETCHES; step++) {
         size_t at = k + (size_t)(FETCHES - step) * AHEAD;

@@ -1,9 +1,9 @@
 /* table.c - tables from CSV files
  *
- * A file is read once and stays in memory as cells; a column becomes a table of the pool once. The file's own text is a
- * source like any other, so that a mistake in it is shown at its line. Rules: comma separated, the head optional, cells
- * may be quoted, empty lines are skipped, the first column rises strictly. A head may name units, as what `bgc run`
- * writes does: `speed [km/h]`; values become SI then.
+ * A file is read once and kept as cells; a column becomes a table of the pool once. The file's text is a source like
+ * any other, so that an error in it is shown at its line. Rules: separated by commas, the header is optional, cells may
+ * be quoted, empty lines are skipped, the first column ascends strictly. A header may name units, as `bgc run` writes
+ * them: `speed [km/h]`; values are then converted to SI.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -14,13 +14,13 @@
 
 struct cell {
     uint32_t begin, end;
-}; /* in the file's text, quotes and blanks around left out */
+}; /* in the file's text, without quotes and blanks around it */
 
 struct csv {
     uint32_t file;    /* in sources */
     const char *name; /* as the model writes it */
     VEC(struct cell) cell;
-    VEC(uint32_t) line; /* of each row, counted from 1 */
+    VEC(uint32_t) line; /* line number of each row, from 1 */
     uint32_t ncols;
     bool head, ok;
     map column; /* 2*number, + 1 for a spline -> table in the pool */
@@ -64,7 +64,7 @@ used_here(elab *el, const ast_expr *call)
 
 /* ---------------------------------------------------------------- cells */
 
-/* Reads one cell at *p; leaves *p behind its comma or at the line's end. */
+/* Reads one cell at *p; leaves *p after its comma or at the end of the line. */
 static struct cell
 next_cell(const char *text, uint32_t *p, uint32_t end, bool *more)
 {
@@ -92,7 +92,7 @@ next_cell(const char *text, uint32_t *p, uint32_t end, bool *more)
     return (struct cell){ begin, stop };
 }
 
-/* A plain decimal number and nothing else; what strtod takes beyond that (hexadecimal, inf, nan) is a mistake in a
+/* A plain decimal number and nothing else; what strtod accepts beyond that (hexadecimal, inf, nan) is an error in a
  * table. */
 static bool
 cell_number(const char *text, struct cell c, double *x)
@@ -111,8 +111,8 @@ cell_number(const char *text, struct cell c, double *x)
     return *end == '\0' && isfinite(*x);
 }
 
-/* A row of names above the numbers? Its first cell says so: no number in any spelling, and where numbers stand beside
- * it not even the begin of one, which would be a number mistyped. */
+/* Is it a row of names? Decided by its first cell: not a number in any notation; if other cells are numbers, not even
+ * the beginning of one, which would be a typing error. */
 static bool
 is_head(const char *text, const struct cell *cell, uint32_t n)
 {
@@ -127,7 +127,7 @@ is_head(const char *text, const struct cell *cell, uint32_t n)
         return true;
     memcpy(buffer, text + cell[0].begin, length);
     buffer[length] = '\0';
-    strtod(buffer, &end); /* takes -inf, nan and hexadecimal numbers too: mistakes, not names */
+    strtod(buffer, &end); /* accepts also -inf, nan and hexadecimal numbers: errors, not names */
     if (end == buffer + length)
         return false;
     return !(numbers && strchr("0123456789+-.", buffer[0]));
@@ -214,7 +214,7 @@ open_csv(elab *el, const ast_expr *call, const char *name)
 
 /* ---------------------------------------------------------------- columns */
 
-/* The name in a head cell, without a unit behind it. */
+/* The name in a header cell, without its unit. */
 static struct cell
 head_name(const char *text, struct cell c)
 {
@@ -228,8 +228,8 @@ head_name(const char *text, struct cell c)
     return c;
 }
 
-/* The name in a head cell as it was before it was written: a quote stands twice, and the apostrophe before a name that
- * a spreadsheet would compute (base/quote.h) is none of it. */
+/* The name in a header cell without quoting: doubled quotes, and the apostrophe before a name that a spreadsheet would
+ * evaluate (base/quote.h). */
 static const char *
 cell_name(elab *el, const char *text, struct cell c)
 {
@@ -279,7 +279,7 @@ find_column(elab *el, const struct csv *t, const char *name, double number, span
     return NONE;
 }
 
-/* The unit in a head cell, NULL where there is none; false after an error. */
+/* The unit in a header cell, NULL if there is none; false after an error. */
 static bool
 column_unit(elab *el, const struct csv *t, uint32_t column, const ast_expr *call, const unit **u)
 {
@@ -326,7 +326,7 @@ read_column(elab *el, const struct csv *t, uint32_t column, const unit *u, doubl
     return true;
 }
 
-/* smooth: within it an x may stand twice, where the spline parts. */
+/* Checks that x ascends; smooth: an x inside may occur twice, where the spline is divided. */
 static bool
 rises(elab *el, const struct csv *t, const double *x, bool smooth, const ast_expr *call)
 {
@@ -345,7 +345,7 @@ rises(elab *el, const struct csv *t, const double *x, bool smooth, const ast_exp
     return true;
 }
 
-/* As the model's own file would write them: a table of an imported file is named from there. */
+/* The file name as the importing file would write it: a table of an imported file is named relative to that file. */
 static const char *
 first_arguments(elab *el, uint32_t file, const char *name, uint32_t column)
 {
@@ -399,7 +399,7 @@ read_table(elab *el, const ast_expr *call, const char *file, const char *column,
 
 /* ---------------------------------------------------------------- two dimensions */
 
-/* The units in brackets of the corner cell, in their order: of x, of y, of the values. False after an error. */
+/* The units in brackets in the corner cell: of x, of y, of the values. False after an error. */
 static bool
 corner_units(elab *el, const struct csv *t, const ast_expr *call, const unit *u[3])
 {
@@ -496,8 +496,8 @@ read_plane(elab *el, const ast_expr *call, const char *file, plane *p)
     return fine;
 }
 
-/* All of a file as a matrix; one row or one column is a vector. Units in its head are SI's affair, and of one
- * dimension. */
+/* A whole file as a matrix; one row or one column is a vector. Units in its header are converted to SI and must have
+ * one dimension. */
 val
 read_matrix(elab *el, const ast_expr *call, const char *file)
 {

@@ -1,7 +1,7 @@
-/* turning.c - speeds in rad/s and frequencies in Hz, temperatures and their differences: what SI cannot tell apart
+/* turning.c - angular velocities and frequencies, temperatures and their differences, which have the same unit in SI
  *
- * Both pairs have one unit of SI, so that nothing is converted between them: a frequency given to a speed is 2*pi too
- * small, and a difference shown in degC is 273.15 off. The text says which is meant by the units that it declares.
+ * Nothing is converted within these pairs: a frequency given as an angular velocity is too small by 2*pi, and a
+ * difference shown in degC is off by 273.15. The declared units tell which one is meant.
  *
  * needs     units of bonds, for check_turning
  * reports   warnings: unit-hertz, unit-difference
@@ -50,7 +50,7 @@ turning_given(elab *el, val v, span at, const unit *target, const char *name)
         diag_help(el->s, "Write 2*pi*%s for a speed, or declare it in [Hz].", text_of(el, at));
 }
 
-/* A flow in 1/s on a bond that carries power is a speed in rad/s: its effort is a torque. */
+/* A flow in 1/s on a bond with true power is an angular velocity: its effort is a torque. */
 void
 turning_flow(elab *el, val v, span at, const char *name)
 {
@@ -62,7 +62,7 @@ turning_flow(elab *el, val v, span at, const char *name)
     diag_help(el->s, "Write 2*pi*%s, or give it in [rpm].", text_of(el, at));
 }
 
-/* What the argument of sin or cos is made of. */
+/* The terms of the argument of sin or cos. */
 struct angle {
     elab *el;
     scope *in;
@@ -109,7 +109,7 @@ turning_angle(elab *el, scope *in, const ast_expr *e, const char *name)
     diag_help(el->s, "Write %s(2*pi*%s).", name, text_of(el, e->at));
 }
 
-/* The flow of a bond that a value is and nothing else, or VAR_NONE. */
+/* The flow of a bond, if a value is just that; or VAR_NONE. */
 static var_id
 flow_alone(const elab *el, const value *v)
 {

@@ -1,13 +1,13 @@
-/* values.c - parameters, constants, inputs, signals and outputs, in the order of what they read
+/* values.c - parameters, constants, inputs, signals and outputs, in order of dependency
  *
- * A depth-first walk over what reads what, with a stack of its own: units left unstated follow from what was read, and
- * a circle among values fixed before the run is a mistake.
+ * A depth-first walk over dependences, with an explicit stack: units that are not stated follow from what is read, and
+ * a cycle among values fixed before the run is an error.
  */
 #include "elab.h"
 
-enum { LONGEST_CYCLE = 10 }; /* names printed of a circle */
+enum { LONGEST_CYCLE = 10 }; /* names of a cycle that are printed */
 
-/* What an instance gives to an input may be any expression around it. */
+/* An instance may give any expression to an input. */
 static bool
 before_the_run(const value *v)
 {
@@ -39,7 +39,7 @@ value_builder(elab *el, const value *v, scope *in, bool let)
     return b;
 }
 
-/* An input that a formula sets is a signal. */
+/* An input given by a formula is a signal. */
 static void
 define(elab *el, const value *v, uint32_t entry, inst def)
 {
@@ -50,7 +50,7 @@ define(elab *el, const value *v, uint32_t entry, inst def)
         x->kind = VAR_SIGNAL;
 }
 
-/* The entries of a value that is given as a whole: one number for all, or a vector or matrix of its size. */
+/* Defines the entries of a value that is given as a whole: one number for all, or a vector or matrix of its size. */
 static void
 define_entries(elab *el, const value *v, builder *b, const val *x)
 {
@@ -83,7 +83,7 @@ define_entries(elab *el, const value *v, builder *b, const val *x)
         define(el, v, k, builder_entry(b, m->at[k]));
 }
 
-/* Entries that the experiment sets one by one. */
+/* Defines entries that the experiment sets one by one. */
 static void
 override_entries(elab *el, uint32_t index)
 {
@@ -127,8 +127,7 @@ text_of_scope(const scope *s)
     return s;
 }
 
-/* An input that nothing gives a value. In a component it is the instance that leaves it out: said there, once for all
- * rounds and items of it. */
+/* Reports an input without a value. In a component the instance lacks it: reported there, once for all its copies. */
 static void
 say_unset(elab *el, const value *v)
 {
@@ -159,7 +158,7 @@ say_unset(elab *el, const value *v)
                   made->node->own->type, ast_node_name(made->node), name, v->name);
 }
 
-/* Set from outside, or without a value. */
+/* Values set from outside, or without a value. */
 static void
 make_unset(elab *el, value *v)
 {
@@ -220,7 +219,7 @@ struct frame {
     size_t first, next;
 };
 
-/* seen: items so far, bounded as what reads them is */
+/* seen: items so far, limited like the expressions that read them */
 struct reading {
     elab *el;
     scope *in;
@@ -257,7 +256,7 @@ see_value(void *ctx, const ast_expr *e)
         each_item(r->el, &p, e->at, true, see_item, r);
 }
 
-/* A circle among what is fixed before the run; one through signals is the equations' business. */
+/* Reports a cycle among values fixed before the run; cycles of signals are handled by the equations stage. */
 static void
 report_cycle(elab *el, const struct frame *path, size_t n, uint32_t again)
 {

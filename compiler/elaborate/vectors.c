@@ -1,6 +1,6 @@
-/* vectors.c - vectors and matrices in expressions: `*` is the matrix product, between vectors the dot product
+/* vectors.c - vectors and matrices in expressions: `*` is the matrix product, and for two vectors the dot product
  *
- * They are written out: an entry is an expression like any other, and all entries of one have one unit.
+ * They are written out: each entry is an ordinary expression, and all entries have one unit.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ clash(elab *el, const ast_expr *e, const char *verb, val x, val y)
     return false;
 }
 
-/* The same with the unit of another. */
+/* The same value with the unit of another. */
 static val
 with_fit(val v, val fits)
 {
@@ -172,7 +172,7 @@ negate_matrix(elab *el, val v)
     return with_fit(r, v);
 }
 
-/* An entry in the unit behind the matrix, to SI. */
+/* Converts an entry from the unit after the matrix to SI. */
 static bool
 in_unit(elab *el, val *v, const ast_expr *entry, const unit *u)
 {

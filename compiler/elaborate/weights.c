@@ -1,11 +1,9 @@
-/* weights.c - operands of the text made weighable: factor*operand + offset, with hidden parameters of 1 and 0
+/* weights.c - operands with weights: factor*operand + offset, with hidden parameters of 1 and 0
  *
- * An operand of + or - is known by its place in the file's text, which is that of its expression. It may be elaborated
- * many times, in every instance of a component and every round of a loop: all share the two parameters, so that the
- * partial derivatives by them say what changing the text would do to the model, to first order. What each operand is,
- * before it is weighed, is recorded behind the experiment's own records.
- *
- * Where nothing is asked for nothing is made.
+ * An operand of + or - is identified by its place in the file. It may be elaborated many times, in every instance of a
+ * component and every iteration of a loop: all copies share the two parameters, so that derivatives by them give the
+ * first-order effect of changing the text. The value of each operand without its weight is recorded after the
+ * experiment's own records. Nothing is made unless it is asked for.
  */
 #include "elab.h"
 
@@ -15,7 +13,7 @@ span_key(span at)
     return (uint64_t)at.begin << 32 | at.end;
 }
 
-/* Without a unit, as a bare number: it fits whatever the text lets it stand for, and nothing follows from it. */
+/* A parameter without unit, like a bare number: it fits any unit, and no unit follows from it. */
 static var_id
 hidden(elab *el, const char *name, double x)
 {
@@ -41,7 +39,7 @@ takes_offset(const builder *b)
     return b->own == NONE || b->el->f->element.at[b->own].type != EL_TF;
 }
 
-/* One number: what it is noted for, and it weighed. */
+/* Records the operand and returns it with its weight. */
 static node
 weigh_node(builder *b, uint32_t weight, node n, inst is)
 {
@@ -83,7 +81,7 @@ weighed_operand(builder *b, const ast_expr *e, val v)
     return v;
 }
 
-/* Is the component that this scope is in kept by the experiment? (One in a kept one is.) */
+/* Does the experiment keep the component of this scope, or one that contains it? */
 static bool
 is_kept(const elab *el, const scope *s)
 {

@@ -2,16 +2,16 @@
  * condition "text"`, `stop when condition`
  *
  * needs     bonds, ports and values made
- * provides  flat.when, flat.reinit and flat.draw; signals that are set become integrals of nothing, which hold. Which
- *           targets are states is known after causality, and checked there (equations.c)
- * reports   targets that are no stored quantity, no integral and no signal with a value of its own, targets given
- *           twice, units that do not fit
+ * provides  flat.when, flat.reinit and flat.draw; signals that events set become integrals without a rate, which hold
+ *           their value. Which targets are states is known after causality, and checked there (equations.c)
+ * reports   targets that are no stored quantity, no integral and no signal with a value of its own, targets set twice,
+ *           units that do not fit
  */
 #include <string.h>
 
 #include "elab.h"
 
-/* A signal whose value is fixed before the run, and that an event sets, keeps what it was given. */
+/* A signal that is fixed before the run and set by an event holds its value. */
 static bool
 make_held(elab *el, var_id id)
 {
@@ -54,7 +54,7 @@ find_target(elab *el, scope *in, const ast_ref *r)
     return VAR_NONE;
 }
 
-/* What an event gives to a target found before. */
+/* Makes the assignment of an event to a target that was found before. */
 static void
 make_reinit(elab *el, scope *in, const struct ast_reinit *r, var_id target, uint32_t first, uint32_t every)
 {
@@ -86,7 +86,7 @@ make_reinit(elab *el, scope *in, const struct ast_reinit *r, var_id target, uint
     builder_free(&b);
 }
 
-/* The condition that turns true: of an assertion, that it does not hold. */
+/* Makes the condition that triggers; for an assertion, its negation. */
 static void
 make_condition(elab *el, scope *in, const ast_expr *e, flat_when *w)
 {
@@ -103,7 +103,7 @@ make_condition(elab *el, scope *in, const ast_expr *e, flat_when *w)
     builder_free(&b);
 }
 
-/* The times of samples: parameters fix them before the run. */
+/* The times of samples, which depend on parameters only. */
 static void
 make_times(elab *el, scope *in, const ast_stmt *s, flat_when *w)
 {
@@ -149,7 +149,7 @@ make_when(elab *el, const struct pending_when *p, const var_id *target)
         vec_push(&el->f->when, w);
 }
 
-/* All targets first: what holds is known before any value reads it. */
+/* All targets first, so that it is known which signals hold before any value reads them. */
 void
 make_whens(elab *el)
 {

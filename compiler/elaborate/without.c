@@ -1,11 +1,10 @@
-/* without.c - parts taken out of components and arrays, with their bonds, and what dangles after that
+/* without.c - takes parts out of components and arrays, with their bonds, and removes what then dangles
  *
- * A bond that is gone is no effort at a 1-junction and no flow at a 0-junction. What lost a bond by it and whose
- * absence says the same as what is left of it goes too, as in a reduction (cleanup.h, which both use): a two-port with
- * one side, an element whose junction went, a junction without bonds, a dead end (a junction with one bond) on a
- * junction that adds up the same, and a junction that a dead end holds at rest and that meets nothing else but
- * junctions which add up its zero. Ports of components stay. An element whose effort or flow is named (`mass.f`)
- * becomes a source of zero, which holds its junction.
+ * A missing bond means no effort at a 1-junction and no flow at a 0-junction. What lost a bond and has the same effect
+ * as nothing is removed too, as in a reduction (by the common rule of cleanup.h): a two-port with one side, an element
+ * without its junction, a junction without bonds, a dead end (a junction with one bond) on a junction that sums the
+ * same variable, and a junction that a dead end holds at rest if everything else there sums zero. Ports of components
+ * stay. An element whose effort or flow is named (`mass.f`) becomes a source of zero, which holds its junction.
  *
  * needs     all names declared (take_out_parts); the bonds as written (clean_up)
  * time      linear in parts and bonds
@@ -13,7 +12,7 @@
 #include "cleanup.h"
 #include "elab.h"
 
-/* ---------------------------------------------------------------- what is named */
+/* ---------------------------------------------------------------- named parts */
 
 struct taking {
     elab *el;
@@ -23,7 +22,7 @@ struct taking {
     enum quantity rest;
 };
 
-/* Where elab.taken has what takes parts out; one after the other has the same. */
+/* Index in elab.taken of the place that takes parts out; consecutive ones share it. */
 static uint32_t
 taken_by(elab *el, span at)
 {
@@ -56,7 +55,7 @@ take(void *ctx, uint32_t index, uint32_t entry)
     return true;
 }
 
-/* The effort or flow of an element: its junction's common variable is zero. */
+/* Takes out the effort or flow of an element: its junction's common variable becomes zero. */
 static bool
 take_variable(void *ctx, uint32_t index, uint32_t entry)
 {
@@ -91,7 +90,7 @@ take_variable(void *ctx, uint32_t index, uint32_t entry)
     return true;
 }
 
-/* What a path asks of the parts it leads to, if it is one name behind them: e or f. */
+/* Is the rest of a path, after the parts, e or f? */
 static bool
 variable_asked(const elab *el, const ast_ref *r, const path_end *p, enum quantity *q)
 {
@@ -120,8 +119,8 @@ take_value(elab *el, value *v)
     }
 }
 
-/* All that stands in an instance that goes. An instance is declared before what is in it, so that one step outward is
- * enough. */
+/* Takes out everything in a removed instance. An instance comes before its contents, so that looking one step outward
+ * suffices. */
 static void
 take_insides(elab *el)
 {
@@ -195,9 +194,9 @@ take_out_parts(elab *el)
         take_insides(el);
 }
 
-/* ---------------------------------------------------------------- what dangles */
+/* ---------------------------------------------------------------- dangling parts */
 
-/* Parts and links as they are written, with what was taken out so far. */
+/* Parts and links as written, without what was taken out so far. */
 static void
 gather_links(const elab *el, cleanup *c)
 {
