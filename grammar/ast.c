@@ -1,4 +1,4 @@
-/* ast.c - what can be asked of a tree without knowing what its names stand for */
+/* ast.c - queries on a tree that need no meaning of names */
 #include <string.h>
 
 #include "ast.h"
@@ -7,7 +7,7 @@ static const ast_block no_block = { .at = { NONE, 0, 0 } };
 static const ast_more no_more = { .domain_at = { NONE, 0, 0 }, .args_at = { NONE, 0, 0 } };
 const ast_own ast_own_nothing = { .block = &no_block, .more = &no_more };
 
-/* The ports of TF and GY that declare none: power goes in at `in` and out at `out`. */
+/* Is it a TF or GY without declared ports? Power enters at `in` and leaves at `out`. */
 static bool
 is_plain_two_port(const ast_node *n)
 {

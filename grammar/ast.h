@@ -1,7 +1,7 @@
 /* ast.h - the syntax tree of a .bg file, for the whole language
  *
- * The parser builds it and decides nothing: names are not resolved, statements stand in the order of the text,
- * every node has its span. All in the arena of its file; lists are arrays.
+ * The parser builds it without resolving names; statements are in the order of the text, and every node has its span.
+ * Everything is in the arena of the file; lists are arrays.
  */
 #ifndef BG_AST_H
 #define BG_AST_H
@@ -13,7 +13,7 @@
 typedef struct ast_unit {
     span at;
     const char *text;
-} ast_unit; /* text between [ and ], trimmed; at includes them */
+} ast_unit; /* text between [ and ], trimmed; `at` includes them */
 
 /* ---------------------------------------------------------------- expressions */
 typedef struct ast_expr ast_expr;
@@ -54,7 +54,7 @@ enum ast_binary {
     AST_AND,
     AST_OR
 };
-/* Only as long in memory as its kind needs: never copied. */
+/* Allocated only as large as its kind needs: never copy it. */
 struct ast_expr {
     enum ast_expr_kind kind;
     span at;
@@ -62,9 +62,9 @@ struct ast_expr {
         struct {
             double value;
             ast_unit *unit;
-        } number;           /* unit NULL: bare */
+        } number;           /* unit NULL: a bare number */
         const char *string; /* without quotes, escapes resolved */
-        ast_ref ref;        /* also time and pi: one part */
+        ast_ref ref;        /* also time and pi, with one part */
         struct {
             ast_expr *a;
         } un;
@@ -104,7 +104,7 @@ typedef struct ast_law_port {
 } ast_law_port; /* arrow: 0 none, 1 left of ->, 2 right */
 typedef struct ast_law_item {
     enum ast_law_item_kind kind;
-    span at;      /* through the semicolon */
+    span at;      /* including the semicolon */
     ast_ref left; /* equation, initial: without (0) */
     ast_expr *right;
     ast_law_port *port;
@@ -118,13 +118,13 @@ typedef struct ast_arg {
     ast_expr *value;
 } ast_arg; /* k = expr */
 
-/* `{ ... }` behind a declaration */
+/* `{ ... }` after a declaration */
 typedef struct ast_block {
     ast_law_item *item;
     int nitems;
-    span at; /* with braces; SPAN_NONE: there is none */
+    span at; /* with braces; SPAN_NONE: no block */
 } ast_block;
-/* What few declarations say. */
+/* Properties that few declarations have. */
 typedef struct ast_more {
     ast_expr *such_that; /* such that expr */
     const char *domain;
@@ -134,8 +134,8 @@ typedef struct ast_more {
     span domain_at;      /* in heat */
     span args_at;        /* Wheel:front(k = 2): with parentheses */
 } ast_more;
-/* What a declaration says of its part. References share one in which all is empty, and so do junctions of which nothing
- * is said; so do block and more, which are never NULL. */
+/* Properties of a declared part. References share one that is empty, and so do junctions without any; block and more
+ * are never NULL, but shared in the same way. */
 typedef struct ast_own {
     const char *type; /* NULL: a reference. "1", "Se", "Wheel", ... */
     ast_expr *linear; /* = expr */
@@ -144,16 +144,16 @@ typedef struct ast_own {
 } ast_own;
 extern const ast_own ast_own_nothing;
 
-/* One node of a chain: a declaration `TYPE:name...` or a reference `name`, `front.hub`, `v[i]`. There are more of them
- * than of anything else: most have one name without an index, which stands for itself. */
+/* One node of a chain: a declaration `TYPE:name...` or a reference `name`, `front.hub`, `v[i]`. These are the most
+ * frequent nodes, so a single name without an index is stored in the node itself. */
 typedef struct ast_node {
     const ast_own *own;
     union {
         const char *name; /* plain */
-        ast_part *part;   /* else: the name declared or referred to, with its index */
+        ast_part *part;   /* otherwise: the name declared or referred to, with its index */
     };
     uint32_t file, begin, end; /* the whole node, with law and block */
-    uint32_t arrow;            /* where the `->` before it begins */
+    uint32_t arrow;            /* start of the `->` before it */
     uint32_t name_begin;       /* plain */
     uint32_t nparts : 31;
     uint32_t plain : 1;
@@ -163,7 +163,7 @@ ast_node_at(const ast_node *n)
 {
     return (span){ n->file, n->begin, n->end };
 }
-/* The first name of it */
+/* Its first name. */
 static inline const char *
 ast_node_name(const ast_node *n)
 {
@@ -174,12 +174,12 @@ ast_node_nindex(const ast_node *n)
 {
     return n->plain ? 0 : n->part[0].nindex;
 }
-/* As one writes it where it is read. room: for what need not stay */
+/* As a reference. room: storage for a part */
 static inline ast_ref
 ast_node_ref(const ast_node *n, ast_part *room)
 {
     if (n->plain) {
-        /* a reference is nothing but its name, whose text need not be looked at */
+        /* a reference without properties is just its name */
         uint32_t end = n->own->type ? n->name_begin + (uint32_t)strlen(n->name) : n->end;
 
         *room = (ast_part){ .name = n->name, .at = { n->file, n->name_begin, end } };
@@ -200,7 +200,7 @@ ast_has_block(const ast_node *n)
 {
     return span_known(n->own->block->at);
 }
-/* The type of a declaration; SPAN_NONE of a reference. */
+/* The place of a declaration's type; SPAN_NONE for a reference. */
 static inline span
 ast_type_at(const ast_node *n)
 {
@@ -226,24 +226,24 @@ enum ast_stmt_kind {
 };
 enum ast_value_kind { AST_PARAMETER, AST_CONSTANT, AST_SIGNAL, AST_INPUT, AST_OUTPUT };
 
-/* `as name` behind a chain */
+/* `as name` after a chain */
 typedef struct ast_bond {
     const char *name;
     span name_at, at;
 } ast_bond;
 
 typedef struct ast_stmt ast_stmt;
-/* Only as long in memory as its kind needs: never copied. */
+/* Allocated only as large as its kind needs: never copy it. */
 struct ast_stmt {
     enum ast_stmt_kind kind;
-    span at; /* through the semicolon or closing brace */
+    span at; /* including the semicolon or closing brace */
     union {
         struct { /* a -> b -> c as name; */
             ast_node *node;
             const ast_bond *bond; /* NULL: unnamed */
             int nnodes;
         } chain;
-        struct { /* parameter k[3,3] = 2 [N/m] "text"; unit before or after the value */
+        struct { /* parameter k[3,3] = 2 [N/m] "text"; the unit may be before or after the value */
             enum ast_value_kind kind;
             const char *name;
             span name_at;
@@ -275,7 +275,7 @@ struct ast_stmt {
             ast_ref *ref;
             int n;
         } without;
-        /* when cond { reinit target = value; }; every period offset offset { target = value; }, whose cond is NULL;
+        /* when cond { reinit target = value; }; every period offset offset { target = value; }, where cond is NULL;
          * assert cond "text", which sets nothing */
         struct {
             ast_expr *cond, *period, *offset;
@@ -329,7 +329,7 @@ enum ast_exp_kind {
     AST_EXP_EQUILIBRIUM, /* start from equilibrium; */
     AST_EXP_LET,         /* let ref = expr; initial: let spring.q(0) = expr; */
     AST_EXP_WINDOW,      /* window a .. b; */
-    AST_EXP_OBSERVE,     /* observe ref within expr; b NULL without within */
+    AST_EXP_OBSERVE,     /* observe ref within expr; b NULL: without within */
     AST_EXP_KEEP,        /* keep refs; */
     AST_EXP_RECORD,      /* record exprs; */
     AST_EXP_EXPECT,      /* expect a ... within b; */
@@ -363,12 +363,12 @@ typedef struct ast_exp_item {
 } ast_exp_item;
 typedef struct ast_experiment ast_experiment;
 struct ast_experiment {
-    span at, name_at, model_at; /* model_at: the name, where no model is written */
-    const char *name, *model;   /* the model of its base, or the only one of the file, where none is written */
+    span at, name_at, model_at; /* model_at: the experiment's name if no model is written */
+    const char *name, *model;   /* model: if none is written that of its base, or the only one in the file */
     const char *base;
     span base_at;               /* from BASE; NULL: from none */
-    const ast_experiment *from; /* BASE; NULL: none, or it is unknown */
-    /* The first `inherited` items stand in the text of the experiments it is from; the rest is its own. */
+    const ast_experiment *from; /* BASE; NULL: none, or unknown */
+    /* The first `inherited` items come from the texts of its bases; the others are its own. */
     ast_exp_item *item;
     int nitems, inherited;
 };
@@ -409,42 +409,42 @@ typedef struct ast_decl {
 } ast_decl;
 
 typedef struct ast_file {
-    uint32_t file; /* number in sources */
+    uint32_t file; /* number among the sources */
     ast_decl *decl;
     size_t ndecls;
     span *comment;
-    size_t ncomments; /* in order of the text, without the newline */
+    size_t ncomments; /* in the order of the text, without the newline */
     const char **named;
-    size_t nnamed; /* files, in order of the text; columns of tables too */
-    bool ok;       /* no syntax error */
-    bool units;    /* something outside of its experiments has a unit, or it imports */
+    size_t nnamed; /* named files, in the order of the text; columns of tables too */
+    bool ok;       /* no syntax errors */
+    bool units;    /* something outside of its experiments has a unit, or it imports a file */
 } ast_file;
 
-/* How deep a tree is at most, so that passes may recurse: brackets, braces and else-ifs nest AST_MAX_NESTING levels,
- * and no expression is higher than AST_MAX_HEIGHT (every term of a sum is a level, as sums are taken from the left). */
+/* Limits of a tree's depth, so that passes may recurse: brackets, braces and else-ifs nest at most AST_MAX_NESTING
+ * levels, and an expression is at most AST_MAX_HEIGHT high (each term of a sum adds a level, since sums associate to
+ * the left). */
 enum { AST_MAX_NESTING = 200, AST_MAX_HEIGHT = 2000 };
 
-/* Parses text number file. Syntax errors are reported (several a run) and recovered from: what could be read is in the
- * tree, with ok false. Names are interned in n. Never fails on any input; a tree above the limits is an error. */
+/* Parses text number `file`. Syntax errors are reported (several in one run), and parsing continues: what could be read
+ * is in the tree, with ok false. Names are interned in n. Accepts any input; a tree above the limits is an error. */
 ast_file *parse_file(sources *s, names *n, arena *a, uint32_t file);
 
-/* Calls for each reference of an expression, those in indexes too. e may be NULL. */
+/* Calls `call` for each reference in an expression, also in indexes. e may be NULL. */
 void ast_each_ref(const ast_expr *e, void (*call)(void *ctx, const ast_ref *r), void *ctx);
-/* The same for what an expectation reads; the element of an activity comes as it is written. */
+/* The same for the references of an expectation; the element of an activity is passed as written. */
 void ast_each_expected(const ast_exp_item *x, void (*call)(void *ctx, const ast_ref *r), void *ctx);
-/* Is the name, alone or before a dot, a variable of the law that n's block holds (e f q p) or one of its ports? n NULL:
- * no. */
+/* Is the name, alone or before a dot, a variable of the law in n's block (e f q p) or one of its ports? n NULL: no. */
 bool ast_own_name(const ast_node *n, const char *name);
 
-/* The canonical layout of a file that parsed (ok): idempotent, every comment kept, the tree unchanged. */
+/* Formats a file without syntax errors (ok): idempotent, keeps every comment and the tree. */
 void format_file(const sources *s, const ast_file *f, strbuf *out);
 
 /* Calls see(ctx, e) for e and every expression in it (indexes too), in the order of the text, without recursion. e may
  * be NULL. */
 void ast_visit(const ast_expr *e, void (*see)(void *ctx, const ast_expr *e), void *ctx);
-/* Every expression of a model that way, those in loops and conditional parts too. */
+/* The same for every expression of a model, also in loops and conditional parts. */
 void ast_visit_model(const ast_model *m, void (*see)(void *ctx, const ast_expr *e), void *ctx);
-/* Every expression of the file that way, but those of domains. */
+/* The same for every expression of the file, except those of domains. */
 void ast_visit_file(const ast_file *f, void (*see)(void *ctx, const ast_expr *e), void *ctx);
 
 /* Prints the tree, for `bgc check --dump ast`. */

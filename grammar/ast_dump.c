@@ -1,6 +1,6 @@
 /* ast_dump.c - prints the tree of a file, one node a line, children indented
  *
- * in       a tree, of a text with errors too
+ * in       a tree, also of a text with errors
  * out      text without positions, so that two layouts of one model print the same
  */
 #include <string.h>
@@ -34,7 +34,7 @@ unit(FILE *out, const ast_unit *u)
 
 static void dump_expr(const ast_expr *e, FILE *out, int depth);
 
-/* The name on the line at hand; the indexes are children. */
+/* The name on the current line; indexes are children. */
 static void
 dump_ref(const ast_ref *r, FILE *out, int depth)
 {
@@ -68,7 +68,7 @@ dump_named(const char *what, const ast_expr *e, FILE *out, int depth)
     dump_expr(e, out, depth + 1);
 }
 
-/* Recursion is bounded by AST_MAX_HEIGHT. */
+/* Recursion is limited by AST_MAX_HEIGHT. */
 static void
 dump_expr(const ast_expr *e, FILE *out, int depth)
 {
@@ -208,7 +208,7 @@ dump_value(const ast_stmt *s, FILE *out, int depth)
     dump_named("value", s->value.value, out, depth + 1);
 }
 
-/* Recursion is bounded by AST_MAX_NESTING. */
+/* Recursion is limited by AST_MAX_NESTING. */
 static void
 dump_stmt(const ast_stmt *s, FILE *out, int depth)
 {

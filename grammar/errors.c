@@ -1,7 +1,7 @@
-/* errors.c - says syntax errors in the modeller's words
+/* errors.c - reports syntax errors in the modeller's words
  *
- * in       the token at hand, the one before, and which tokens could have stood there
- * out      one message for the error, and whether the token at hand already begins the next statement
+ * in       the current token, the one before, and the tokens that were possible
+ * out      one message for the error, and whether the current token already begins the next statement
  */
 #include <ctype.h>
 #include <string.h>
@@ -54,7 +54,7 @@ is_word(int kind)
     return kind == VALUE_WORD || kind == CALL_WORD || (kind >= MODEL && kind <= ASSERT);
 }
 
-/* Words that stand between values, so that what is missing is the value. */
+/* Words between values: after one of them a value is missing. */
 static bool
 joins_values(int kind)
 {
@@ -107,7 +107,7 @@ token_name(const struct parse *p, span at)
     return at.end - at.begin <= 30 ? arena_strndup(p->a, p->scan->text + at.begin, at.end - at.begin) : "name";
 }
 
-/* ---------------------------------------------------------------- what could have stood there */
+/* ---------------------------------------------------------------- what was possible */
 
 enum { LISTED = 5 };
 
@@ -121,7 +121,7 @@ add_alternative(const char **list, int *n, const char *what)
         list[(*n)++] = what;
 }
 
-/* `a name`, "`;` or an operator", ... ; NULL when there are too many to help */
+/* `a name`, "`;` or an operator", ... ; NULL: there are too many to help */
 static const char *
 alternatives(const struct parse *p, const struct expected *e)
 {
@@ -178,7 +178,7 @@ alternatives(const struct parse *p, const struct expected *e)
 
 /* ---------------------------------------------------------------- the message */
 
-/* Errors that have a sentence of their own: each function says one kind, or gives false. */
+/* Errors with messages of their own: each function reports one kind, or returns false. */
 
 static bool
 one_of(int kind, const char *signs)
@@ -189,7 +189,7 @@ one_of(int kind, const char *signs)
 static bool
 takes_value(const struct expected *e)
 {
-    return e->name[CALL_WORD] != NULL; /* expected only where an expression begins */
+    return e->name[CALL_WORD] != NULL; /* possible only where an expression begins */
 }
 
 static bool
@@ -206,14 +206,14 @@ behind(const struct parse *p)
 
 enum { LONGEST_SHOWN = 60 };
 
-/* So much of a token is shown in a line to write. */
+/* The length of a token shown in a suggested line. */
 static int
 shown(span at)
 {
     return at.end - at.begin < LONGEST_SHOWN ? (int)(at.end - at.begin) : LONGEST_SHOWN;
 }
 
-/* What stands behind the colon of `Wheel:front(`, which begins at head. */
+/* The name after the colon of `Wheel:front(`, which begins at head. */
 static const char *
 instance_name(const struct parse *p, const char *head, const char *open)
 {
@@ -222,7 +222,7 @@ instance_name(const struct parse *p, const char *head, const char *open)
     return arena_strndup(p->a, colon + 1, (size_t)(open - colon - 1));
 }
 
-/* R:winding(4), Wheel:front(20), Wheel:side[i](axle): the `(` of what a component is given, which is given by name. */
+/* Arguments must be given by name: reports the `(` in R:winding(4), Wheel:front(20), Wheel:side[i](axle). */
 static bool
 given_without_name(struct parse *p)
 {
@@ -309,7 +309,7 @@ semicolon_error(struct parse *p, const struct expected *e)
         (now->first && (now->kind == NAME || now->kind == NUMBER || is_word(now->kind)))) {
         parse_error(p, "syntax-semicolon", behind(p), "expected `;` after this statement");
         if (now->kind == '}' && p->scan->text[now->at.end] == ';')
-            p->said_to = now->at.end + 1; /* {e = f}; has them the wrong way round */
+            p->said_to = now->at.end + 1; /* {e = f}; : the braces and the semicolon are exchanged */
         p->reuse = true;
         return true;
     }
@@ -346,7 +346,7 @@ unit_error(struct parse *p, const struct expected *e)
     return false;
 }
 
-/* A word that is no name, which is said once (of a kind that is one word). */
+/* Reports a reserved word used as a name, once for each word. */
 static bool
 is_reserved(struct parse *p, const struct seen_token *word)
 {
@@ -366,7 +366,7 @@ word_error(struct parse *p, const struct expected *e)
         const char *end = strchr(p->scan->text + now->at.begin, '\n');
 
         parse_error(p, "syntax", now->at, "an `if` among statements has its statements in braces");
-        if (end) /* the rest of the line is in the same language */
+        if (end) /* the rest of the line is in the other language */
             p->said_to = (uint32_t)(end - p->scan->text);
         diag_help(p->s, "Write `if n > 3 { ... } else { ... }`; `then` belongs to values.");
         return true;
@@ -420,7 +420,7 @@ value_error(struct parse *p, const struct expected *e)
     return false;
 }
 
-/* Statements of a model in a block of laws, whose `}` is most likely missing: said once a block. */
+/* Reports statements of a model in a block of laws, whose `}` is probably missing: once for a block. */
 static bool
 laws_error(struct parse *p, const struct expected *e)
 {
@@ -429,7 +429,7 @@ laws_error(struct parse *p, const struct expected *e)
     size_t brace = s->open.n;
     bool item = e->name[PORT] && !e->name[PARAMETER] && e->name['}']; /* a law may begin here, and no statement */
     bool left = e->name['='] && e->name['('] && !e->name['*'] &&
-                !e->name[SUCH]; /* a name that a law begins with stands before */
+                !e->name[SUCH]; /* preceded by a name with which a law begins */
 
     if (s->braces < 2 || !((item && (now->kind == NUMBER || now->kind == IF || now->kind == WITHOUT ||
                                      (now->first && begins_statement(now->kind)))) ||
@@ -447,7 +447,7 @@ laws_error(struct parse *p, const struct expected *e)
     return true;
 }
 
-/* A name that begins a statement, and nothing behind it that any statement goes on with. */
+/* Reports a name at the beginning of a statement that is followed by nothing possible. */
 static bool
 beginning_error(struct parse *p, const struct expected *e)
 {
@@ -466,7 +466,7 @@ beginning_error(struct parse *p, const struct expected *e)
     return true;
 }
 
-/* In this order: what stands first is said where several would fit. */
+/* In order of priority, if several would fit. */
 static bool
 special(struct parse *p, const struct expected *e)
 {
@@ -481,10 +481,10 @@ syntax_error(struct parse *p, const struct expected *e)
     const char *list;
 
     p->recovering = true;
-    /* recovery stopped at this token for want of something better: nothing new is wrong */
+    /* recovery stopped at this token because nothing better was found: not a new error */
     if (now->at.end == p->resumed || (p->scan->stop && p->end_given))
         return;
-    /* a character left out or a token misspelt just here, or just before the statement, has been reported */
+    /* an invalid character or misspelt token here, or just before the statement, has been reported */
     if (p->scan->broken && p->scan->error_at + 1 == p->statement) {
         const char *end = strchr(p->scan->text + now->at.begin, '\n');
 

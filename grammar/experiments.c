@@ -1,17 +1,17 @@
-/* experiments.c - what experiments do not write: the model they are of, the items of those they are from
+/* experiments.c - completes experiments: their model, and the items inherited from other experiments
  *
  * needs     all declarations of the file
- * provides  the model of each experiment; behind the items of its bases its own, which replace those that set the same
- * reports   a model that cannot be told, bases that are unknown or lead in a circle
- * time      linear in the text and in what is inherited, of which there is a most
+ * provides  the model of each experiment; its own items after those of its bases, of which it replaces equal ones
+ * reports   a model that cannot be determined, bases that are unknown or circular
+ * time      linear in the text and in the inherited items, whose number is limited
  */
 #include <string.h>
 
 #include "parse.h"
 
 enum {
-    DEEPEST_BASE = 100,     /* experiments from experiments */
-    MOST_INHERITED = 100000 /* items, whole file */
+    DEEPEST_BASE = 100,     /* depth of inheritance */
+    MOST_INHERITED = 100000 /* inherited items, whole file */
 };
 
 struct completing {
@@ -38,7 +38,7 @@ experiment_new(struct parse *p, span at, const char *name, span name_at, struct 
     return e;
 }
 
-/* ---------------------------------------------------------------- the model */
+/* ---------------------------------------------------------------- models */
 
 static bool
 is_component(const ast_model *m)
@@ -76,7 +76,7 @@ model_of(struct completing *c, const ast_experiment *e)
 {
     if (c->only)
         return c->only->name;
-    if (!c->p->broken) { /* else the model may be what could not be read */
+    if (!c->p->broken) { /* otherwise the model may have been lost in a syntax error */
         parse_error(c->p, "experiment-model", e->name_at,
                     "experiment \"%.60s\" does not say of which model it is, and the file has %s", e->name,
                     c->models ? "several" : "none");
@@ -85,7 +85,7 @@ model_of(struct completing *c, const ast_experiment *e)
     return "";
 }
 
-/* ---------------------------------------------------------------- experiments it is from */
+/* ---------------------------------------------------------------- inheritance */
 
 static bool
 same_text(const struct parse *p, span a, span b)
@@ -95,7 +95,7 @@ same_text(const struct parse *p, span a, span b)
     return a.end - a.begin == b.end - b.begin && !memcmp(text + a.begin, text + b.begin, a.end - a.begin);
 }
 
-/* Is it said of something by name? */
+/* Does the item refer to something by name? */
 static bool
 is_named(const ast_exp_item *x)
 {
@@ -109,7 +109,7 @@ replaces(const ast_exp_item *x)
     return is_named(x) || x->kind == AST_EXP_WINDOW || x->kind == AST_EXP_EQUILIBRIUM;
 }
 
-/* Do two such say the same, so that one replaces the other? */
+/* Do two such items set the same, so that one replaces the other? */
 static bool
 says_the_same(const struct parse *p, const ast_exp_item *own, const ast_exp_item *x)
 {
@@ -117,7 +117,7 @@ says_the_same(const struct parse *p, const ast_exp_item *own, const ast_exp_item
            (!is_named(x) || (own->initial == x->initial && same_text(p, own->ref.at, x->ref.at)));
 }
 
-/* The items of one experiment, to be found by what they say */
+/* The items of one experiment, indexed by what they set. */
 struct own_items {
     const struct parse *p;
     const ast_exp_item *item;
@@ -134,7 +134,7 @@ hash_of_item(const void *ctx, uint32_t k)
                        : bg_hash_mix(x->kind, 0);
 }
 
-/* Whether an own item says what item k of `base` says. */
+/* Does an own item replace item k of `base`? */
 static bool
 replaced(const struct own_items *own, const struct own_items *base, uint32_t k)
 {
@@ -178,7 +178,7 @@ inherit(struct completing *c, ast_experiment *e, const ast_experiment *base)
     e->nitems += n;
 }
 
-/* The experiment that e is from, or NULL after a message. path: those that lead to e. */
+/* The experiment that e inherits from, or NULL with a message. path: the experiments that lead to e. */
 static ast_experiment *
 base_of(struct completing *c, const ast_experiment *e, ast_experiment *const *path, int n)
 {
@@ -204,7 +204,7 @@ base_of(struct completing *c, const ast_experiment *e, ast_experiment *const *pa
     return base;
 }
 
-/* To the first that has a model; then back, each from the one before. */
+/* Goes to the first experiment that is complete, then back, completing each from its base. */
 static void
 complete(struct completing *c, ast_experiment *e)
 {

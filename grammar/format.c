@@ -1,21 +1,21 @@
 /* format.c - the canonical layout of a text
  *
  * in       a text without syntax errors
- * out      the same tokens and comments in order, laid out anew; formatting the result changes nothing
+ * out      the same tokens and comments in order, in the canonical layout; formatting the result changes nothing
  *
- * One statement a line, four columns a level, at most one blank line between statements, none at the ends of a block.
- * A block written on one line stays on it, unless it is a model's or holds several statements of a loop or an `if`.
- * Lines that a statement goes on with keep their distance from its first line. Columns that were lined up with more
- * than one space (`=`, units, texts, arrows, matrix entries, comments) keep their distance from what stands before.
+ * One statement a line, four columns a level, at most one blank line between statements, none at the ends of a block. A
+ * block written on one line stays there, unless it is a model's or holds several statements of a loop or an `if`.
+ * Continuation lines keep their distance from the first line of the statement. Columns that were aligned with more than
+ * one space (`=`, units, texts, arrows, matrix entries, comments) keep their distance from what precedes them.
  */
 #include <string.h>
 
 #include "ast.h"
 #include "scan.h"
 
-enum { LEVEL = 4 }; /* columns a level of blocks, and a tab in the source */
+enum { LEVEL = 4 }; /* columns for a level of blocks, and for a tab in the source */
 
-/* What is known of each token before the layout begins. */
+/* Properties of each token, determined before the layout begins. */
 struct place {
     uint32_t line;   /* in the source, from 0 */
     uint32_t indent; /* columns before the first token of that line */
@@ -23,11 +23,11 @@ struct place {
     bool one_line; /* `{` and `}`: of a block that stays on one line */
 };
 
-/* An open bracket or block, and the statement it stands in. */
+/* An open bracket or block, and its statement. */
 struct level {
     char kind; /* '{' '(' 'i' 'm' */
     bool one_line;
-    /* a block: the statement it stands in, to go back to */
+    /* a block: the statement that contains it, to return to */
     int word;
     uint32_t source_indent;
     size_t indent;
@@ -46,9 +46,9 @@ struct format {
     strbuf *out;
     size_t line_begin; /* in out */
     VEC(struct level) level;
-    size_t indent;          /* columns of the statements of the block at hand */
-    uint32_t source_indent; /* of the line where the statement at hand begins */
-    bool shifted;           /* a line that goes on with it was seen, and moved by shift */
+    size_t indent;          /* column of the statements in the current block */
+    uint32_t source_indent; /* of the line in which the current statement begins */
+    bool shifted;           /* a continuation line was seen, and moved by `shift` */
     uint32_t shift;
     int word;    /* its first word */
     bool starts; /* the next token begins a statement */
@@ -75,7 +75,7 @@ is_word(const struct format *f, size_t i, const char *what)
     return i < f->n && f->token[i].kind == SCAN_WORD && is(f, i, what);
 }
 
-/* `every` with a period: anything else of that name is no statement of events. */
+/* Is it `every` with a period? Otherwise it is a name. */
 static bool
 is_every(const struct format *f, size_t i)
 {
@@ -104,7 +104,7 @@ next_token(const struct format *f, size_t i)
     return i;
 }
 
-/* Whether the `}` at i ends its statement. */
+/* Does the `}` at i end its statement? */
 static bool
 ends_statement(const struct format *f, size_t i)
 {
@@ -141,7 +141,7 @@ find_places(struct format *f)
     }
 }
 
-/* Which blocks stay on one line. */
+/* Determines the blocks that stay on one line. */
 static void
 find_one_line_blocks(struct format *f)
 {
@@ -208,7 +208,7 @@ ends_value(const struct format *f, size_t i)
     }
 }
 
-/* Whether the sign at i, behind the token at before, stands between two values without spaces. */
+/* Is the sign at i, after token `before`, between two values without spaces? */
 static bool
 tight_operator(const struct format *f, size_t before, size_t i)
 {
@@ -225,7 +225,7 @@ tight_operator(const struct format *f, size_t before, size_t i)
     return false;
 }
 
-/* Whether a space stands between the neighbours before and i; before_before is the token in front of both. */
+/* Is there a space between the neighbours before and i? before_before: the token before both. */
 static bool
 spaced(const struct format *f, size_t before_before, size_t before, size_t i)
 {
@@ -250,7 +250,7 @@ spaced(const struct format *f, size_t before_before, size_t before, size_t i)
     return !tight_operator(f, before, i) && (first || !tight_operator(f, before_before, before));
 }
 
-/* Whether more than one space before token i, behind before, lines up columns and stays. */
+/* Does more than one space before token i, after token `before`, align columns? */
 static bool
 lines_up(const struct format *f, size_t before, size_t i)
 {
@@ -285,8 +285,8 @@ new_line(struct format *f, size_t indent, bool blank_line)
     spaces(f->out, indent);
 }
 
-/* The column of a line that a statement goes on with, at least so far from its first line. Lines to the right of an
- * open bracket move with it; all others by as much as the first of them must. */
+/* The column of a continuation line, at least `least` from the statement's first line. Lines to the right of an open
+ * bracket move with it; all others by as much as the first of them. */
 static size_t
 continued(struct format *f, size_t i, uint32_t least)
 {
@@ -299,7 +299,7 @@ continued(struct format *f, size_t i, uint32_t least)
         f->shifted = true;
         f->shift = beyond < least ? least - beyond : 0;
     }
-    if (beyond || least) /* a bracket that closes under the statement's first line stays there */
+    if (beyond || least) /* a closing bracket under the statement's first line stays there */
         beyond += f->shifted ? f->shift : 0;
     return f->indent + (beyond > least ? beyond : least);
 }
@@ -324,7 +324,7 @@ put_token(struct format *f, size_t i)
     }
 }
 
-/* Keeps track of brackets and statements behind token i. */
+/* Updates brackets and statements after token i. */
 static void
 step(struct format *f, size_t i)
 {
@@ -360,7 +360,7 @@ step(struct format *f, size_t i)
     }
 }
 
-/* Goes back to the statement that the block closed by token i stands in. */
+/* Returns to the statement that contains the block closed by token i. */
 static void
 leave_block(struct format *f)
 {

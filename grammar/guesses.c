@@ -1,7 +1,7 @@
-/* guesses.c - what people write who come from other languages, met by the line that works here
+/* guesses.c - recognizes statements of other languages and suggests the line of this language
  *
- * in       the token at hand, what could have stood there, and the text of the statement
- * out      one message with that line; the rest of the line, which follows the same habit, says nothing more
+ * in       the current token, the tokens that were possible, and the text of the statement
+ * out      one message with that line; the rest of the line, which is in the same language, causes no further messages
  */
 #include <ctype.h>
 #include <string.h>
@@ -11,12 +11,12 @@
 
 enum { LONGEST_PIECE = 50 };
 
-/* What begins and what ends a section is one misunderstanding, said once. */
+/* Words that begin or end a section, reported once for a model. */
 static const char sections[] =
     " equation equations algorithm variables begin end endmodel parameters inputs outputs connections nodes branches ";
 
-/* {N}, {V}, {A}, {L}, {D} in help: the name behind the word, what stands behind =, what stands in parentheses, what
- * stands before =, the last name of that. */
+/* {N}, {V}, {A}, {L}, {D} in help: the name after the word, the text after =, in parentheses, before =, the last name
+ * of that. */
 static const struct habit {
     const char *words;
     int in;
@@ -85,7 +85,7 @@ line_end(const struct parse *p, uint32_t at)
     return end ? end : text + strlen(text);
 }
 
-/* [from, to) without blanks at its ends, or otherwise where it is empty or long */
+/* [from, to) without blanks at its ends; `otherwise` if it is empty or long. */
 static const char *
 piece(const struct parse *p, const char *from, const char *to, const char *otherwise)
 {
@@ -96,7 +96,7 @@ piece(const struct parse *p, const char *from, const char *to, const char *other
     return from < to && to - from <= LONGEST_PIECE ? arena_strndup(p->a, from, (size_t)(to - from)) : otherwise;
 }
 
-/* Up to a parenthesis that closes what was opened before. */
+/* Up to a closing parenthesis that was opened before. */
 static const char *
 open_end(const char *s, const char *end)
 {
@@ -156,7 +156,7 @@ guess_pieces(const struct parse *p)
     return x;
 }
 
-/* The name that `final parameter Real k(unit = "kg")` is about: what stands last before a parenthesis. */
+/* The declared name in `final parameter Real k(unit = "kg")`: the last word before a parenthesis. */
 static const char *
 last_word(const struct parse *p, const char *text)
 {
@@ -195,7 +195,7 @@ filled(const struct parse *p, const char *help, const struct pieces *x)
     return text;
 }
 
-/* One message has said it all up to the end of the line. */
+/* One message covers everything up to the end of the line. */
 static bool
 line_is_said(struct parse *p)
 {
@@ -225,7 +225,7 @@ guess_place(const struct parse *p)
     return p->scan->braces == 0 ? FILE_TEXT : p->declaration == EXPERIMENT ? EXPERIMENT_TEXT : MODEL_TEXT;
 }
 
-/* The first word of the statement gives the habit away. */
+/* Recognized by the first word of the statement. */
 static bool
 by_first_word(struct parse *p)
 {
@@ -291,7 +291,7 @@ by_element(struct parse *p)
     return false;
 }
 
-/* Habits of expressions and of loops. */
+/* Expressions and loops of other languages. */
 static bool
 by_token(struct parse *p, const struct expected *e)
 {
@@ -344,7 +344,7 @@ by_token(struct parse *p, const struct expected *e)
     return false;
 }
 
-/* `expect` and `observe` that go on in another way than theirs. */
+/* `expect` and `observe` with wrong continuations. */
 static bool
 by_expectation(struct parse *p, const struct expected *e, const char *word)
 {
@@ -366,7 +366,7 @@ by_expectation(struct parse *p, const struct expected *e, const char *word)
     return false;
 }
 
-/* Habits of experiments and of what stands around models. */
+/* Experiments and surroundings of models in other languages. */
 static bool
 by_place(struct parse *p, const struct expected *e)
 {

@@ -1,8 +1,7 @@
-/* guesses_statements.c - equations, circuits and declarations as other tools write them, met by the line that works
- * here
+/* guesses_statements.c - recognizes equations, circuits and declarations of other languages
  *
- * in       the token at hand, what could have stood there, and the text of the statement
- * out      one message with that line
+ * in       the current token, the tokens that were possible, and the text of the statement
+ * out      one message with the line of this language
  */
 #include <ctype.h>
 #include <string.h>
@@ -18,7 +17,7 @@ is_name(char c)
 
 /* ---------------------------------------------------------------- equations */
 
-/* The type that the text declares a part of this name with, wherever it stands: "R", "1"; NULL. */
+/* The type with which the text declares a part of this name anywhere: "R", "1"; NULL. */
 static const char *
 declared_type(const struct parse *p, const char *name)
 {
@@ -43,7 +42,7 @@ declared_type(const struct parse *p, const char *name)
     return NULL;
 }
 
-/* The text without `name.` in front of what it reads: r.f becomes f. */
+/* The text without the prefix `name.`: r.f becomes f. */
 static const char *
 own_words(const struct parse *p, const char *text, const char *name)
 {
@@ -106,7 +105,7 @@ equation(struct parse *p, const struct pieces *x)
                                   own_words(p, x->value, name), stores ? "; where it starts is `{L}(0) = {V};`" : ""));
 }
 
-/* Behind `f(`: names, `)` and `=` */
+/* After `f(`: names, `)` and `=` */
 static bool
 defines_function(const char *s)
 {
@@ -188,7 +187,7 @@ assignment(struct parse *p, const struct expected *e)
 
 /* ---------------------------------------------------------------- circuits */
 
-/* .tran 1u 10m and its like */
+/* .tran 1u 10m and similar lines */
 static bool
 dot_command(struct parse *p)
 {
@@ -220,7 +219,7 @@ dot_command(struct parse *p)
     return false;
 }
 
-/* Vin in 0 SIN(0 10 50): `in` is a name there, and a word of this language */
+/* Vin in 0 SIN(0 10 50): there `in` is a name, here a reserved word */
 static bool
 circuit(struct parse *p)
 {

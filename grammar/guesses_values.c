@@ -1,7 +1,7 @@
-/* guesses_values.c - what stands in values elsewhere, met by what says the same here
+/* guesses_values.c - recognizes values of other languages and suggests the equivalent
  *
- * in       the token at hand, what could have stood there, and the text of the statement
- * out      one message with that line
+ * in       the current token, the tokens that were possible, and the text of the statement
+ * out      one message with the suggestion
  */
 #include <string.h>
 

@@ -1,9 +1,9 @@
-/* parse.c - one text to its tree: the token stream with its recovery, and parse_file
+/* parse.c - from a text to its tree: token stream with error recovery, and parse_file
  *
- * After a syntax error the rest of the statement is skipped: to its `;`, to the brace that closes what it is in, to a
- * word that begins a statement on a line of its own, over blocks as a whole. The parser gets RESUME for it. Braces that
- * are missing at the end of the text or before the next model are reported and made up for. So whatever the text,
- * every token is read once, and what stands before and behind an error is in the tree.
+ * After a syntax error the rest of the statement is skipped: to its `;`, to the brace that closes its block, or to a
+ * word at the beginning of a line that begins a statement; blocks are skipped as a whole. The parser then gets the
+ * token RESUME. Braces missing at the end of the text or before the next model are reported and supplied. So every
+ * token is read once, and what comes before and after an error is in the tree.
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@ struct token {
     BG_YYSTYPE value;
 };
 
-/* Tokens read but not yet handed out: the last of the array comes first. */
+/* Tokens read but not yet passed on, last one first. */
 struct pending {
     VEC(struct token) stack;
     struct token last;
@@ -53,7 +53,8 @@ end_token(const struct parse *p)
     return (struct token){ .kind = END_OF_TEXT, .at = { p->file, end, end }, .first = true };
 }
 
-/* Words that are reserved only where a statement begins with them and a value follows: models may use them as names. */
+/* Words reserved only where a statement begins with them and a value follows: elsewhere models may use them as
+ * names. */
 static int
 statement_word(const struct scan *s, int before, const struct token *t)
 {
@@ -118,7 +119,7 @@ innermost_brace(const struct parse *p)
     return NULL;
 }
 
-/* Says that blocks are still open at t: the end of the text, or a declaration. */
+/* Reports that blocks are still open at t: the end of the text, or a declaration. */
 static void
 say_unclosed(struct parse *p, const struct token *t)
 {
@@ -128,7 +129,7 @@ say_unclosed(struct parse *p, const struct token *t)
     int n = (int)(t->at.end - t->at.begin);
 
     if (span_known(p->unclosed))
-        return; /* said where statements followed in a block of laws */
+        return; /* reported where statements followed in a block of laws */
     if (end || misfit) {
         parse_error(p, "syntax-brace", misfit ? misfit->at : innermost_brace(p)->at, "this `{` is not closed");
         if (misfit)
@@ -143,7 +144,7 @@ say_unclosed(struct parse *p, const struct token *t)
     diag_note(p->s, innermost_brace(p)->at, "this `{` is not closed");
 }
 
-/* A function or import within a model, as it is indented, rather than behind one that is not closed. */
+/* Is it a function or import inside a model, judging by its indentation, and not one after an unclosed model? */
 static bool
 is_misplaced(const struct parse *p, const struct token *t)
 {
@@ -153,7 +154,7 @@ is_misplaced(const struct parse *p, const struct token *t)
            t->at.begin - p->scan->line > b->indent;
 }
 
-/* The next token, with braces in balance. */
+/* The next token, with braces balanced. */
 static struct token
 read_token(struct parse *p)
 {
@@ -184,7 +185,7 @@ read_token(struct parse *p)
     }
 }
 
-/* Brackets other than braces do not outlive their statement. */
+/* Brackets other than braces are closed at the end of their statement. */
 static void
 forget_brackets(struct scan *s)
 {
@@ -192,7 +193,7 @@ forget_brackets(struct scan *s)
         s->open.n--;
 }
 
-/* Skips what is left of a statement with an error in it, and gives RESUME. */
+/* Skips the rest of a statement with an error, and returns RESUME. */
 static struct token
 resume(struct parse *p)
 {
@@ -215,7 +216,7 @@ resume(struct parse *p)
         } else if (t.kind == '}') {
             if (--depth)
                 continue;
-            /* the block ends the statement, unless it goes on */
+            /* the block ends the statement, unless it continues */
             t = read_token(p);
             if (t.kind != ELSE && t.kind != ARROW && t.kind != AS && t.kind != ';')
                 break;
@@ -240,8 +241,8 @@ done:
     return out;
 }
 
-/* `expect` is no reserved word: it is one where an item of an experiment begins, unless a `=` gives it a value as if it
- * were a setting. */
+/* `expect` is not reserved: it is a keyword only at the beginning of an item of an experiment, unless followed by `=`
+ * like a setting. */
 static bool
 begins_expectation(struct parse *p, const struct token *t)
 {
@@ -294,7 +295,7 @@ bg_yylex(BG_YYSTYPE *value, span *at, struct parse *p)
     return t.kind;
 }
 
-/* Bison's own failures: only the bound of its stack can be reached. */
+/* Bison's own failures: only the limit of its stack can be reached. */
 void
 bg_yyerror(const span *at, struct parse *p, const char *message)
 {
@@ -305,8 +306,8 @@ bg_yyerror(const span *at, struct parse *p, const char *message)
 
 /* ---------------------------------------------------------------- whole files */
 
-/* Whether a text is a model in YAML, as other bond graph tools write theirs: its first line that is no comment
- * opens a document, a directive or a mapping. */
+/* Is the text a model in YAML, as other bond graph tools write it? Its first line that is no comment begins a document,
+ * a directive or a mapping. */
 static bool
 looks_like_yaml(const char *text, size_t n, span *line)
 {
@@ -343,7 +344,7 @@ looks_like_yaml(const char *text, size_t n, span *line)
     return false;
 }
 
-/* Texts that are not in the language at all get one message instead of many. */
+/* A text that is not in this language at all gets one message. */
 static bool
 foreign(struct parse *p, const char *text, size_t n)
 {
@@ -372,7 +373,7 @@ scan_begin(struct scan *scan, void **scanner)
     scan->pos = (uint32_t)skip;
     scan->before_end = NONE;
     scan->first = true;
-    /* flex reads a token again from its beginning at every zero byte in it, and wants two of them behind the text */
+    /* flex reads a token again from its beginning at every zero byte in it, and needs two of them after the text */
     scan->buffer = bg_malloc(n + 2);
     memcpy(scan->buffer, scan->text + skip, n);
     for (char *z = scan->buffer, *end = z + n; z < end && (z = memchr(z, '\0', (size_t)(end - z))) != NULL; z++)
@@ -440,7 +441,7 @@ parse_file(sources *s, names *n, arena *a, uint32_t file)
     return f;
 }
 
-/* ---------------------------------------------------------------- tokens alone */
+/* ---------------------------------------------------------------- scanning only */
 
 bool
 scan_reserved(const char *word, size_t n)
@@ -472,7 +473,7 @@ scan_kind_of(int kind)
     }
 }
 
-/* Names that are words where they stand: `expect` at the head of an item of an experiment, and the `at` behind what is
+/* Names that act as keywords: `expect` at the beginning of an item of an experiment, and `at` after what is
  * expected. */
 static void
 mark_expectations(const char *text, scan_tokens *t)

@@ -1,4 +1,4 @@
-/* parse.h - what scanner, grammar and error recovery of the parser share; private to grammar/ */
+/* parse.h - shared by scanner, grammar and error recovery of the parser; private to grammar/ */
 #ifndef BG_PARSE_H
 #define BG_PARSE_H
 
@@ -6,7 +6,7 @@
 
 /* ---------------------------------------------------------------- semantic values */
 
-/* Values carry the height of their tree where it can grow with the text. */
+/* Values have the height of their tree if it can grow with the text. */
 struct tree_expr {
     ast_expr *e;
     int height;
@@ -24,24 +24,24 @@ struct tree_index {
     int height;
 };
 
-/* A list under construction: entries of one size, one behind the other. What is finished moves into the arena
- * (list_take), and the list is used again; what recovery forgets of them goes with the parser. */
+/* A list under construction: entries of one size, contiguous. Its result is moved into the arena (list_take), and the
+ * list is reused; lists lost in error recovery are freed with the parser. */
 struct list {
     void *at;
     size_t room; /* bytes */
     int n, height;
-    struct list *next; /* of the spare ones */
+    struct list *next; /* of the free list */
 };
 
 /* A node of a chain under construction. */
 struct tree_node {
     ast_own own;
     ast_ref ref;
-    ast_part one; /* of a plain reference */
+    ast_part one; /* storage for a plain reference */
     span at;
     ast_block block;
     ast_more more;
-    struct tree_node *next; /* of the spare ones */
+    struct tree_node *next; /* of the free list */
 };
 
 /* ---------------------------------------------------------------- scanner */
@@ -54,39 +54,39 @@ struct open_bracket {
 };
 
 struct scan {
-    sources *say; /* where lexical errors go; NULL: nowhere */
-    names *names; /* NULL: names and values are not wanted */
+    sources *say; /* receives lexical errors; NULL: nobody */
+    names *names; /* NULL: names and values are not needed */
     arena *a;
     uint32_t file;
     const char *text;
     size_t length;
-    uint32_t pos;        /* end of what was read */
-    uint32_t unit_begin; /* of the unit being read */
-    int before;          /* kind of the token before, 0 at the beginning */
+    uint32_t pos;        /* end of what was scanned */
+    uint32_t unit_begin; /* start of the unit being scanned */
+    int before;          /* kind of the previous token, 0 at the beginning */
     uint32_t before_end;
     bool first;            /* no token yet on this line */
-    uint32_t line, indent; /* where the line begins; blanks before its first token */
+    uint32_t line, indent; /* start of the line; blanks before its first token */
     bool broken;           /* a lexical error was found */
-    uint32_t error_at;     /* where the last one begins */
+    uint32_t error_at;     /* start of the last one */
     const char *said_code;
-    uint32_t said_line; /* and what it was, on which line */
-    uint32_t quiet_to;  /* up to here one message has said it all */
-    bool stop;          /* gave up: only the end follows */
+    uint32_t said_line; /* its kind, and its line */
+    uint32_t quiet_to;  /* up to here one message covers everything */
+    bool stop;          /* gave up: only the end token follows */
     size_t errors;
     VEC(struct open_bracket) open;
-    size_t braces;               /* how many of them are '{' */
-    struct open_bracket dropped; /* innermost bracket left open when the last `}` came; kind 0: none */
-    /* Of the declaration at hand, the first `{` whose `}`, first of its line, stands left of the line that opens it: as
-       the layout has it, that `}` is meant to close one further out. opener.kind 0: none */
+    size_t braces;               /* number of '{' among them */
+    struct open_bracket dropped; /* innermost bracket still open at the last `}`; kind 0: none */
+    /* In the current declaration, the first `{` whose `}`, the first token of its line, stands left of the line that
+     * opens it: judging by the layout, that `}` was meant to close an outer block. opener.kind 0: none */
     struct {
         struct open_bracket opener;
         span closer;
     } misfit;
     VEC(span) comment;
-    char *buffer; /* what flex reads: the text with a zero byte made another that is no text */
+    char *buffer; /* the text that flex reads, with zero bytes replaced by another invalid one */
 };
 
-/* The token of a reserved word, NAME for all others. */
+/* The token of a reserved word; NAME for all others. */
 int bg_word(const char *s, size_t n);
 
 /* ---------------------------------------------------------------- parser */
@@ -95,13 +95,13 @@ struct seen_token {
     int kind;
     span at;
     bool first;
-}; /* first: of its line */
+}; /* first: on its line */
 
 enum { EXPECTED_CODES = 512 }; /* more than there are tokens */
 
 struct parse {
     struct scan *scan;
-    void *scanner; /* flex's own state */
+    void *scanner; /* state of flex */
     sources *s;
     names *n;
     arena *a;
@@ -110,41 +110,43 @@ struct parse {
     size_t errors;
     struct list decls;
     VEC(const char *) named;        /* files: by imports, tables, expectations */
-    struct seen_token last, before; /* the token the parser looks at, and the one before */
-    struct pending *pending;        /* read but not yet handed out (parse.c) */
-    bool recovering;                /* skip to where a statement ends */
-    bool reuse;                     /* the token at hand already begins the next statement */
-    uint32_t resumed;               /* end of the token that recovery went on with; an error there is the old one */
+    struct seen_token last, before; /* the current token of the parser, and the previous one */
+    struct pending *pending;        /* read but not yet passed on (parse.c) */
+    bool recovering;                /* skips to the end of the statement */
+    bool reuse;                     /* the current token already begins the next statement */
+    /* end of the token at which recovery continued; an error there is still the old one */
+    uint32_t resumed;
     bool end_given;
-    bool fresh;                      /* the next token begins a statement */
-    uint32_t statement;              /* where the statement at hand begins */
-    int declaration;                 /* its word: MODEL, EXPERIMENT, ... */
-    bool units;                      /* one was read outside of experiments */
-    uint32_t said_to;                /* up to here one message has said it all */
-    bool in_experiment, item_begins; /* the last declaration is one; the next token is the first of a statement */
-    span unclosed;     /* the `{` of a block of laws with statements in it, which was said; else SPAN_NONE */
-    bool section_said; /* that a model has none */
-    bool too_high;     /* an expression was, and that is said once */
-    ast_law_item law;  /* the one just read, before it goes into its list */
-    bool reserved[EXPECTED_CODES]; /* words that were said to be no names */
+    bool fresh;         /* the next token begins a statement */
+    uint32_t statement; /* start of the current statement */
+    int declaration;    /* its word: MODEL, EXPERIMENT, ... */
+    bool units;         /* a unit was read outside of experiments */
+    uint32_t said_to;   /* up to here one message covers everything */
+    /* in_experiment: the last declaration is one; item_begins: the next token is the first of a statement */
+    bool in_experiment, item_begins;
+    span unclosed;                 /* the `{` of a block of laws with statements in it, as reported; else SPAN_NONE */
+    bool section_said;             /* reported that a model has no sections */
+    bool too_high;                 /* an expression was too high; reported once */
+    ast_law_item law;              /* the last one read, before it goes into its list */
+    bool reserved[EXPECTED_CODES]; /* words already reported as reserved */
     VEC(struct list *) lists;      /* all that were made */
     struct list *spare_list;
     struct tree_node *spare_node;
-    const ast_own *plain[2]; /* junctions 0 and 1 of which nothing is said */
+    const ast_own *plain[2]; /* shared by 0- and 1-junctions without properties */
 };
 
 void parse_error(struct parse *p, const char *code, span at, const char *fmt, ...) BG_PRINTF(4, 5);
 
 /* ---------------------------------------------------------------- messages (errors.c) */
 
-/* For each token code that could have stood at the error its name, else NULL. */
+/* For each token code that was possible at the error its name, else NULL. */
 struct expected {
     const char *name[EXPECTED_CODES];
 };
 void syntax_error(struct parse *p, const struct expected *e);
 void empty_statement(struct parse *p, span at);
-bool guess(struct parse *p, const struct expected *e); /* habits of other languages (guesses.c) */
-/* Whether a token can only begin a statement of a model or experiment, or a declaration of a file. */
+bool guess(struct parse *p, const struct expected *e); /* statements of other languages (guesses.c) */
+/* Can the token only begin a statement of a model or experiment, or a declaration of a file? */
 bool begins_statement(int kind);
 bool begins_declaration(int kind);
 
@@ -154,10 +156,10 @@ bool begins_declaration(int kind);
 struct list *list_new(struct parse *p);
 void list_add(struct list *l, const void *entry, size_t size, int height);
 #define LIST_ADD(l, entry, height) list_add((l), &(entry), sizeof(entry), (height))
-/* What the list holds, in the arena; NULL where that is nothing. n stays until the next list is made. */
+/* The contents of the list, in the arena; NULL if it is empty. n is valid until the next list is made. */
 void *list_take(struct parse *p, struct list *l, size_t size);
 #define LIST_TAKE(p, l, T) ((T *)list_take((p), (l), sizeof(T)))
-void list_drop(struct parse *p, struct list *l); /* it is not used any more */
+void list_drop(struct parse *p, struct list *l); /* releases the list */
 void lists_free(struct parse *p);
 
 struct tree_expr tree_number(struct parse *p, span at, double value, ast_unit *unit);
@@ -178,7 +180,8 @@ struct tree_ref tree_ref_add(struct parse *p, struct tree_ref ref, struct tree_p
 
 void chain_add(struct parse *p, struct list *chain, struct tree_node *node, span arrow);
 void chain_finish(struct parse *p, ast_stmt *s, struct list *chain);
-void chain_name(struct parse *p, ast_stmt *s, const char *name, span name_at, span at); /* as NAME */
+/* checks the word between period and offset */
+void chain_name(struct parse *p, ast_stmt *s, const char *name, span name_at, span at);
 struct tree_node *node_reference(struct parse *p, struct tree_ref ref);
 struct tree_node *node_declaration(struct parse *p, span at, const char *type, struct tree_part part);
 void node_block(struct parse *p, struct tree_node *node, span at, struct list *items);
@@ -187,13 +190,15 @@ ast_node node_finish(struct parse *p, struct tree_node *node);
 ast_stmt *stmt_new(struct parse *p, enum ast_stmt_kind kind, span at);
 void value_size(struct parse *p, ast_stmt *s, struct list *sizes);
 void value_needed(struct parse *p, const ast_stmt *s);
-void every_offset(struct parse *p, const char *word, span at); /* the word between period and offset */
-/* 1:a, 1:b; - statements of the list; each ends with what separates it from the next */
+/* 1:a, 1:b; - statements of the list; each ends with its separator */
+void every_offset(struct parse *p, const char *word, span at);
+/* of the last one */
 void junction_listed(struct parse *p, struct list *l, struct tree_node *n, span separator);
-void junction_separated(struct list *l, span separator); /* of the last */
+/* their models and inherited items; call after everything is read */
+void junction_separated(struct list *l, span separator);
 void junctions_add(struct parse *p, struct list *stmts, struct list *junctions, span end);
 ast_experiment *experiment_new(struct parse *p, span at, const char *name, span name_at, struct list *items);
-void experiments_complete(struct parse *p); /* models and items that are not written; after all is read */
+void experiments_complete(struct parse *p); /* checks that need the text alone */
 ast_exp_item *item_set(struct parse *p, span at, const char *name, span name_at, struct tree_expr value);
 ast_exp_item *item_expect(struct parse *p, enum ast_expect_kind kind, ast_expr *subject, ast_expr *time,
                           ast_expr *value);
@@ -204,9 +209,9 @@ void file_add(struct parse *p, ast_decl decl);
 
 /* checks that need nothing but the text */
 const char *junction_type(struct parse *p, span at);        /* "0" or "1" */
-void law_left(struct parse *p, const ast_ref *left);        /* e, q, gap.f, x[2].e: the quantity has no index */
-void initial_zero(struct parse *p, span at, double value);  /* the 0 of q(0) */
-ast_expr *size_single(struct parse *p, struct list *sizes); /* NULL without a size */
+void law_left(struct parse *p, const ast_ref *left);        /* e, q, gap.f, x[2].e: a quantity has no index */
+void initial_zero(struct parse *p, span at, double value);  /* checks the 0 of q(0) */
+ast_expr *size_single(struct parse *p, struct list *sizes); /* NULL: no size */
 void domain_quantity(struct parse *p, ast_domain *d, const char *what, span what_at, const char *name, ast_unit *unit);
 void domain_power(struct parse *p, ast_domain *d, const char *what, span what_at, struct tree_expr value);
 void domain_complete(struct parse *p, const ast_domain *d);

@@ -1,7 +1,7 @@
-/* scan.h - the tokens of a text, for those who work on the text itself (formatter, editors)
+/* scan.h - the tokens of a text, for programs that work on the text itself (formatter, editors)
  *
- * in       a text in sources; lexical errors are skipped in silence
- * out      all tokens in order, comments among them, spaces left out
+ * in       a text in sources; lexical errors are ignored
+ * out      all tokens in order, including comments, without spaces
  */
 #ifndef BG_SCAN_H
 #define BG_SCAN_H
@@ -10,7 +10,7 @@
 
 enum scan_kind {
     SCAN_NAME,
-    SCAN_WORD,       /* reserved, other than the next two; `expect` and its `at` where they are words */
+    SCAN_WORD,       /* reserved, except those of the next two kinds; `expect` and its `at` where they are keywords */
     SCAN_VALUE_WORD, /* time, pi */
     SCAN_CALL_WORD,  /* der, integral, table */
     SCAN_NUMBER,
@@ -33,7 +33,7 @@ typedef struct scan_tokens {
 } scan_tokens;
 
 void scan_text(const sources *s, uint32_t file, scan_tokens *out); /* vec_free(out) */
-/* Whether a word is reserved and so cannot be a name. */
+/* Is the word reserved, so that it cannot be a name? */
 bool scan_reserved(const char *word, size_t n);
 
 #endif

@@ -1,4 +1,4 @@
-/* tree.c - builds the nodes of ast.h for the grammar
+/* tree.c - makes the nodes of ast.h for the grammar
  *
  * in       values and spans of the grammar's symbols
  * out      nodes in the arena; a tree above AST_MAX_HEIGHT is reported and replaced by a number
@@ -9,7 +9,7 @@
 
 /* ---------------------------------------------------------------- lists */
 
-enum { MOST_SPARE = 1 << 16 }; /* bytes that a list keeps for its next use */
+enum { MOST_SPARE = 1 << 16 }; /* memory that a list keeps for its next use, in bytes */
 
 struct list *
 list_new(struct parse *p)
@@ -82,7 +82,7 @@ max(int a, int b)
 
 #define EXPR_SIZE(member) (offsetof(ast_expr, number) + sizeof((const ast_expr *)NULL)->member)
 
-/* Every node may turn out too high and become a number. */
+/* A new node; it may exceed the height limit and become a number. */
 static struct tree_expr
 node(struct parse *p, enum ast_expr_kind kind, span at, int height)
 {
@@ -103,7 +103,7 @@ node(struct parse *p, enum ast_expr_kind kind, span at, int height)
     return t;
 }
 
-/* Whether the node may hold its parts; if not it becomes a number, so that no tree is ever too high. */
+/* Checks the height of a node; above the limit it becomes a number, so that no tree is ever too high. */
 static bool
 fits(struct tree_expr *t)
 {
@@ -293,7 +293,7 @@ tree_ref_add(struct parse *p, struct tree_ref ref, struct tree_part part)
     if (r->nparts == 1 && r->part + 1 == part.part) {
         r->nparts++; /* made one behind the other: `spring.q` */
     } else {
-        if (!(r->nparts & (r->nparts - 1))) { /* 1, 2, 4, 8 ... fill their room */
+        if (!(r->nparts & (r->nparts - 1))) { /* capacity grows at 1, 2, 4, 8 ... entries */
             ast_part *more = arena_new_array(p->a, ast_part, 2 * (size_t)r->nparts);
 
             memcpy(more, r->part, (size_t)r->nparts * sizeof *more);
@@ -308,7 +308,7 @@ tree_ref_add(struct parse *p, struct tree_ref ref, struct tree_part part)
 
 /* ---------------------------------------------------------------- chains */
 
-/* Junctions that only have a name share what is said of them. */
+/* Junctions with only a name share their properties. */
 static const ast_own *
 plain_junction(struct parse *p, const char *type)
 {
@@ -404,7 +404,7 @@ chain_finish(struct parse *p, ast_stmt *s, struct list *chain)
     }
 }
 
-/* One name without an index, as the text has it */
+/* Is it a single name without an index? */
 static bool
 is_plain(const ast_ref *r)
 {
@@ -567,7 +567,7 @@ item_set(struct parse *p, span at, const char *name, span name_at, struct tree_e
     return i;
 }
 
-/* Its place and tolerance are the grammar's. */
+/* The grammar sets its place and tolerance. */
 static ast_exp_item *
 expect_new(struct parse *p, ast_expr *subject, ast_expect x)
 {
@@ -592,7 +592,7 @@ item_expect_path(struct parse *p, enum ast_expect_kind kind, ast_expr *subject, 
     return expect_new(p, subject, (ast_expect){ .kind = kind, .path = path, .path_at = path_at });
 }
 
-/* `activity` is no reserved word. */
+/* `activity` is not reserved. */
 ast_exp_item *
 item_expect_activity(struct parse *p, const ast_expr *word, ast_ref element, ast_expr *value)
 {
@@ -612,7 +612,7 @@ file_add(struct parse *p, ast_decl decl)
     LIST_ADD(&p->decls, decl, 0);
 }
 
-/* ---------------------------------------------------------------- checks that need nothing but the text */
+/* ---------------------------------------------------------------- checks that need the text alone */
 
 const char *
 junction_type(struct parse *p, span at)
@@ -628,7 +628,7 @@ junction_type(struct parse *p, span at)
     return names_intern(p->n, text, 1);
 }
 
-/* What a law gives or starts is a quantity: if there are several of it, the index stands behind its port. */
+/* The left side of a law or initial value is a quantity; for arrays of ports the index belongs to the port. */
 void
 law_left(struct parse *p, const ast_ref *left)
 {

@@ -1,9 +1,9 @@
-/* walk.c - the expressions of a tree, and the references in them, one after the other: see ast.h */
+/* walk.c - walks over the expressions of a tree and the references in them: see ast.h */
 #include "ast.h"
 
 typedef VEC(const ast_expr *) open_list;
 
-/* Indexes stand behind the name: the first is to be seen first. */
+/* Indexes come after the name: the first one is visited first. */
 static void
 open_indexes(const ast_ref *r, open_list *open)
 {
@@ -14,7 +14,7 @@ open_indexes(const ast_ref *r, open_list *open)
         }
 }
 
-/* What stands directly in e, the last of it first. */
+/* Pushes the parts of e, last one first. */
 static void
 open_parts(const ast_expr *e, open_list *open)
 {
@@ -44,7 +44,7 @@ open_parts(const ast_expr *e, open_list *open)
     }
 }
 
-/* A list of its own instead of recursion: long sums are deep trees. */
+/* With an explicit stack: long sums are deep trees. */
 void
 ast_visit(const ast_expr *e, void (*see)(void *ctx, const ast_expr *e), void *ctx)
 {
@@ -75,7 +75,7 @@ visit_node(const ast_node *n, void (*see)(void *ctx, const ast_expr *e), void *c
         ast_visit(n->own->more->arg[i].value, see, ctx);
 }
 
-/* Nesting is bounded by the parser. */
+/* The parser limits nesting. */
 static void
 visit_stmt(const ast_stmt *s, void (*see)(void *ctx, const ast_expr *e), void *ctx)
 {
@@ -127,7 +127,7 @@ ast_visit_model(const ast_model *m, void (*see)(void *ctx, const ast_expr *e), v
         visit_stmt(m->stmt[k], see, ctx);
 }
 
-/* What it takes from others stands in their text. */
+/* Inherited items are visited in their own experiment. */
 static void
 visit_experiment(const ast_experiment *x, void (*see)(void *ctx, const ast_expr *e), void *ctx)
 {

@@ -7,9 +7,9 @@
 #include "rough.h"
 
 enum {
-    SMALL_SET = 64,     /* sets up to here are reduced to the fewest unknowns */
-    MAX_INLINED = 2000, /* nodes; larger definitions stay unknowns of their block */
-    LONGEST_CIRCLE = 10 /* names printed of a circle */
+    SMALL_SET = 64,     /* up to this size, sets are reduced to the fewest unknowns */
+    MAX_INLINED = 2000, /* nodes; larger definitions remain unknowns of their block */
+    LONGEST_CIRCLE = 10 /* names of a cycle that are printed */
 };
 
 struct insts {
@@ -84,22 +84,22 @@ groups_free(struct groups *g)
 
 /* ---------------------------------------------------------------- sorting */
 
-/* Nodes of the dependency graph: variables with explicit definitions by their number, groups behind them. */
+/* Nodes of the dependency graph: variables with explicit definitions by their number, then groups. */
 struct sorter {
     equations *e;
     struct groups *g;
     uint32_t nvars, nnodes;
     struct mark {
-        uint32_t index, low; /* Tarjan's; 0: not visited */
+        uint32_t index, low; /* Tarjan's numbers; 0: not visited */
         bool on_stack;
-    } * mark; /* by node: together, as nodes are met in no order of their numbers */
+    } * mark; /* by node; both together, because nodes are visited in no order of their numbers */
     VEC(uint32_t) stack, members;
     struct frame {
         uint32_t node, eq, slot;
     } * call;
     uint32_t ncalls, counter;
-    uint32_t *local; /* by variable: 1 + number in the set being made into a block */
-    uint32_t *uses;  /* by variable: how often definitions of the set read it */
+    uint32_t *local; /* by variable: 1 + its index in the set that becomes a block */
+    uint32_t *uses;  /* by variable: how many definitions of the set read it */
     size_t room;     /* of both */
     bool ok;
 };
@@ -157,7 +157,7 @@ compare_uses(const void *a, const void *b, void *ctx)
     return (x > y) - (x < y);
 }
 
-/* The set's definitions with each inlined one put in its place. */
+/* The set's definitions with the inlined ones substituted. */
 static inst
 substitute(struct sorter *s, inst d, const struct insts *composed)
 {
@@ -177,8 +177,8 @@ substitute(struct sorter *s, inst d, const struct insts *composed)
     return d;
 }
 
-/* The circle of definitions in the set that leads from v back to it, each read by the one before; empty where reading
- * leads elsewhere. */
+/* The cycle of definitions in the set that leads from v back to v, each read by the one before; empty where a variable
+ * leads outside. */
 static void
 find_circle(struct sorter *s, var_id v, struct vars *circle)
 {
@@ -222,7 +222,7 @@ put_circle(const flat_model *f, const struct vars *circle, strbuf *text)
         strbuf_puts(text, var_name(f, circle->at[0]));
 }
 
-/* Where signals alone lead from v back to it: remembered, for what a run may find there. */
+/* If the cycle through v consists of signals alone, stores it for messages during a run. */
 static void
 remember_circle(struct sorter *s, var_id v)
 {
@@ -241,7 +241,7 @@ remember_circle(struct sorter *s, var_id v)
     vec_free(&circle);
 }
 
-/* No residual of the set has v left in it. */
+/* Reports v, which no residual of the set contains any more. */
 static void
 say_undetermined(struct sorter *s, var_id v)
 {
@@ -289,7 +289,7 @@ check_unknowns(struct sorter *s, eq_block *b)
     return all;
 }
 
-/* Is every residual affine in the block's unknowns? And are the coefficients parameters only? */
+/* Are all residuals affine in the block's unknowns, and the coefficients functions of parameters only? */
 static void
 classify(struct sorter *s, eq_block *b)
 {
@@ -322,7 +322,7 @@ classify(struct sorter *s, eq_block *b)
     vec_free(&slots);
 }
 
-/* Variables were added. */
+/* Enlarges the arrays after variables were added. */
 static void
 make_room(struct sorter *s)
 {
@@ -343,13 +343,13 @@ make_block(struct sorter *s)
 {
     equations *e = s->e;
     flat_model *f = e->f;
-    VEC(var_id) explicit_ = { 0 }; /* explicit definitions of the set */
+    VEC(var_id) explicit_ = { 0 }; /* explicit definitions in the set */
     VEC(var_id) candidates = { 0 }, order = { 0 }, users = { 0 };
     VEC(uint32_t) waits = { 0 }, first = { 0 };
     VEC(bool) done = { 0 };
     struct insts composed = { 0 };
     eq_block b = { .unknown0 = (uint32_t)e->unknown.n, .residual0 = (uint32_t)e->residual.n, .at = SPAN_NONE };
-    var_id closed = VAR_NONE; /* the unknown, where it has a closed form */
+    var_id closed = VAR_NONE; /* the unknown, if it has a closed form */
     alike same;
     bool small;
 
@@ -366,7 +366,7 @@ make_block(struct sorter *s)
     }
     small = explicit_.n + (e->unknown.n - b.unknown0) <= SMALL_SET;
 
-    /* who reads whom inside the set */
+    /* dependences within the set */
     vec_resize(&waits, explicit_.n);
     vec_resize(&first, explicit_.n + 1);
     vec_resize(&done, explicit_.n);
@@ -414,8 +414,8 @@ make_block(struct sorter *s)
     if (candidates.n)
         qsort_r(candidates.at, candidates.n, sizeof *candidates.at, compare_uses, s);
 
-    /* peel off what depends on unknowns and earlier ones only; when nothing is left to peel, the most read becomes an
-     * unknown */
+    /* removes definitions that depend only on unknowns and earlier ones; when none can be removed, the most read
+     * variable becomes an unknown */
     VEC(uint32_t) ready = { 0 };
     size_t next = 0, left = explicit_.n;
 
@@ -451,7 +451,7 @@ make_block(struct sorter *s)
     }
     b.n = (uint32_t)(e->unknown.n - b.unknown0);
 
-    /* residuals: of the groups, then definition - variable for what became an unknown */
+    /* residuals: those of the groups, then definition - variable for each variable made an unknown */
     for (size_t m = 0; m < s->members.n; m++)
         if (s->members.at[m] >= s->nvars)
             for (uint32_t q = 0; q < group_size(s->g, s->members.at[m] - s->nvars); q++) {
@@ -497,7 +497,7 @@ make_block(struct sorter *s)
             e->residual.n = b.residual0;
             b.n = 0;
             closed = v;
-            /* a group's unknown has a node of its own now: it is finished */
+            /* a group's unknown now has a node of its own, which is finished */
             s->mark[v].index = s->mark[v].low = ++s->counter;
         }
     }

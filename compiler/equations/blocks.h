@@ -1,9 +1,9 @@
-/* blocks.h - groups of equations that are solved together, and the order of everything
+/* blocks.h - groups of equations that are solved together, and the order of evaluation
  *
- * A group is what an open component, a law without inverse, or the derivative of such gives: unknowns and as many
+ * A group comes from an open component, a law without an inverse, or the derivative of one: some unknowns and as many
  * residuals. blocks_sort finds the strongly connected sets of definitions and groups (Tarjan, iterative); each becomes
- * a block whose unknowns are as few as substitution allows. Blocks of one unknown with a closed form become explicit
- * definitions.
+ * a block with as few unknowns as substitution allows. A block with one unknown that has a closed form becomes an
+ * explicit definition.
  */
 #ifndef BG_BLOCKS_H
 #define BG_BLOCKS_H
@@ -29,8 +29,8 @@ inst group_residual(const struct groups *g, uint32_t group, uint32_t i);
 void group_set_residual(struct groups *g, uint32_t group, uint32_t i, inst residual);
 void groups_free(struct groups *g);
 
-/* Splits every group into the smallest that can be solved one after the other; needs all explicit definitions but those
- * of rates. (split.c) */
+/* Splits every group into the smallest ones that can be solved one after the other; needs all explicit definitions
+ * except those of rates. (split.c) */
 void groups_split(equations *e, struct groups *g);
 
 /* needs     every variable explicit, given, a state, or an unknown of a group

@@ -3,13 +3,13 @@
 
 #include "walks.h"
 
-/* How an expression depends on time: not at all, linearly, otherwise; or on what moves by itself. */
+/* How an expression depends on time: not at all, linearly, otherwise; or on states. */
 enum course { UNKNOWN, STILL, LINEAR, TIMED, MOVING };
 
 struct finder {
     equations *e;
-    VEC(uint8_t) of_var, of_node; /* by variable; by place on a tape */
-    VEC(uint32_t) place;          /* by node: 1 + its place on the tape at hand; 0 off it */
+    VEC(uint8_t) of_var, of_node; /* by variable; by place in a list of nodes */
+    VEC(uint32_t) place;          /* by node: 1 + its place in the current list; 0: not in it */
     const node *tape;
     size_t ntape;
     map found;  /* hash of an inst -> its place in out */
@@ -35,19 +35,19 @@ of_node(const pool *p, const ex_node *x, const enum course operand[3])
     case EX_MUL: return operand[0] == LINEAR && operand[1] == LINEAR ? TIMED : LINEAR;
     case EX_DIV: return operand[1] == LINEAR ? TIMED : LINEAR;
     case EX_SELECT: return operand[0] == LINEAR ? TIMED : LINEAR;
-    case EX_TABLE: /* of one piece */ return x->b == NODE_NONE || pool_table(p, x->table)->nends ? TIMED : LINEAR;
+    case EX_TABLE: /* within one piece */ return x->b == NODE_NONE || pool_table(p, x->table)->nends ? TIMED : LINEAR;
     default: return TIMED;
     }
 }
 
-/* Of a node on the tape at hand. */
+/* The dependence of a node in the current list. */
 static enum course
 course_at(const struct finder *d, node n)
 {
     return (enum course)d->of_node.at[d->place.at[n] - 1];
 }
 
-/* Courses of all nodes of an expression, by place on its tape; the last is its own. */
+/* The dependences of all nodes of an expression, by place in its list; the last one is that of the expression. */
 static enum course
 follow_expression(struct finder *d, inst i)
 {
@@ -81,7 +81,7 @@ follow_expression(struct finder *d, inst i)
     return n ? (enum course)d->of_node.at[n - 1] : STILL;
 }
 
-/* Courses of the variables that v needs, and its own: a walk with a list, since definitions may be long chains. */
+/* Determines v and the variables that it needs, with an explicit stack, since definitions may be long chains. */
 static void
 follow_variable(struct finder *d, var_id v)
 {
@@ -133,7 +133,7 @@ add_clock(struct finder *d, inst part, span at, bool driving)
     vec_push(d->out, ((eq_clock){ part, at, driving }));
 }
 
-/* What the rates of the states read. */
+/* Marks what the rates of the states read. */
 static bool *
 read_by_rates(const equations *e)
 {
@@ -149,8 +149,8 @@ read_by_rates(const equations *e)
     return r.met;
 }
 
-/* The greatest parts of an expression that depend on time otherwise than linearly. A variable that does is found in its
- * own definition. */
+/* Finds the maximal parts of an expression that depend on time nonlinearly. Variables are handled in their own
+ * definition. */
 static void
 find_in(struct finder *d, inst i, span at, bool driving)
 {

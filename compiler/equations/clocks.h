@@ -1,8 +1,9 @@
-/* clocks.h - what the equations read of time alone
+/* clocks.h - the parts of the equations that depend on time alone
  *
- * sin(2*pi*50*t) runs through many periods while the states hardly move: the integrator's steps, which follow the
- * states, may be longer than these. Who looks inside a step (for conditions that switch, for power that is integrated)
- * must know. A clock is a greatest expression over time, parameters and frozen conditions that is not linear in time.
+ * sin(2*pi*50*t) goes through many periods while the states hardly move, so that the integrator's steps, which follow
+ * the states, may be longer than a period. Code that looks inside a step (for conditions that switch, for power that is
+ * integrated) has to know. A clock is a maximal expression over time, parameters and frozen conditions that is not
+ * linear in time.
  *
  * needs    all variables defined
  * cost     linear in the equations
@@ -16,14 +17,14 @@ typedef struct eq_clock {
     inst def;
     span at;
     bool driving;
-} eq_clock; /* driving: rates read it */
+} eq_clock; /* driving: rates depend on it */
 typedef struct clock_list {
     eq_clock *at;
     size_t n, cap;
 } clock_list;
 
-/* What rates read of states and may bend within little of them: an exponential or what is made of one; or, reciprocal,
- * one over def. */
+/* An expression read by rates that depends on states and may change strongly within a small range of them: an
+ * exponential, or an expression of one; or, reciprocal, something over def. */
 typedef struct eq_bend {
     inst def;
     bool reciprocal;
@@ -33,7 +34,7 @@ typedef struct bend_list {
     size_t n, cap;
 } bend_list;
 
-/* Each once. at: of a variable that it is in. */
+/* Lists each once. at: the place of a variable that contains it. */
 void clocks_find(equations *e, clock_list *out, bend_list *bends);
 
 #endif

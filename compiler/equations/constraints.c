@@ -6,7 +6,7 @@
 
 enum { MAX_DIFFERENTIATIONS = 3 };
 
-/* Of a search for an unknown: a source, the step before, and the unknown that led here from it. */
+/* A step of the search for an unknown: a source, the previous step, and the unknown that led here. */
 struct step {
     uint32_t source, up, unknown;
 };
@@ -16,10 +16,10 @@ struct matcher {
     struct rates *r;
     map source_of; /* unknown -> source */
     group_walk reads;
-    VEC(uint32_t) * reached; /* by source: unknowns its residual depends on; empty until asked for */
-    bool *known;             /* by source: reached is complete */
+    VEC(uint32_t) * reached; /* by source: unknowns on which its residual depends; empty until needed */
+    bool *known;             /* by source: `reached` is complete */
     uint32_t *owner;         /* by unknown: the source whose residual determines it */
-    uint32_t *seen;          /* by source: last augmentation */
+    uint32_t *seen;          /* by source: last augmentation that visited it */
 };
 
 void
@@ -37,7 +37,8 @@ constraints_free(struct constraints *k)
     vec_free(&k->source);
 }
 
-/* What an expression depends on. visit is called for each source whose unknown is; true from it stops. */
+/* Walks everything on which an expression depends. Calls visit for each source whose unknown is found, until it returns
+ * true. */
 static bool
 walk(struct matcher *m, inst from, bool (*visit)(struct matcher *m, uint32_t s, uint32_t found), uint32_t s)
 {
@@ -85,8 +86,8 @@ learn(struct matcher *m, uint32_t s)
     m->known[s] = true;
 }
 
-/* Gives source `first`'s residual an unknown, moving others on where that takes it (a breadth-first search, so that no
- * recursion is needed). */
+/* Matches the residual of source `first` to an unknown, reassigning others if necessary (augmenting path by
+ * breadth-first search, without recursion). */
 static bool
 augment(struct matcher *m, uint32_t first, uint32_t mark)
 {
@@ -103,7 +104,7 @@ augment(struct matcher *m, uint32_t first, uint32_t mark)
             uint32_t u = m->reached[s].at[n], owner = m->owner[u];
 
             if (owner == NONE) {
-                /* along the way back everyone takes the unknown that led to the next */
+                /* on the way back each source takes the unknown that led to the next one */
                 for (uint32_t at = (uint32_t)i; at != NONE; at = queue.at[at].up) {
                     m->owner[u] = queue.at[at].source;
                     u = queue.at[at].unknown;
@@ -127,7 +128,7 @@ element_of(const struct matcher *m, uint32_t s)
     return &f->element.at[f->port.at[m->k->source.at[s].port].element];
 }
 
-/* Puts d/dt of the residual in its place; the first time the residual becomes a variable. */
+/* Replaces the residual by its time derivative; at first the residual becomes a variable. */
 static void
 raise(struct matcher *m, uint32_t s)
 {
@@ -151,7 +152,7 @@ raise(struct matcher *m, uint32_t s)
     define_rates(r);
     x->condition = d;
     group_set_residual(r->g, x->group, 0, d == VAR_NONE ? inst_const(f, 0) : inst_var(f, d));
-    /* its own rate, where something asked for it, follows from the new residual */
+    /* its own rate, if it is needed, follows from the new residual */
     rates = map_get(&r->group_of, x->group);
     if (rates != MAP_NONE) {
         inst residual = differentiate(r, group_residual(r->g, x->group, 0));
@@ -189,7 +190,7 @@ report_free(struct matcher *m, uint32_t s)
         MAX_DIFFERENTIATIONS);
 }
 
-/* Finds an unknown for source s's residual, differentiating it where that takes it. */
+/* Finds an unknown for the residual of source s, differentiating it if necessary. */
 static bool
 settle(struct matcher *m, uint32_t s)
 {
@@ -199,8 +200,8 @@ settle(struct matcher *m, uint32_t s)
     for (int times = 0;; times++) {
         if (augment(m, s, mark))
             return true;
-        /* differentiated only while the residual is a function of states alone: others already have what it could
-         * determine */
+        /* differentiated only as long as the residual depends on states alone: otherwise other sources hold the
+         * unknowns that it could determine */
         if (m->reached[s].n || times == MAX_DIFFERENTIATIONS)
             break;
         raise(m, s);

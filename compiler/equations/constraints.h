@@ -1,14 +1,15 @@
 /* constraints.h - residual sources: `such that` expr is zero
  *
- * The unknown effort or flow of each residual source is a group of its own, its residual the expression. Where no
- * unknown can be matched to a residual, because what it reads is a function of states alone, the expression is
- * differentiated until one can (at most 3 times); it and its derivatives before the last then hold by themselves once
- * they hold, and are kept as constraints: drift is projected. Conditions with alternatives are not for this stage
- * (switched.h).
+ * The unknown effort or flow of each residual source forms a group with the expression as its residual. Where no
+ * unknown can be matched to a residual, because it depends on states alone, the expression is differentiated until one
+ * can (at most 3 times). The expression and its derivatives except the last are then constraints on the states: they
+ * stay zero once they are, and drift is corrected by projection. Conditions with alternatives are handled in
+ * switched.h.
+ *
  * needs     every variable defined, rates included
  * provides  groups ready for blocks_sort; e->constraint
  * reports   residual-free (the condition reads nothing that the source could change), residual-twice (two conditions
- *           ask one unknown)
+ *           for one unknown)
  * source    matching of equations and unknowns, and what is differentiated: Pantelides (1988), one condition at a time
  */
 #ifndef BG_CONSTRAINTS_H
@@ -19,7 +20,7 @@
 struct residual_source {
     var_id unknown;
     uint32_t group, port;
-    var_id condition; /* the expression or its last derivative, VAR_NONE: not differentiated */
+    var_id condition; /* the expression or its last derivative; VAR_NONE: not differentiated */
 };
 struct constraints {
     VEC(struct residual_source) source;

@@ -9,6 +9,6 @@ void eq_sync(equations *e); /* e->var follows e->f->var */
 var_id eq_new_rate(equations *e, var_id v);
 var_id eq_new_var(equations *e, enum var_kind kind, uint32_t owner, const char *name, span at, uint32_t position);
 void eq_define(equations *e, var_id v, inst def);
-void eq_note(equations *e, var_id v); /* comes from what is being defined from */
+void eq_note(equations *e, var_id v); /* sets e->defining, the origin of the next definitions, to that of v */
 
 #endif

@@ -2,7 +2,8 @@
 #include <stdlib.h>
 #include "equations.h"
 
-enum { READABLE_NODES = 80 }; /* definitions are put where they are read until an expression has this many operations */
+/* definitions are substituted where they are read, up to expressions of this many operations */
+enum { READABLE_NODES = 80 };
 
 struct dumper {
     equations *e;
@@ -10,7 +11,7 @@ struct dumper {
     VEC(var_id) list;
 };
 
-/* The expression with small definitions put in; variables that stay are listed behind. */
+/* The expression with small definitions substituted; the remaining variables are listed afterwards. */
 static inst
 readable(struct dumper *d, inst i)
 {
@@ -73,11 +74,11 @@ print_block(struct dumper *d, FILE *out, const eq_block *q)
         print_equation(d, out, "    0", e->residual.at[q->residual0 + i]);
 }
 
-/* What a mode says of the value g that is watched. */
+/* Prints the meaning of a mode in terms of the watched value g. */
 static void
 print_mode(FILE *out, enum mode_kind kind, const char *g)
 {
-    switch (kind) { /* without a default: a new kind is asked for its words by the compiler */
+    switch (kind) { /* no default: the compiler warns when a new kind has no text */
     case MODE_LESS: fprintf(out, "%s < 0\n", g); break;
     case MODE_LESS_EQUAL: fprintf(out, "%s <= 0\n", g); break;
     case MODE_EQUAL: fprintf(out, "%s == 0\n", g); break;
@@ -93,7 +94,7 @@ print_mode(FILE *out, enum mode_kind kind, const char *g)
 void
 equations_dump(const equations *eq, FILE *out)
 {
-    struct dumper d = { .e = (equations *)eq }; /* composing adds templates, the equations stay as they are */
+    struct dumper d = { .e = (equations *)eq }; /* composing adds templates; the equations do not change */
     flat_model *f = eq->f;
     bool *block_shown = bg_calloc(eq->block.n + 1, sizeof *block_shown);
 
@@ -110,7 +111,7 @@ equations_dump(const equations *eq, FILE *out)
         char *left = bg_format("output %s", name);
         inst def = eq->output.at[i];
 
-        /* an output is a signal of its own name: show what defines it */
+        /* an output is a signal of the same name: shows its definition */
         if (i < f->output.n && def.n == 1 && eq->var.at[f->slot.at[def.first]].kind == DEF_EXPLICIT)
             def = eq->var.at[f->slot.at[def.first]].def;
         print_equation(&d, out, left, def);

@@ -1,4 +1,4 @@
-/* equations.c - from the causal graph to definitions (see equations.h) */
+/* equations.c - see equations.h: from the causal graph to definitions */
 #include <math.h>
 #include <stdlib.h>
 
@@ -75,7 +75,7 @@ static void
 make_powers(equations *e)
 {
     flat_model *f = e->f;
-    node plain[2] = { NODE_NONE, NODE_NONE }; /* of a port that takes e*f, or gives it: most elements have just one */
+    node plain[2] = { NODE_NONE, NODE_NONE }; /* for a port that takes or gives e*f: most elements have just one */
 
     vec_reserve(&e->power, f->element.n);
     for (uint32_t i = 0; i < f->element.n; i++) {
@@ -96,7 +96,7 @@ make_powers(equations *e)
         vec_push(&e->output, f->experiment.record.at[i].def);
 }
 
-/* g with explicit definitions put in where they lead to time and parameters alone; INST_NONE where they do not. */
+/* g with explicit definitions substituted if they depend on time and parameters alone; INST_NONE otherwise. */
 static inst
 over_time(equations *e, inst g)
 {
@@ -160,7 +160,7 @@ find_known_modes(equations *e)
     }
 }
 
-/* What only numbers can tell: parameters without a finite value, derivatives of what jumps. */
+/* Checks what depends on numbers: finite parameters, no derivatives of what jumps. */
 static bool
 check_values(equations *e, const struct rates *r, size_t differentiated)
 {
@@ -173,7 +173,7 @@ check_values(equations *e, const struct rates *r, size_t differentiated)
     return ok;
 }
 
-/* Names the states that v follows from, the first few. */
+/* Names the first few states on which v depends. */
 static void
 note_states(equations *e, var_id v)
 {
@@ -191,7 +191,7 @@ note_states(equations *e, var_id v)
     definition_walk_free(&r);
 }
 
-/* What `reinit` sets must be a state: the rest follows from states. */
+/* Checks that `reinit` sets states only, since everything else follows from states. */
 static bool
 check_reinits(equations *e)
 {
@@ -214,7 +214,7 @@ check_reinits(equations *e)
     return ok;
 }
 
-/* ---- what the rank check knows of dependent storage ---- */
+/* ---- relations of the rank check for dependent storage ---- */
 
 var_id
 equations_output_var(const flat_model *f, uint32_t port)
@@ -225,7 +225,7 @@ equations_output_var(const flat_model *f, uint32_t port)
     return t == EL_SE || t == EL_C ? p->e : p->f;
 }
 
-/* d with variable v put in as `value`. */
+/* d with `value` substituted for variable v. */
 static inst
 put_in_place(equations *e, inst d, var_id v, inst value)
 {
@@ -241,9 +241,9 @@ put_in_place(equations *e, inst d, var_id v, inst value)
     return d;
 }
 
-/* The imposed variable of a dependent storage cancels down to outputs of states and sources, but across several
- * balances: differentiated one by one they would seem to depend on each other's rates without end. Where the rank check
- * has the sum, what is stored is computed from that. */
+/* The imposed variable of a dependent storage element reduces to outputs of states and sources, but through several
+ * balances: differentiated one by one these would depend on each other's rates without end. Where the rank check has
+ * found the sum, the stored quantity is computed from it. */
 static void
 use_relations(equations *e, struct groups *g)
 {
@@ -288,15 +288,16 @@ use_relations(equations *e, struct groups *g)
 
 /* ---------------------------------------------------------------- the steps */
 
-/* What the steps hand on beside the equations. */
+/* Passed between the steps besides the equations. */
 struct build {
     equations *e;
-    struct groups group; /* of equations that are solved together, so far */
+    struct groups group; /* the groups so far */
     struct rates rate;
     struct constraints constraint;
     struct switches ideal;
-    uint32_t *component_group; /* [junction] of an open component */
-    size_t differentiated;     /* variables that the model itself differentiates: what sticking asks for may jump */
+    uint32_t *component_group; /* [junction] group of its open component */
+    /* number of variables that the model itself differentiates: what sticking needs may jump */
+    size_t differentiated;
 };
 
 static bool
@@ -491,56 +492,59 @@ targets_of_reinit(struct build *b)
     return check_reinits(b->e);
 }
 
-/* Top to bottom. A step that `goes_on` is taken after errors too, so that all of them are said. */
+/* Executed from top to bottom. A step that `goes_on` runs even after errors, so that all of them are reported. */
 static const struct step {
     bool (*run)(struct build *b); /* false: errors were reported */
     bool goes_on;
 } steps[] = {
-    /* needs the graph; gives one name to common variables that bonds make equal. First: what cancels must have one name
-     * in all that follows. */
+    /* needs the graph; gives one name to common variables that bonds make equal. First, because terms cancel only under
+     * one name. */
     { find_equal, true },
-    /* needs the open components of causality; gives each a group, empty yet. Before elements, which fill them. */
+    /* needs the open components of causality; gives each an empty group. Before elements, which fill the groups. */
     { group_components, true },
-    /* needs what causality made a state; gives states with the variables that are their rates. */
+    /* needs the states chosen by causality; gives states and the variables that are their rates. */
     { states, true },
-    /* needs nothing; gives signals their definitions in the text. */
+    /* gives signals their definitions in the text. */
     { signals, true },
-    /* needs groups and states; gives what elements impose by their laws, in the direction of their strokes, and the
+    /* needs groups and states; gives what elements impose by their laws, in the direction of their strokes, and adds
      * unknowns and laws of open ones to their groups. Finds residual sources and ideal switches. */
     { elements, true },
-    /* needs the definitions by laws; multiplies them by what takes the element out of a run, where that was asked for.
+    /* needs the definitions by laws; multiplies them by the factors that take elements out of a run, if asked for.
      * Before balances read them: nothing else may be done to them in between. */
     { removable_elements, true },
-    /* needs groups; gives bonds between open junctions of one kind the condition that both are equal. */
+    /* needs groups; adds the condition that both common variables are equal for bonds between open junctions of one
+     * kind. */
     { open_bonds, true },
-    /* needs what elements bring to junctions; gives balances and common variables. With this every variable of the
-     * graph has a definition or a group. */
+    /* needs what elements bring to junctions; gives balances and common variables. Now every variable of the graph has
+     * a definition or a group. */
     { junctions, true },
-    /* needs balances; puts in their place the sums that the rank check knows for dependent storage. Before anything is
+    /* needs balances; replaces them by the sums that the rank check found for dependent storage. Before anything is
      * differentiated: one balance after the other would have no end. */
     { relations_of_storage, true },
-    /* needs complete groups; gives smaller ones where that is possible. */
+    /* needs complete groups; splits them where possible. */
     { split_groups, true },
-    /* needs all definitions; gives der(...) of the text its rate. Before `rates`, whose work it asks for. */
+    /* needs all definitions; gives der(...) of the text its rate. Before `rates`, which defines the rates asked for
+     * here. */
     { written_rates, true },
-    /* needs to know whose rates were asked for, by dependent storage and by the text; gives their definitions. */
+    /* needs the list of rates asked for, by dependent storage and by the text; gives their definitions. */
     { rates, true },
-    /* needs rates; gives the conditions of residual sources, differentiated as often as they must be. Not after errors:
-     * it differentiates what has to be complete. */
+    /* needs rates; gives the conditions of residual sources, differentiated as often as necessary. Not after errors,
+     * because it differentiates definitions that must be complete. */
     { residual_sources, false },
-    /* needs all rates of the model itself, and counts them; gives sign(x) what keeps x at zero, which asks for more. */
+    /* needs all rates of the model itself, and counts them; defines for sign(x) what keeps x at zero, which needs
+     * further rates. */
     { sticking, true },
-    /* needs the equations of all else; gives ideal switches theirs, as nets. */
+    /* needs all other equations; gives those of ideal switches, as nets. */
     { ideal_switches, true },
-    /* needs names of all variables; gives powers and outputs. Before the order: they make no variables behind it. */
+    /* needs names of all variables; gives powers and outputs. Before the order, since they may make variables. */
     { powers_and_outputs, true },
     /* needs every equation; gives the order of evaluation and the blocks. Nothing may be defined from here on. */
     { order_and_blocks, false },
-    /* needs the order; marks states that nothing but outputs reads. */
+    /* needs the order; marks states that only outputs read. */
     { only_outputs, false },
-    /* needs closed forms of loops, which the order has; gives modes that only time moves their course. */
+    /* needs closed forms of loops, which the order gives; finds modes that depend on time alone. */
     { known_modes, false },
-    /* needs all of it: what only numbers tell, and what `reinit` may set. */
+    /* needs everything: checks what depends on numbers, and the targets of `reinit`. */
     { values, false },
     { targets_of_reinit, false },
 };

@@ -1,8 +1,8 @@
 /* equations.h - every variable gets one definition or belongs to a block
  *
- * Made from the flat graph and its causality: laws in the direction that causality asks, balances, dependent storage
- * through time derivatives, conditions frozen into modes, loops found (Tarjan) and gathered into blocks. Definitions
- * are templates with slots; nothing here depends on parameter values.
+ * Made from the flat graph and its causality: laws in the direction of their strokes, balances, dependent storage
+ * through time derivatives, conditions frozen as modes, loops found (Tarjan) and collected into blocks. Definitions are
+ * templates with slots; nothing here depends on parameter values.
  */
 #ifndef BG_EQUATIONS_H
 #define BG_EQUATIONS_H
@@ -17,15 +17,16 @@ enum def_kind {
     DEF_STATE,    /* index: state */
     DEF_EXPLICIT, /* def */
     DEF_BLOCK,    /* index: block */
-    DEF_HELD      /* index: in held; determined by ideal switches, given while the rest is evaluated (switched.h) */
+    DEF_HELD /* index: in held; determined by ideal switches, constant while everything else is evaluated (switched.h)
+              */
 };
 typedef struct eq_var {
     uint8_t kind, by; /* by: enum defined_by */
-    bool from_one;    /* of a block: an exponential, which is 1 where nothing is yet; others are 0 */
+    bool from_one;    /* unknown of a block that is the result of an exponential: starts at 1; others start at 0 */
     uint32_t index;
     inst def;
     uint32_t rank; /* order of evaluation */
-    uint32_t of;   /* of by: which */
+    uint32_t of;   /* the law, junction, ... that `by` refers to */
 } eq_var;
 
 typedef struct eq_state {
@@ -35,7 +36,7 @@ typedef struct eq_state {
     bool only_outputs;
 } eq_state;
 
-/* residual[i] = 0 for the unknowns together; residuals read unknowns and what is evaluated before. */
+/* residual[i] = 0 for all unknowns together; residuals depend on unknowns and on what is evaluated before. */
 typedef struct eq_block {
     uint32_t unknown0, residual0, n;
     bool linear;   /* affine in the unknowns */
@@ -49,16 +50,16 @@ typedef struct eq_mode {
     uint8_t kind; /* enum mode_kind (model.h) */
     inst g;
     uint32_t table;
-    uint32_t partner; /* the other mode of a sign(x); of a condition on that x its stick */
-    int8_t side;      /* of a condition on x: +1 where g is x, -1 where it is -x; 0: no sign has its x */
-    bool corner;      /* only min, max and abs read it: nothing jumps where it turns */
+    uint32_t partner; /* the other mode of a sign(x); for a condition on that x its stick mode */
+    int8_t side;      /* for a condition on x: +1 where g is x, -1 where it is -x; 0: no sign has this x */
+    bool corner;      /* only min, max and abs read it: nothing jumps where it changes */
     bool relay;       /* of a sign(x): only relays read it (freeze.h) */
-    bool known;       /* g is linear in time, over parameters: slope, offset are parameter expressions */
+    bool known;       /* g is linear in time with parameter coefficients: slope and offset are parameter expressions */
     inst slope, offset;
     span at;
 } eq_mode;
 
-/* sign(x): its value s is `slip` while x is not 0, and what keeps x at 0 while `stick` is on (freeze.h) */
+/* sign(x): its value s is `slip` while x is not 0, and the value that keeps x at 0 while `stick` is on (freeze.h). */
 typedef struct eq_sign {
     var_id s;
     inst x;
@@ -67,42 +68,42 @@ typedef struct eq_sign {
     span at;
 } eq_sign;
 
-/* A relay on the border of a sign jumps by what varies. */
+/* A relay on the border of a sign whose jump varies. */
 typedef struct eq_jump {
     uint32_t sign;
     inst by;
 } eq_jump;
 
-/* A value and its derivatives in time while the held unknowns rest; VAR_NONE: zero from there on. */
+/* A value and its time derivatives with the held unknowns constant; VAR_NONE: zero from there on. */
 typedef struct eq_expansion {
     var_id d[3];
 } eq_expansion;
-/* at: of an ideal switch, whose condition it is; else unknown */
+/* at: place of the ideal switch whose condition it is; else unknown */
 typedef struct eq_row {
     eq_expansion r;
     span at;
 } eq_row;
-/* The difference that a mode of a net is the sign of. */
+/* The difference whose sign is a mode of a net. */
 typedef struct eq_watch {
     uint32_t mode;
     eq_expansion g;
 } eq_watch;
-/* Held unknowns that act on each other: as many conditions, what their modes are the signs of, and all modes that any
- * of it reads. */
+/* Held unknowns that depend on each other, with as many conditions, the differences whose signs are their modes, and
+ * all modes that any of it reads. */
 typedef struct eq_net {
     uint32_t held0, n, watch0, nwatch, mode0, nmodes;
-    bool curved; /* its conditions are not linear in the unknowns, other laws being among them */
+    bool curved; /* its conditions are nonlinear in the unknowns because they include other laws */
     span at;
 } eq_net;
 
-/* An element that a run may do without: what it imposes is multiplied by a parameter of 1. With 0 it adds nothing to
- * its junction; or (rests) its junction's common variable is zero. factor VAR_NONE: an element that cannot be so. */
+/* An element that a run can do without: what it imposes is multiplied by a parameter of 1. With 0 it adds nothing to
+ * its junction, or (rests) its junction's common variable is zero. factor VAR_NONE: not possible for the element. */
 typedef struct eq_part {
     var_id factor;
     bool rests;
 } eq_part;
 
-/* A circle of signals, from v back to it */
+/* A cycle of signals, from v back to v. */
 typedef struct eq_circle {
     var_id v;
     const char *path;
@@ -112,7 +113,7 @@ typedef struct equations {
     flat_model *f;
     const causal *c;
     composer *composer;
-    defined defining; /* while they are built: what definitions come from now */
+    defined defining; /* while building: origin of the current definitions */
     VEC(eq_var) var;  /* parallel to f->var */
     VEC(eq_state) state;
     VEC(eq_block) block;
@@ -124,33 +125,35 @@ typedef struct equations {
     VEC(inst) power;        /* of each element: power into it */
     VEC(var_id) constraint; /* zero at every instant: functions of states and time (constraints.h) */
     VEC(var_id) held;
-    VEC(eq_row) row; /* parallel to held: conditions, zero together */
+    VEC(eq_row) row; /* parallel to held: conditions that are zero together */
     VEC(eq_watch) watch;
     VEC(uint32_t) net_mode;
     VEC(eq_net) net;
     VEC(inst) output; /* outputs, then recorded expressions */
     VEC(eq_circle) circle;
     bool removable;
-    VEC(eq_part) part; /* by element, where they are to be removable */
+    VEC(eq_part) part; /* by element, if elements are to be removable */
     uint32_t nranks;
-    uint32_t *equal; /* [junction] the one that determines its common variable's value: itself but for bonds between two
-                        of a kind */
-    size_t nloops;   /* sets of equations solved together, closed forms included */
-    struct code_store *code; /* machine code that models have in common (codegen.h); NULL: each has its own */
+    /* [junction] the junction that determines the value of its common variable: itself, except for bonds between two
+     * junctions of one kind */
+    uint32_t *equal;
+    size_t nloops;           /* number of loops, those with closed forms included */
+    struct code_store *code; /* machine code shared between models (codegen.h); NULL: none */
 } equations;
 
-/* Law directions for causality: fills arrays of ports and elements (see causality.h). Also freezes conditions and makes
- * literals data in all insts of f, so that equal laws are equal templates: call it once, before causality(). */
+/* Finds the directions in which laws can be solved: arrays of ports and elements for causality() (causality.h). Also
+ * freezes conditions and turns literals into data in all insts of f, so that equal laws are equal templates: call it
+ * once, before causality(). */
 equations *equations_prepare(flat_model *f);
 void equations_ways(const equations *e, enum law_way *way, bool *varying, bool *invertible, bool *stated);
-/* Builds everything else. False after errors. */
+/* Makes everything else. False after errors. */
 bool equations_build(equations *e, const causal *c);
 void equations_free(equations *e);
 
-/* Is the expression over parameters and literals only? */
+/* Does the expression depend on parameters and literals only? */
 bool inst_is_parameter(const flat_model *f, inst i);
 size_t equations_nloops(const equations *e);
-/* State equations, blocks, outputs in the model's names. */
+/* Prints state equations, blocks and outputs in the model's names. */
 void equations_dump(const equations *e, FILE *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* equations_elements.c - what elements impose by their laws, in the direction of their strokes */
+/* equations_elements.c - definitions by the laws of elements, in the direction of their strokes */
 #include <stdlib.h>
 
 #include "equations_inside.h"
@@ -26,7 +26,7 @@ equations_combine(equations *e, enum ex_op op, inst a, inst b)
     return inst_compose(e->composer, outer, inner);
 }
 
-/* May what the law's inverse divides by become zero meanwhile: the opening of a valve? */
+/* Can the divisor of the law's inverse become zero during a run, like the opening of a valve? */
 static bool
 may_shut(const flat_model *f, inst r, node divisor)
 {
@@ -37,7 +37,7 @@ may_shut(const flat_model *f, inst r, node divisor)
     for (uint32_t k = 0; k < most; k++) {
         enum var_kind kind = f->var.at[f->slot.at[r.first + k]].kind;
 
-        /* one that only chooses between numbers is looked at by equations_is_flat_in */
+        /* a condition that only chooses between numbers is handled by equations_is_flat_in */
         moves |= used[k] && kind != VAR_PARAM && kind != VAR_LITERAL && kind != VAR_MODE;
     }
     free(used);
@@ -56,7 +56,7 @@ form_equal(const struct closed_form *a, const struct closed_form *b)
     return a->law == b->law && a->nslots == b->nslots && a->out == b->out && a->asked == b->asked;
 }
 
-/* Are the slots of a law few and distinct, so that they are told apart by their places? */
+/* Are the slots of a law few and distinct, so that their places identify them? */
 static bool
 has_form(const flat_model *f, const flat_law *law)
 {
@@ -69,7 +69,7 @@ has_form(const flat_model *f, const flat_law *law)
     return distinct;
 }
 
-/* A law solved for y before: what it came to, with the variables of this one. */
+/* The result of a law of the same form solved for y before, with the variables of this law. */
 static bool
 known_form(const equations *e, const struct closed_forms *forms, const struct closed_form *wanted, const flat_law *law,
            var_id out, inst *solved)
@@ -105,8 +105,8 @@ keep_form(const equations *e, struct closed_forms *forms, struct closed_form x, 
     vec_push(&forms->at, x);
 }
 
-/* Makes y what the law of a port says of it: a definition; where that has no closed form a group of its own, whose
- * number is given, so that y is found by iteration. NONE: none. */
+/* Defines y by the law of a port. Without a closed form it makes a group, whose number is returned, so that y is found
+ * by iteration. NONE: no group. */
 static uint32_t
 define_by_law(equations *e, struct groups *g, struct closed_forms *forms, const flat_law *law, var_id y)
 {
@@ -114,7 +114,7 @@ define_by_law(equations *e, struct groups *g, struct closed_forms *forms, const 
     inst r;
     uint32_t k;
     node solution, divisor;
-    /* laws of a field are solved together, with pivots, not one by one */
+    /* laws of a field are solved together, with pivoting, not one by one */
     const flat_element *el = &f->element.at[f->port.at[law->port].element];
     bool alone = el->nports == 1, open = el->type == EL_R && e->c->port[law->port] == ST_OPEN;
     bool repeats = alone && !open && has_form(f, law);
@@ -135,7 +135,7 @@ define_by_law(equations *e, struct groups *g, struct closed_forms *forms, const 
     }
     r = equations_law_residual(e, law);
     k = inst_slot_of(f, r, y);
-    /* nor one that has no slope on a side of its condition (a closed valve): there it would divide by zero */
+    /* nor a law that has no slope on one side of its condition (a closed valve): there it would divide by zero */
     if (alone && k != NONE && !equations_is_flat_in(f->pool, r.root, k) &&
         ex_solve(f->pool, r.root, k, &solution, &divisor) &&
         !(open && divisor != NODE_NONE && may_shut(f, r, divisor))) {
@@ -156,7 +156,7 @@ define_by_law(equations *e, struct groups *g, struct closed_forms *forms, const 
     return group;
 }
 
-/* Two-ports: what the element gives at each port follows from the strokes; open regions take every port as weak. */
+/* Two-ports: the strokes tell what the element gives at each port; in open regions every port counts as weak. */
 static void
 define_two_port(equations *e, struct groups *g, const flat_element *el, uint32_t port, const uint32_t *component_group)
 {
@@ -164,13 +164,13 @@ define_two_port(equations *e, struct groups *g, const flat_element *el, uint32_t
     flat_port *in = &f->port.at[port], *out = in + 1;
     inst m = port_law(f, port)->def;
     bool tf = el->type == EL_TF;
-    /* effort at one side belongs to (TF) effort, (GY) flow at the other */
+    /* the effort at one side is related to the effort (TF) or flow (GY) at the other */
     var_id in_partner_of_e = tf ? out->e : out->f, in_partner_of_f = tf ? out->f : out->e;
     bool link = (f->junction.at[in->junction].type == f->junction.at[out->junction].type) == tf;
     bool open = e->c->port[port] == ST_OPEN && e->c->port[port + 1] == ST_OPEN;
 
     if (link && open) {
-        /* common variables are tied, the others are one unknown: chosen so that nothing is divided */
+        /* common variables are related, the others are one unknown: chosen so that nothing is divided */
         bool in_is_effort = f->junction.at[in->junction].type == 0;
         var_id ci = f->junction.at[in->junction].common, co = f->junction.at[out->junction].common;
         var_id xi = in_is_effort ? in->f : in->e, xo = out->e == co ? out->f : out->e;
@@ -209,8 +209,8 @@ define_two_port(equations *e, struct groups *g, const flat_element *el, uint32_t
     }
 }
 
-/* A resistor that is an ideal switch on one of its pieces: each of them linear, one without slope (a closed valve), and
- * the law is asked for what it does not give there. */
+/* Is it a resistor that acts as an ideal switch on one of its pieces: pieces are linear, one has no slope (a closed
+ * valve), and the law is to give the variable that this piece does not determine? */
 static bool
 is_valve(equations *e, const flat_law *law)
 {

@@ -1,4 +1,4 @@
-/* equations_junctions.c - balances of junctions: which variable each defines */
+/* equations_junctions.c - balances of junctions, and the variable that each of them defines */
 #include <stdlib.h>
 
 #include "equations_inside.h"
@@ -12,7 +12,7 @@ equations_add_term(struct terms *t, var_id v, int8_t sign)
     vec_push(&t->sign, sign);
 }
 
-/* What an incidence adds to junction j's balance. */
+/* The term of an incidence in junction j's balance. */
 static var_id
 incidence_var(const flat_model *f, uint32_t j, const flat_incidence *inc)
 {
@@ -108,8 +108,8 @@ equations_find_equal(equations *e)
         e->equal[j] = representative(e->equal, j);
 }
 
-/* What meets junction j, by variable: parallel bonds name the same one more than once, which is one term. Returns how
- * many terms there are; all: room for as many as there are incidences. */
+/* The terms of junction j, by variable: parallel bonds name the same one several times, which gives one term. Returns
+ * their number; all: space for as many as there are incidences. */
 static size_t
 gather_terms(const equations *e, uint32_t j, var_id except, struct term_pair *all)
 {
@@ -140,7 +140,7 @@ gather_terms(const equations *e, uint32_t j, var_id except, struct term_pair *al
     return merged;
 }
 
-/* Balance of junction j: without `except` (VAR_NONE: all terms), times -1/weight of `except`. */
+/* Balance of junction j without `except` (VAR_NONE: all terms), times -1/weight of `except`. */
 static inst
 balance(equations *e, uint32_t j, var_id except, bool *determined)
 {
@@ -200,8 +200,8 @@ equations_define_junction(equations *e, struct groups *g, uint32_t j, const uint
 
     e->defining = (defined){ DEF_BY_BALANCE, j };
     if (c->strong[j] == NONE) {
-        /* open: one unknown and one equation of its component; or a junction state, whose rate the balance determines
-         */
+        /* open: one unknown and one equation of its component; or a junction state, whose rate the balance
+         * determines */
         if (e->var.at[f->junction.at[j].common].kind == DEF_STATE)
             group_add(g, group_new(g), e->state.at[e->var.at[f->junction.at[j].common].index].rate,
                       balance(e, j, VAR_NONE, NULL));

@@ -1,10 +1,10 @@
-/* equations_prepare.c - before causality: conditions to modes, laws that are delayed or sampled, which way each law can
- * be solved */
+/* equations_prepare.c - preparation for causality: conditions become modes, delayed and sampled laws, directions in
+ * which each law can be solved */
 #include <string.h>
 
 #include "equations_inside.h"
 
-enum { MOST_CHOICES = 6 }; /* of a law: more are not gone through */
+enum { MOST_CHOICES = 6 }; /* greatest number of conditions in a law whose combinations are tried */
 
 bool
 inst_is_parameter(const flat_model *f, inst i)
@@ -27,7 +27,7 @@ equations_reads_mode(const flat_model *f, inst i)
     return false;
 }
 
-/* A number that the runtime gives, as a mode. */
+/* Makes a mode for a number that the runtime sets. */
 static void
 give(equations *e, var_id v, span at)
 {
@@ -39,7 +39,7 @@ give(equations *e, var_id v, span at)
         ((eq_mode){ .var = v, .kind = MODE_GIVEN, .g = zero, .known = true, .slope = zero, .offset = zero, .at = at }));
 }
 
-/* What is delayed stands as what its mode watches: who asks what a delayed value depends on finds it there. */
+/* The delayed expression becomes what its mode watches: dependences of a delayed value are found there. */
 static void
 freeze_delay(equations *e, freezer *z, flat_delay *d)
 {
@@ -47,7 +47,7 @@ freeze_delay(equations *e, freezer *z, flat_delay *d)
     e->mode.at[e->f->var.at[d->var].owner].g = d->of;
 }
 
-/* The values of samples are taken at instants: nothing in them needs to be watched. */
+/* Values of samples are computed at instants: their conditions need not be watched. */
 static void
 freeze_whens(freezer *z, flat_model *f)
 {
@@ -107,8 +107,8 @@ equations_quantity_var(const flat_port *p, enum quantity q)
     }
 }
 
-/* Is d zero with some combination of what its conditions read? One condition may choose in several places: max(e, 0) +
- * 0.01*min(e, 0) has a slope on both sides. */
+/* Is d zero for some combination of its conditions? A condition may choose in several places: max(e, 0) + 0.01*min(e,
+ * 0) has a slope on both sides. */
 static bool
 is_zero_somewhere(pool *p, node d)
 {
@@ -183,7 +183,7 @@ solvable(equations *e, const flat_law *law, var_id y)
     return k != NONE && ex_solve(e->f->pool, r.root, k, &solution, &divisor);
 }
 
-/* Does the law jump where v, or what contains it, passes zero? */
+/* Does the law jump where v, or an expression of it, passes zero? */
 static bool
 reads_sign_of(const equations *e, inst law, var_id v)
 {
@@ -201,10 +201,10 @@ reads_sign_of(const equations *e, inst law, var_id v)
 void
 equations_ways(const equations *eq, enum law_way *way, bool *varying, bool *invertible, bool *stated)
 {
-    equations *e = (equations *)eq; /* templates are added to the pool, nothing else changes */
+    equations *e = (equations *)eq; /* adds templates to the pool; nothing else changes */
     flat_model *f = e->f;
 
-    map flat = { 0 }; /* (template, slot) -> equations_is_flat_in: laws of one form are looked at once */
+    map flat = { 0 }; /* (template, slot) -> equations_is_flat_in: computed once for each form of law */
 
     memset(varying, 0, f->element.n * sizeof *varying);
     memset(invertible, 0, f->port.n * sizeof *invertible);

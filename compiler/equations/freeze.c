@@ -4,8 +4,8 @@
 #include <string.h>
 #include "freeze.h"
 
-/* A slot that freezing adds to a template: a literal's value, or over the slots before it a condition, the sign of g,
- * or whether what keeps g at zero is that sign. */
+/* A slot that freezing adds to a template: the value of a literal; or, for an expression g over the slots before it, a
+ * condition on g, the sign of g, or whether g is kept at zero by its sign. */
 enum extra_kind { EXTRA_LITERAL, EXTRA_MODE, EXTRA_SIGN, EXTRA_STICK };
 struct extra {
     enum extra_kind is;
@@ -13,9 +13,10 @@ struct extra {
     uint8_t kind;
     uint32_t table;
     node g;
-    bool jumps; /* of a condition: more reads it than min, max and abs, which do not jump there; of a sign: more does
-                   than relays */
-    node by;    /* of EXTRA_STICK: what the relay jumps by; NODE_NONE: parameters and time alone decide that */
+    /* for a condition: others read it than min, max and abs, which do not jump there; for a sign: others read it than
+     * relays */
+    bool jumps;
+    node by; /* for EXTRA_STICK: the jump of the relay; NODE_NONE: it depends on parameters and time alone */
 };
 
 /* Freezing is done once for each template and pattern of parameter slots. */
@@ -25,14 +26,14 @@ struct frozen {
     uint32_t extra0, nextra, mask0, n, next;
 };
 
-/* A root, and what it is taken of */
+/* A root, and its argument. */
 struct continued {
     node root, of;
 };
 
 enum known_slot { SLOT_VARYING, SLOT_PARAMETER, SLOT_TIME };
 
-enum { MOST_UNIFIED = 64 }; /* slots of an expression whose numbers are compared with each other */
+enum { MOST_UNIFIED = 64 }; /* greatest number of slots of an expression whose values are compared with each other */
 
 struct freezer {
     equations *e;
@@ -41,22 +42,22 @@ struct freezer {
     VEC(uint8_t) masks;      /* by slot: enum known_slot */
     map index;               /* hash of root and mask -> first of done */
     map literal;             /* bits of a value -> variable */
-    map mode;                /* hash of kind and g -> first of mode_chain */
+    map mode;                /* hash of kind and g -> first in mode_chain */
     VEC(uint32_t) mode_next; /* parallel to e->mode */
     map sign;                /* the same for e->sign */
     VEC(uint32_t) sign_next;
     VEC(node) mapped;   /* by node of the pool */
-    VEC(bool) constant; /* by node: over parameters only */
-    VEC(bool) timed;    /* by node: over parameters and time only */
+    VEC(bool) constant; /* by node: depends on parameters only */
+    VEC(bool) timed;    /* by node: depends on parameters and time only */
     VEC(bool) exponent; /* by node: is the constant exponent of a power */
     VEC(uint8_t) mask;
     VEC(var_id) slots;
-    VEC(struct continued) continued; /* roots in the template at hand */
-    VEC(node) reached;               /* by node: the condition under which its value is asked for */
-    index_set conditions; /* of a template that has many: conditions and signs, by their number among its extras */
+    VEC(struct continued) continued; /* roots in the current template */
+    VEC(node) reached;               /* by node: condition under which its value is used */
+    index_set conditions; /* for a template with many: conditions and signs, by their number among its extras */
 };
 
-enum { FEW_EXTRAS = 16 }; /* are looked through one by one */
+enum { FEW_EXTRAS = 16 }; /* so few are searched linearly */
 
 freezer *
 freezer_new(equations *e)
@@ -122,7 +123,7 @@ same_condition(const struct extra *x, const struct extra *y)
     return x->is == y->is && x->kind == y->kind && x->g == y->g && x->table == y->table && x->by == y->by;
 }
 
-/* The number of an equal one among the extras of the template; MAP_NONE */
+/* The number of an equal one among the template's extras; MAP_NONE */
 static uint32_t
 find_condition(const freezer *z, const struct frozen *r, const struct extra *x)
 {
@@ -161,7 +162,7 @@ add_extra(freezer *z, struct frozen *r, struct extra x)
     return ex_slot(z->e->f->pool, r->n + r->nextra - 1);
 }
 
-/* Once for each condition of a template. */
+/* Adds a condition once for each template. */
 static node
 add_condition(freezer *z, struct frozen *r, struct extra new)
 {
@@ -179,14 +180,14 @@ add_mode(freezer *z, struct frozen *r, uint8_t kind, node g, uint32_t table)
     return add_condition(z, r, (struct extra){ .is = EXTRA_MODE, .kind = kind, .table = table, .g = g, .jumps = true });
 }
 
-/* The condition that a corner, but no jump, is at. */
+/* The condition of a corner, where nothing jumps. */
 static node
 add_corner(freezer *z, struct frozen *r, node g)
 {
     return add_condition(z, r, (struct extra){ .is = EXTRA_MODE, .kind = MODE_LESS, .g = g });
 }
 
-/* One node of the tape with its operands already frozen. timed: over parameters and time only. */
+/* One node of the list, with its operands already frozen. timed: depends on parameters and time only. */
 static node
 freeze_node(freezer *z, struct frozen *r, const ex_node *x, node a, node b, node c, bool timed)
 {
@@ -220,7 +221,7 @@ freeze_node(freezer *z, struct frozen *r, const ex_node *x, node a, node b, node
     }
 }
 
-/* Sums and products of what is never negative: no root of it needs to be watched. */
+/* Is it a sum or product of expressions that are never negative, so that roots of it need not be watched? */
 static bool
 is_positive(const pool *p, node n)
 {
@@ -242,7 +243,7 @@ is_positive(const pool *p, node n)
     }
 }
 
-/* A root of a, which varies, as an odd function. b: NODE_NONE for the square root */
+/* A root of the varying a, as an odd function. b: NODE_NONE for the square root */
 static node
 continue_root(freezer *z, node a, node b)
 {
@@ -270,7 +271,7 @@ by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Where the value of a continued root is asked for, that of which it is taken may not be negative. */
+/* Where the value of a continued root is used, its argument must not be negative. */
 static void
 watch_roots(freezer *z, struct frozen *r)
 {
@@ -326,14 +327,14 @@ switches(const ex_node *x)
     }
 }
 
-/* ---- relays: an `if` that jumps at a border which states may be kept on ---- */
+/* ---- relays: an `if` that jumps at a border on which states may be kept ---- */
 
 enum { TRIES = 3, MOST_STEPS = 50 };
-#define FARTHER 0.5 /* of a value of order 1: how far from the border its branches are looked at too */
-#define JUMPS 1e-6  /* of what its branches are there: differences of less are rounding */
+#define FARTHER 0.5 /* added to values of order 1: distance from the border at which branches are compared too */
+#define JUMPS 1e-6  /* relative to the branches: smaller differences are rounding */
 #define ON_BORDER 1e-12
 
-/* Values for the slots of a template, of order 1 and no two alike. */
+/* Values for the slots of a template, of order 1 and all different. */
 static void
 any_values(double *value, uint32_t n, uint64_t number)
 {
@@ -372,7 +373,7 @@ part_choice(pool *p, node condition, node b, node c)
     }
 }
 
-/* `if` by what is made of several comparisons as a tree of such by one. */
+/* Splits an `if` on a combination of comparisons into a tree of such with one comparison each. */
 static node
 part_choices(pool *p, node from)
 {
@@ -408,8 +409,8 @@ part_choices(pool *p, node from)
     return result;
 }
 
-/* Do b and c differ where g is zero, for any values of their slots? Where that is not to be found out, as where they
- * choose themselves: no. */
+/* Do b and c differ where g is zero, for any values of their slots? No, if that cannot be determined, as where they
+ * contain conditions themselves. */
 static bool
 differ_at(pool *p, node g, node b, node c)
 {
@@ -439,7 +440,7 @@ differ_at(pool *p, node g, node b, node c)
     return differ;
 }
 
-/* Is b - c the same whatever the slots are that vary, as far as numbers tell? */
+/* Is b - c independent of the varying slots, as far as numerical tests tell? */
 static bool
 differ_by_constant(const freezer *z, const struct frozen *r, node b, node c)
 {
@@ -475,8 +476,8 @@ is_relay(const freezer *z, const ex_node *x)
     return (q->op == EX_LT || q->op == EX_LE) && differ_at(p, ex_sub(p, q->a, q->b), x->b, x->c);
 }
 
-/* Where both branches lead back to the border of a relay, it slides along it by the value between them that keeps it
- * there: as sign(x), of which it is a sum with weights. */
+/* Where both branches lead back to the border of a relay, it slides along it with the value in between that keeps it
+ * there: expressed by sign(x), as a weighted sum of the branches. */
 static node
 freeze_relay(freezer *z, struct frozen *r, const ex_node *x)
 {
@@ -492,7 +493,7 @@ freeze_relay(freezer *z, struct frozen *r, const ex_node *x)
         above = z->mapped.at[x->b];
     }
     by = ex_sub(p, above, below);
-    if (constant) { /* b*f + 3 and b*f - 2: without f what is solved for them stays linear */
+    if (constant) { /* b*f + 3 and b*f - 2: without f, equations solved for the branches stay linear */
         node *with = bg_malloc((r->n + 1) * sizeof *with);
 
         for (uint32_t k = 0; k < r->n; k++)
@@ -517,7 +518,7 @@ freeze_template(freezer *z, struct frozen *r)
     if ((r->how & FREEZE_RELAYS) && pool_node(p, from)->switching)
         from = part_choices(p, from);
     shared = ex_tape(p, from, &count);
-    tape = bg_malloc(count * sizeof *tape); /* the pool may move its tapes while new nodes are made */
+    tape = bg_malloc(count * sizeof *tape); /* the pool may move its lists while new nodes are made */
     memcpy(tape, shared, count * sizeof *tape);
     z->continued.n = 0;
     index_set_free(&z->conditions);
@@ -635,7 +636,7 @@ mode_var(freezer *z, const struct extra *x, inst g, span at)
     return e->mode.at[i].var;
 }
 
-/* The variable that is sign(x). relay: for one. */
+/* The variable for sign(x). relay: it belongs to a relay. */
 static var_id
 sign_var(freezer *z, inst x, bool relay, span at)
 {
@@ -666,7 +667,7 @@ sign_var(freezer *z, inst x, bool relay, span at)
     return s.s;
 }
 
-/* The mode that is on while what keeps x at zero is sign(x), for a relay that jumps there by `by`. */
+/* The mode that is on while sign(x) keeps x at zero, for a relay that jumps by `by` there. */
 static var_id
 stick_var(freezer *z, inst x, inst by, span at)
 {
@@ -678,8 +679,8 @@ stick_var(freezer *z, inst x, inst by, span at)
     return e->mode.at[e->sign.at[sign].stick].var;
 }
 
-/* Numbers of the text that are equal, or opposite, by one slot: with it the halves of an `if` are seen to be those of
- * one odd law (ex_odd). */
+/* Replaces equal or opposite numbers of the text by one slot, so that the branches of an `if` are recognized as those
+ * of one odd law (ex_odd). */
 static inst
 unify_literals(freezer *z, inst i)
 {

@@ -22,7 +22,7 @@ value_of(struct check *c, inst i)
     return ex_eval(f->pool, i.root, c->slot.at);
 }
 
-/* The condition that a slot is, or NULL. */
+/* The condition to which a slot belongs, or NULL. */
 static const eq_mode *
 mode_of(const equations *e, var_id v)
 {
@@ -45,7 +45,7 @@ is_known_before(const equations *e, inst i)
     return true;
 }
 
-/* The expression just before (side < 0) or just behind time t. *scale: the largest number in it. */
+/* The expression just before (side < 0) or just after time t. *scale: the largest number in it. */
 static double
 value_beside(struct check *c, inst i, double t, int side, double *scale)
 {
@@ -72,7 +72,7 @@ value_beside(struct check *c, inst i, double t, int side, double *scale)
     return x;
 }
 
-/* Looks at the times at which the variable's own conditions switch. */
+/* Checks the times at which the variable's own conditions switch. */
 static bool
 check_variable(struct check *c, var_id v)
 {
@@ -102,7 +102,7 @@ check_variable(struct check *c, var_id v)
     return true;
 }
 
-/* A spline in the expression that jumps where it parts: its number there, or NAN. */
+/* The number of a spline in the expression that jumps where it is divided; or NAN. */
 static double
 parts_with_jump(const flat_model *f, inst i)
 {

@@ -1,8 +1,8 @@
-/* jumps.h - what is differentiated must not jump
+/* jumps.h - checks that nothing that jumps is differentiated
  *
- * The derivative of a step is an impulse, which no run can show. Where a condition switches at a known time, the
- * differentiated expression is evaluated on both sides of that time; where it depends on states, nothing is known
- * beforehand and nothing is said.
+ * The derivative of a step is an impulse, which a run cannot represent. Where a condition switches at a known time, the
+ * differentiated expression is evaluated on both sides of it; where it depends on states, nothing is known in advance
+ * and nothing is reported.
  */
 #ifndef BG_JUMPS_H
 #define BG_JUMPS_H

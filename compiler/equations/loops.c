@@ -12,7 +12,7 @@ struct frame {
     uint32_t node, equation, slot;
 };
 
-/* Nodes are variables by number, groups behind them. */
+/* Nodes are variables by number, then groups. */
 struct search {
     const equations *e;
     const struct groups *g;
@@ -48,7 +48,7 @@ equation_of(const struct search *s, uint32_t n, uint32_t i)
     return k != MAP_NONE ? s->definition[k] : s->e->var.at[n].def;
 }
 
-/* What has to be found before v is known, or NONE. */
+/* The node that must be known before v, or NONE. */
 static uint32_t
 node_of(const struct search *s, var_id v)
 {
@@ -69,7 +69,7 @@ enter(struct search *s, uint32_t n)
     vec_push(&s->call, ((struct frame){ n, 0, 0 }));
 }
 
-/* Takes the set that n is the root of from the stack. */
+/* Pops the set with the root n from the stack. */
 static void
 leave(struct search *s, uint32_t n, struct loops *out)
 {

@@ -4,7 +4,7 @@
 struct finder {
     equations *e;
     VEC(uint8_t)
-    seen, moves; /* by variable: looked at; depends on time, states or unknowns (0: not known yet, 1: no, 2: yes) */
+    seen, moves; /* by variable: visited; depends on time, states or unknowns (0: not known yet, 1: no, 2: yes) */
     VEC(var_id) todo;
     map found; /* hash of an inst -> 1 */
     pole_list *out;
@@ -12,7 +12,7 @@ struct finder {
 
 enum { NOT_KNOWN, STILL, MOVING };
 
-/* What is known of a number: nothing, that it is at least zero, that it is above. */
+/* What is known of a value: nothing, at least zero, above zero. */
 enum sign_known { ANY, NOT_NEGATIVE, POSITIVE };
 
 static enum sign_known
@@ -52,7 +52,7 @@ sign_of(const pool *p, node n)
     }
 }
 
-/* Deep expressions are looked into with a list, but for their sign: this deep at most. */
+/* Expressions are walked with an explicit stack, except for the sign: greatest depth of that recursion. */
 enum { DEEPEST_SIGN = 64 };
 
 bool
@@ -61,7 +61,7 @@ poles_may_be_zero(const pool *p, node n)
     return pool_node(p, n)->depth > DEEPEST_SIGN || sign_of(p, n) != POSITIVE;
 }
 
-/* Does the variable depend on more than parameters? A walk with a list, since definitions may be long chains. */
+/* Does the variable depend on more than parameters? With an explicit stack, since definitions may be long chains. */
 static bool
 moves(struct finder *d, var_id v)
 {
@@ -118,7 +118,7 @@ add_pole(struct finder *d, inst part, var_id var, span at)
     vec_push(d->out, ((eq_pole){ part, var, at, NONE }));
 }
 
-/* Do coefficients of the block's unknowns move? */
+/* Do the coefficients of the block's unknowns vary? */
 static bool
 matrix_moves(struct finder *d, const eq_block *b)
 {
@@ -147,7 +147,7 @@ matrix_moves(struct finder *d, const eq_block *b)
     return moving;
 }
 
-/* A block that is needed: its determinant, if that may become zero. */
+/* Adds the determinant of a needed block, if it may become zero. */
 static void
 add_block(struct finder *d, uint32_t block)
 {
@@ -158,7 +158,7 @@ add_block(struct finder *d, uint32_t block)
         vec_push(d->out, ((eq_pole){ inst_var(d->e->f, v), v, var_at(d->e->f, v), block }));
 }
 
-/* The divisors of an expression; what it reads is looked at next. */
+/* Adds the divisors of an expression; what it reads is visited next. */
 static void
 find_in(struct finder *d, inst i, var_id var, span at)
 {

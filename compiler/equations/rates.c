@@ -23,8 +23,7 @@ rate_of(struct rates *r, var_id v)
         r->ok = false;
     }
     if (e->var.at[v].kind == DEF_GIVEN)
-        return f->var.at[v].kind == VAR_PARAM ? f->var.at[v].owner
-                                              : VAR_NONE; /* time is handled by its own derivative, 1 */
+        return f->var.at[v].kind == VAR_PARAM ? f->var.at[v].owner : VAR_NONE; /* the derivative of time is 1 */
     d = map_get(&r->of, v);
     if (d != MAP_NONE)
         return d;
@@ -77,7 +76,7 @@ differentiate(struct rates *r, inst i)
             vec_push(&slots, rate);
         }
     }
-    /* a rate may stand in the slots already: composing makes them distinct */
+    /* a rate may already be in the slots: composition makes them distinct */
     result = inst_compose(e->composer, flat_inst(f, sum, slots.at, (uint32_t)slots.n), NULL);
     vec_free(&slots);
     return inst_compact(e->composer, result);
@@ -96,7 +95,8 @@ define_rates(struct rates *r)
             continue;
         e->defining = (defined){ DEF_BY_RATE, v };
         if (group == NONE) {
-            if (e->var.at[v].kind == DEF_NONE && e->f->var.at[v].kind == VAR_RATE) { /* of a rate: that one first */
+            /* of a rate: defines the rate first */
+            if (e->var.at[v].kind == DEF_NONE && e->f->var.at[v].kind == VAR_RATE) {
                 vec_push(&r->pending, d);
                 vec_push(&r->pending, v);
                 continue;
@@ -111,7 +111,7 @@ define_rates(struct rates *r)
             }
             continue;
         }
-        /* unknowns of a block: its equations differentiated are a block for the rates, with the same matrix */
+        /* unknowns of a block: its differentiated equations are a block for the rates, with the same matrix */
         if (map_get(&r->group_of, group) == MAP_NONE) {
             uint32_t rates = group_new(r->g), n = group_size(r->g, group);
 

@@ -1,9 +1,10 @@
 /* rates.h - time derivatives of variables, made on demand
  *
- * A state has its rate, parameters and modes have none, an explicit variable's follows from its definition, unknowns of
- * a group share a new group: its equations differentiated. needs every variable that is reached to be defined, given, a
- * state or an unknown of a group.
- * reports  derivative-order: differentiated more often than any formula bears
+ * A state has its rate; parameters and modes have none; that of an explicit variable follows from its definition;
+ * unknowns of a group get a new group, with its equations differentiated.
+ *
+ * needs    every variable that is reached to be defined, given, a state or an unknown of a group
+ * reports  derivative-order: differentiated more often than any reasonable formula requires
  */
 #ifndef BG_RATES_H
 #define BG_RATES_H
@@ -16,10 +17,10 @@ struct rates {
     struct groups *g;
     map of;                     /* variable -> its rate */
     VEC(var_id) pending;        /* rates without a definition yet */
-    VEC(uint8_t) order;         /* by variable: how often it was differentiated */
+    VEC(uint8_t) order;         /* by variable: order of differentiation */
     map group_of;               /* group -> group of its derivatives */
-    VEC(var_id) differentiated; /* explicit variables whose definition was */
-    bool spare;                 /* derivatives beyond what formulas bear are zero, not errors */
+    VEC(var_id) differentiated; /* explicit variables whose definitions were differentiated */
+    bool spare;                 /* derivatives of too high an order are zero, not errors */
     bool ok;
 };
 
@@ -27,7 +28,7 @@ struct rates {
 var_id rate_of(struct rates *r, var_id v);
 /* d/dt of an expression: the sum of its partial derivatives times the rates of its slots. */
 inst differentiate(struct rates *r, inst i);
-/* Defines all rates that were asked for, and those they need. */
+/* Defines all rates that were asked for, and those that they need. */
 void define_rates(struct rates *r);
 void rates_free(struct rates *r);
 

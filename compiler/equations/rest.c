@@ -1,20 +1,20 @@
 /* rest.c - see rest.h
  *
- * A state leads to its rate, a variable to what its definition reads, an unknown to its block's residuals. Integrals in
- * a circle are found as strongly connected sets (Tarjan, iterative); from them and from all other states, what is read
- * is followed.
+ * Edges lead from a state to its rate, from a variable to what its definition reads, from an unknown to its block's
+ * residuals. Integrals in a cycle are found as strongly connected sets (Tarjan, iterative); from them and from all
+ * other states, everything that is read is marked.
  */
 #include <stdlib.h>
 
 #include "rest.h"
 
-/* A node whose reads s->next[first, at) are still to be followed */
+/* A node whose edges s->next[first, at) are still to be followed. */
 struct frame {
     uint32_t node;
     size_t first, at;
 };
 
-/* Nodes are variables by number, blocks behind them. */
+/* Nodes are variables by number, then blocks. */
 struct search {
     const equations *e;
     uint32_t nvars;
@@ -31,7 +31,7 @@ add_slots(struct search *s, inst d)
         vec_push(&s->next, s->e->f->slot.at[d.first + k]);
 }
 
-/* Puts what node n reads behind s->next. */
+/* Appends what node n reads to s->next. */
 static void
 read_by(struct search *s, uint32_t n)
 {
@@ -66,7 +66,7 @@ enter(struct search *s, uint32_t n)
     vec_push(&s->call, ((struct frame){ n, first, s->next.n }));
 }
 
-/* The set that n is the root of: a state in it with others takes part. */
+/* Pops the set with the root n: a state in a set with others takes part. */
 static void
 leave(struct search *s, equations *e, uint32_t n)
 {
@@ -111,7 +111,7 @@ visit_state(struct search *s, equations *e, uint32_t root)
     }
 }
 
-/* What states that take part read takes part too. */
+/* Marks what participating states read. */
 static void
 follow_states(struct search *s, equations *e)
 {

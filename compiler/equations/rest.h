@@ -1,7 +1,8 @@
-/* rest.h - which states take part in an equilibrium
+/* rest.h - the states that take part in an equilibrium
  *
- * All but pure integrals of outputs: integrals that neither another state's rate reads, nor, through whatever, their
- * own. (A lag reads its own, so it has a value at rest.)
+ * All except pure integrals for outputs: integrals that no other state's rate depends on and that do not depend on
+ * themselves. (A lag depends on itself, so it has a value at equilibrium.)
+ *
  * needs     kinds and blocks
  * provides  only_outputs of each state
  */

@@ -9,8 +9,8 @@
 struct unfolding {
     equations *e;
     bool closed; /* no more are made */
-    bool roots;  /* of these, too */
-    map unknown; /* of the block: the variable -> 1 */
+    bool roots;  /* square roots too */
+    map unknown; /* unknown of the block -> 1 */
     map made;    /* hash of an operation on an inst -> first of done */
     VEC(struct done {
         inst what;
@@ -28,7 +28,7 @@ one_argument(pool *p, enum ex_op op, node a)
     return ex_make(p, op, a, NODE_NONE, NODE_NONE);
 }
 
-/* b of a root a^b; 0: none */
+/* exponent b of a root a^b; 0: not a root */
 static double
 root_exponent(const pool *p, const ex_node *x)
 {
@@ -69,7 +69,7 @@ exponential(pool *p, node u, node a)
     return ex_sub(p, g, h);
 }
 
-/* u^b = a. Where a condition says that a is 0, u is: Newton's method does not come to an end at a double zero. */
+/* u^b = a. If a condition says that a is 0, u is 0 too: Newton's method converges slowly at a double zero. */
 static node
 root_equation(pool *p, node a, node u, double b)
 {
@@ -83,7 +83,7 @@ root_equation(pool *p, node a, node u, double b)
     return ex_sub(p, a, ex_make(p, EX_SPOW, u, ex_const(p, b), NODE_NONE));
 }
 
-/* The equation that says u is n. */
+/* The equation that defines u as n. */
 static node
 smooth_equation(pool *p, node n, node u)
 {
@@ -102,7 +102,7 @@ smooth_equation(pool *p, node n, node u)
     return exponential(p, u, ex_mul(p, ex_const(p, log(c)), x.b));
 }
 
-/* The first operation of root that is rough and reads a flagged slot; NODE_NONE: there is none. */
+/* The first rough operation in root that reads a flagged slot; NODE_NONE: there is none. */
 static node
 find_rough(pool *p, node root, bool roots, const bool *flag, uint32_t nslots, bool *used)
 {
@@ -155,7 +155,7 @@ put_slot(pool *p, node root, node n, node slot)
     return r;
 }
 
-/* The same for the slots in any order, numbers of the text by their values. */
+/* A hash that does not depend on the order of slots. */
 static uint64_t
 hash_of(const flat_model *f, inst i)
 {
@@ -175,7 +175,7 @@ hash_of(const flat_model *f, inst i)
     return h;
 }
 
-/* The slot of i for v, or for a number of the text that is equal to it; NONE. */
+/* Are the expressions equal up to the order of their slots? */
 static uint32_t
 slot_like(const flat_model *f, inst i, var_id v)
 {
@@ -190,7 +190,7 @@ slot_like(const flat_model *f, inst i, var_id v)
     return k;
 }
 
-/* The same expression, though its slots may be in another order? */
+/* The unknown for an operation; made, with its equation, at its first occurrence. VAR_NONE if no more are made. */
 static bool
 is_same(const flat_model *f, inst a, inst b)
 {
@@ -210,8 +210,8 @@ is_same(const flat_model *f, inst a, inst b)
     return same;
 }
 
-/* The unknown that stands for an operation: made, with its equation, where it is met for the first time; VAR_NONE when
- * no more are made. */
+/* Replaces the operations of the residual one by one, innermost first, so that the equations of new unknowns are
+ * smooth. */
 static var_id
 unknown_for(unfolding *z, inst what)
 {
@@ -245,8 +245,7 @@ unknown_for(unfolding *z, inst what)
     return u;
 }
 
-/* One operation of the residual after the other, innermost first, so that what stands in a new unknown's equation is
- * smooth. */
+/* New unknowns have the place of `like`. */
 static inst
 unfold(unfolding *z, inst r)
 {

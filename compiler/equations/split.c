@@ -1,7 +1,7 @@
 /* split.c - an open component's equations in block triangular form
  *
- * What a component's first equations determine by themselves (a flow that bonds force to zero, efforts that capacitors
- * force on each other) must not seem to depend on what the later ones read, the rates of dependent storage above all.
+ * What a component's first equations determine alone (a flow that bonds force to zero, efforts that capacitors impose
+ * on each other) must not appear to depend on what later equations read, especially the rates of dependent storage.
  *
  * source   btf_order: Davis & Palamadai Natarajan (2010), ACM TOMS 37(3), algorithm 907
  */
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include "blocks.h"
 
-/* Unknowns of the group that a residual reads, through explicit definitions too. seen[v]: stamp of the last residual
- * that met v. */
+/* Unknowns of the group that a residual reads, through explicit definitions too. seen[v]: number of the last residual
+ * that reached v. */
 struct reading {
     VEC(var_id) stack;
     VEC(int32_t) found;
@@ -74,7 +74,7 @@ split(equations *e, struct groups *g, uint32_t group, struct reading *r, uint32_
     blocks = btf_order(n, column, r->found.at, 0, &steps, row_of, column_of, bound, &matched, work);
     if (matched == n && blocks > 1) {
         struct group parts = *old;
-        defined *from = bg_malloc((size_t)n * sizeof *from); /* of each equation */
+        defined *from = bg_malloc((size_t)n * sizeof *from); /* origin of each equation */
 
         for (int32_t i = 0; i < n; i++)
             from[i] = (defined){ e->var.at[parts.unknown.at[i]].by, e->var.at[parts.unknown.at[i]].of };

@@ -1,6 +1,6 @@
 /* stick.c - see stick.h
  *
- * With x as the equation of s, a sign is algebraic where s lies on a loop.
+ * A sign is algebraic if, with x as the equation of s, s is in a loop.
  */
 #include <stdlib.h>
 
@@ -34,7 +34,8 @@ hash_of(const flat_model *f, inst i)
     return bg_hash_bytes(inst_slots(f, i), i.n * sizeof(var_id), i.root);
 }
 
-/* Conditions on an x that may stick (abs(x) beside sign(x)) rest while it does: x is zero there but for rounding. */
+/* Conditions on an x that may stick (abs(x) beside sign(x)) do not switch while it does: x is zero there up to
+ * rounding. */
 static void
 find_conditions(equations *e)
 {
@@ -69,7 +70,7 @@ find_conditions(equations *e)
     vec_free(&negative);
 }
 
-/* Does i follow from v by equations alone? */
+/* Does i depend on v through equations alone? */
 static bool
 follows_from(group_walk *w, const equations *e, const struct groups *g, inst i, var_id v)
 {
@@ -85,8 +86,7 @@ follows_from(group_walk *w, const equations *e, const struct groups *g, inst i, 
     return found;
 }
 
-/* Do the rates of what x follows from follow from s? Not where the past is among it (a delay), whose rate nobody knows.
- */
+/* Do the rates of what x depends on depend on s? No, if x depends on a delayed value, whose rate is unknown. */
 static bool
 moved_by(group_walk *w, const equations *e, const struct groups *g, inst x, var_id s)
 {
@@ -114,7 +114,7 @@ moved_by(group_walk *w, const equations *e, const struct groups *g, inst x, var_
     return found;
 }
 
-/* A condition that never holds */
+/* A condition that is never on. */
 static void
 never(equations *e, eq_mode *m)
 {
@@ -122,7 +122,7 @@ never(equations *e, eq_mode *m)
     m->g = inst_const(e->f, 1);
 }
 
-/* Is the border of a relay left - right, two variables? */
+/* Is the border of a relay left - right, for two variables? */
 static bool
 compares_two(const equations *e, const eq_sign *q, var_id *left, var_id *right)
 {
@@ -137,8 +137,8 @@ compares_two(const equations *e, const eq_sign *q, var_id *left, var_id *right)
     return true;
 }
 
-/* Relays on one border that is written from both sides (a > b, b > a) would each have a value of its own there, which
- * is more than keeping to it determines. They stay plain conditions. */
+/* Relays on one border that is written from both sides (a > b, b > a) would each have a value of their own there, which
+ * staying on the border does not determine. They remain plain conditions. */
 static void
 drop_opposite(const equations *e, bool *drop)
 {
@@ -158,9 +158,9 @@ drop_opposite(const equations *e, bool *drop)
     map_free(&at);
 }
 
-/* Relays that nothing can keep on their border stay plain conditions: s must move x, by equations or through the rates
- * of states. Through rates, what they jump by may not follow from it by equations: two resistors by turns, where all is
- * linear, would be solved by iteration in every step. */
+/* Relays that nothing can keep on their border remain plain conditions: s must act on x, through equations or through
+ * the rates of states. If it acts through rates, their jump must not depend on s through equations: otherwise two
+ * resistors in turns, where all is linear, would need an iteration in every step. */
 static void
 drop_relays(equations *e, const struct groups *g, bool *algebraic)
 {

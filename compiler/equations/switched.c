@@ -12,18 +12,18 @@ struct net_maker {
     equations *e;
     struct groups *g;
     struct rates *r;
-    VEC(var_id) held; /* as found; equations have them net by net */
+    VEC(var_id) held; /* in the order found; equations have them net by net */
     VEC(eq_row) row;  /* parallel */
-    VEC(bool) curved; /* parallel: found in a set that is not linear */
+    VEC(bool) curved; /* parallel: belongs to a nonlinear set */
     VEC(eq_watch) watch;
-    uint32_t *up; /* union-find: held, then watches */
+    uint32_t *up; /* union-find: held unknowns, then watches */
     /* of a walk */
     group_walk reads;
     VEC(uint32_t) reached; /* held unknowns */
     VEC(uint32_t) mode;
 };
 
-/* ---- what an expansion depends on ---- */
+/* ---- dependences of an expansion ---- */
 
 static void
 walk_on(struct net_maker *m)
@@ -73,7 +73,7 @@ expand(struct net_maker *m, inst i, const char *name, span at, uint32_t position
 
 /* ---- nets ---- */
 
-/* Is an equation of a set linear in what the set determines? */
+/* Is an equation of a set linear in the variables of the set? */
 static bool
 is_linear(const struct net_maker *m, const struct loops *found, inst i, uint32_t set)
 {
@@ -92,7 +92,7 @@ is_linear(const struct net_maker *m, const struct loops *found, inst i, uint32_t
     return linear;
 }
 
-/* linear[set]: all of its equations are linear in what they determine, conditions as they are. */
+/* linear[set]: all of its equations are linear in its variables, for the present conditions. */
 static void
 find_linear(const struct net_maker *m, const struct loops *found, bool *linear)
 {
@@ -110,8 +110,8 @@ find_linear(const struct net_maker *m, const struct loops *found, bool *linear)
     }
 }
 
-/* What grows out of all bounds or ends, in the definitions of a set that is not linear, becomes an unknown of its own.
- * member: of the set (loops.h). The new ones come to one of its groups. */
+/* In the definitions of a nonlinear set, functions that overflow or are undefined get unknowns of their own (rough.h).
+ * member: of the set (loops.h). New unknowns are added to one of its groups. */
 static void
 smooth_set(struct net_maker *m, const uint32_t *member, size_t n, uint32_t nvars)
 {
@@ -155,7 +155,7 @@ smooth_set(struct net_maker *m, const uint32_t *member, size_t n, uint32_t nvars
     vec_free(&among);
 }
 
-/* The same for all sets that are flagged. */
+/* The same for all flagged sets. */
 static void
 smooth_sets(struct net_maker *m, const struct loops *found, const bool *flag, uint32_t nvars, uint32_t ngroups)
 {
@@ -261,7 +261,7 @@ find_watches(struct net_maker *m)
             uint32_t mode = modes.at[k], position = q->g.n ? e->f->var.at[e->f->slot.at[q->g.first]].position : 0;
             eq_watch w = { mode, expand(m, q->g, var_name(e->f, q->var), var_at(e->f, q->var), position) };
 
-            /* of time alone: no concern of the net's */
+            /* depends on time alone: does not belong to the net */
             start_walk(m);
             walk_expansion(m, &w.g, 2);
             if (m->reached.n)
@@ -272,7 +272,7 @@ find_watches(struct net_maker *m)
     vec_free(&modes);
 }
 
-/* Held unknowns that an expansion reads belong together. */
+/* Joins the held unknowns that an expansion reads. */
 static void
 join_held(struct net_maker *m, const eq_expansion *x, uint32_t with)
 {
@@ -282,7 +282,7 @@ join_held(struct net_maker *m, const eq_expansion *x, uint32_t with)
         m->up[joined_first(m->up, m->reached.at[i])] = joined_first(m->up, with);
 }
 
-/* A watch belongs to the nets whose conditions read its mode. */
+/* Joins a watch with the nets whose conditions read its mode. */
 static void
 join_modes(struct net_maker *m)
 {
@@ -320,7 +320,7 @@ list_modes(struct net_maker *m, eq_net *net)
     net->nmodes = (uint32_t)e->net_mode.n - net->mode0;
 }
 
-/* Held unknowns, rows and watches net by net. */
+/* Sorts held unknowns, rows and watches by net. */
 static void
 gather_nets(struct net_maker *m)
 {
@@ -337,7 +337,7 @@ gather_nets(struct net_maker *m)
             vec_push(&e->net, ((eq_net){ .at = var_at(e->f, m->held.at[i]) }));
         }
     }
-    /* members of each net by counting */
+    /* members of each net, by counting */
     vec_resize(&start, e->net.n + 1);
     vec_resize(&member, all);
     for (uint32_t i = 0; i < all; i++)

@@ -11,7 +11,8 @@ name_of(const equations *e, var_id v)
     return var_name(e->f, v) ? var_name(e->f, v) : "a variable";
 }
 
-/* All that an expression reads has a value before `rank`; the unknowns of `block` have one while it is solved. */
+/* Checks that everything an expression reads has a value before `rank`; unknowns of `block` have one while it is
+ * solved. */
 static bool
 reads(const equations *e, inst i, uint32_t rank, uint32_t block, const char *what, char **flaw)
 {
@@ -85,7 +86,7 @@ states(const equations *e, char **flaw)
     return true;
 }
 
-/* Every unknown once, in one block, and as many conditions. */
+/* Checks that every unknown is in one block, once, and that there are as many conditions. */
 static bool
 blocks(const equations *e, char **flaw)
 {

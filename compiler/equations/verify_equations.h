@@ -1,7 +1,7 @@
-/* verify_equations.h - holds equations against their rules (equations.h)
+/* verify_equations.h - checks equations against their rules (equations.h)
  *
- * Every variable that is read has one definition, or is an unknown of one block; what a definition reads was evaluated
- * before it; states have rates; what can be named in a message has a place in the text.
+ * Every variable that is read has one definition, or is an unknown of one block; what a definition reads is evaluated
+ * before it; states have rates; what a message can name has a place in the text.
  *
  * cost     linear
  */
@@ -10,7 +10,7 @@
 
 #include "equations.h"
 
-/* e: after equations_build. NULL: they are as they should be. Else what is not (free it). */
+/* e: after equations_build. NULL: correct. Else a description of the error (free() it). */
 char *verify_equations(const equations *e);
 
 #endif
