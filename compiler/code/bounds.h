@@ -1,13 +1,13 @@
-/* bounds.h - what the equations read of time alone, bounded over an interval
+/* bounds.h - bounds over an interval for expressions that depend on time alone
  *
- * Interval arithmetic on the clocks' (clocks.h) values and first two derivatives by time, with the modes as they are.
- * Who takes steps learns how long one may be before something happens within it that its ends do not show, a pulse of
- * 20 ms in an hour. Each term of a clock that is a sum has a range of its own, that over the whole run, so that a small
+ * Interval arithmetic on the values and first two time derivatives of the clocks (clocks.h), with the present modes. It
+ * tells the integrator how long a step may be before something happens inside it that its ends do not show, such as a
+ * pulse of 20 ms in an hour. Each term of a clock that is a sum has its own range over the whole run, so that a small
  * pulse beside a large offset counts.
  *
  * units    s
- * cost     linear in the clocks' expressions; bounds are not rounded outwards: they decide lengths of steps, nothing is
- *          proved by them
+ * cost     linear in the clocks' expressions. Bounds are not rounded outwards: they determine lengths of steps, nothing
+ *          is proved by them
  * source   Moore, Kearfott, Cloud (2009), Introduction to Interval Analysis, SIAM
  */
 #ifndef BG_BOUNDS_H
@@ -17,26 +17,26 @@
 
 typedef struct bounds bounds;
 
-/* value[v]: of parameters and literals, by variable; both stay the caller's. */
+/* value[v]: of parameters and literals, by variable. Both arguments stay with the caller and must outlive the
+ * result. */
 bounds *bounds_new(const bounds_form *clocks, const double *value);
 void bounds_free(bounds *b);
 
-/* The run is from start to stop: ranges of the terms. After parameters changed, too. */
+/* Computes the ranges of the terms for a run from start to stop. Call again after parameters changed. */
 void bounds_over(bounds *b, double start, double stop);
-/* Longest step within from..to in which each term, of the clocks that rates read or (all) of every clock, strays from a
- * straight line by a small part of its range; INFINITY where nothing limits it. 0: a bound is not finite over so long
- * an interval. *clock: which limits it, NO_INDEX. */
+/* Longest step within from..to in which each term deviates from a straight line by a small share of its range; for the
+ * clocks that rates read, or (all) for every clock. INFINITY: nothing limits it. 0: a bound is not finite over the
+ * interval. *clock: the limiting one, NO_INDEX. */
 double bounds_step(bounds *b, const double *modes, double from, double to, bool all, size_t *clock);
-/* Where terms that rates read are greatest, and how long they are about it: at most `most` places, ascending in no
- * order. */
+/* The times at which terms read by rates are greatest, and how long these peaks are: at most `most`, unordered. */
 size_t bounds_peaks(bounds *b, double *time, double *width, size_t most);
 
-/* ---- what rates read of states and may bend within little of them ----
- * A mass that passes a magnet, a step long: its ends do not show the force. NULL where there is nothing of the kind
- * whose values have bounds. modes: as they are at first; the run is from start to stop. */
+/* ---- expressions of states that may vary strongly within a small range ---- A mass may pass a magnet within one step,
+ * whose ends do not show the force. NULL if there is no such expression with bounded values. modes: the initial ones;
+ * the run is from start to stop. */
 bounds *bounds_of_bends(const bounds_form *bends, const double *value, const double *modes, double start, double stop);
-/* A step from t0 to t1, states x and rates f at its ends: the part of it, from its start, in which nothing moves far
- * within an eighth of the step; 1: all of it. */
+/* For a step from t0 to t1 with states x and rates f at its ends: the part of it, from its start, in which no
+ * expression varies much within an eighth of the step; 1: all of it. */
 double bounds_clear(bounds *b, const double *modes, const double t[2], const double *const x[2],
                     const double *const f[2]);
 

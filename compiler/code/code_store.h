@@ -1,6 +1,6 @@
-/* code_store.h - machine code kept from one generator to the next, by what it computes
+/* code_store.h - keeps machine code for later generators, by what it computes
  *
- * threads  one at a time; it outlives the generators that use it
+ * threads  one at a time; it must outlive the generators that use it
  */
 #ifndef BG_CODE_STORE_H
 #define BG_CODE_STORE_H
@@ -11,10 +11,10 @@
 typedef struct code_store code_store;
 code_store *code_store_new(void);
 void code_store_free(code_store *s);
-size_t code_store_count(const code_store *s); /* functions that are kept */
-/* So many generators used it that optimising what they have in common is worth its time. */
+size_t code_store_count(const code_store *s); /* number of stored functions */
+/* Do so many generators use it that optimising their common code is worth the time? */
 bool code_store_is_busy(const code_store *s);
-/* Can code be made for it? False: *why tells (malloc'ed). */
+/* Can code be generated? False: *why (free() it) says why not. */
 bool code_store_ready(code_store *s, char **why);
 bool code_store_full(const code_store *s);
 

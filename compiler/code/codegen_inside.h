@@ -1,4 +1,4 @@
-/* codegen_inside.h - what the codegen*.c files share: modules under construction; nobody else includes it */
+/* codegen_inside.h - modules under construction, shared by the files codegen*.c; no other file includes it */
 #ifndef BG_CODEGEN_INSIDE_H
 #define BG_CODEGEN_INSIDE_H
 
@@ -7,16 +7,16 @@
 #include "lower.h"
 #include "native.h"
 
-/* What is kept: addresses of functions, by what they compute */
+/* Addresses of stored functions, by what they compute. */
 struct code_store {
     native native;
     linker linker;
     code_index index;
     bool found;   /* the processor is known */
-    size_t users; /* generators so far */
+    size_t users; /* number of generators so far */
 };
 
-/* Where functions go: into the generator, or into what outlives it. */
+/* Destination of functions: the generator, or the store. */
 enum { OWN, KEPT, NPLACES };
 
 /* Parameters of both shapes; the spaces are in the order of enum space. */
@@ -43,7 +43,7 @@ struct unit {
     LLVMModuleRef module;
     bool optimise;
     linker *linker;
-    VEC(LLVMValueRef) entry;      /* functions to be found */
+    VEC(LLVMValueRef) entry;      /* functions to look up after linking */
     VEC(uint32_t) handle;         /* whose */
     LLVMValueRef callee[EX_NOPS]; /* declared so far */
 };
@@ -54,7 +54,7 @@ struct types {
     unsigned tbaa, loop;
 };
 
-/* A function that the store gets when it is compiled */
+/* A function to be stored after it is compiled. */
 struct leaving {
     code_key key;
     uint32_t handle;
@@ -63,24 +63,24 @@ struct leaving {
 struct gen {
     pool *p;
     code_store *kept;     /* NULL: none */
-    const native *native; /* the store's, or ours */
+    const native *native; /* that of the store, or its own */
     native own_native;
-    linker linker;    /* of what is not kept */
-    code_index index; /* what was added: handles */
+    linker linker;    /* for functions that are not stored */
+    code_index index; /* functions added: handles */
     VEC(struct leaving) leaving;
     LLVMContextRef ctx; /* NULL between gen_finish and the next addition */
     struct types type;
     struct unit unit[NPLACES][NMODULE];
-    LLVMBuilderRef before, at; /* before the loop and in it; the same in chunks */
-    struct unit *now;          /* what is being added to */
+    LLVMBuilderRef before, at; /* before the loop, and inside it; the same one in chunks */
+    struct unit *now;          /* the unit to which functions are added */
     lowering lower;
-    LLVMValueRef function; /* being filled; of a kernel its member, and blocks */
+    LLVMValueRef function; /* under construction; for a kernel its member and basic blocks */
     LLVMValueRef member;
     LLVMBasicBlockRef block_before, block_loop, block_done;
     bool located;
     VEC(uintptr_t) address; /* by handle; 0 until compiled */
     key_maker keys;
-    char *error; /* the first; gen_finish reports it */
+    char *error; /* the first one; gen_finish reports it */
 };
 
 /* ---- codegen.c ---- */
@@ -88,14 +88,14 @@ void gen_set_error(gen *g, char *text);
 
 /* ---- codegen_module.c ---- */
 
-/* For the branch of a loop: vectors as wide as the processor likes, but one a turn. More fill the caches with code that
- * waits for memory all the same, and take as much longer to compile. */
+/* Metadata for the branch of a loop: vectors as wide as the processor has, without interleaving. More makes code larger
+ * without making it faster, since it waits for memory, and takes longer to compile. */
 LLVMValueRef gen_loop_tag(gen *g);
 void gen_open_unit(gen *g, bool optimise, bool kept);
 void gen_close_units(gen *g);
 void gen_add_attribute(gen *g, LLVMValueRef f, LLVMAttributeIndex at, const char *name);
 
-/* A function of ours, not yet with code */
+/* A new function without code. */
 LLVMValueRef gen_add_function(gen *g, LLVMTypeRef type, const char *kind);
 uint32_t gen_add_handle(gen *g, code_value function); /* NULL: there is none */
 

@@ -1,7 +1,7 @@
 /* compiled.h - a model together with what it was compiled from
  *
- * For who edits or writes the text, draws the graph or derives expressions. What runs, measures or identifies a model
- * has no need of it (model.h, model_graph.h).
+ * For code that edits or writes the text, draws the graph or derives expressions. Code that runs, measures or
+ * identifies a model does not need it (model.h, model_graph.h).
  */
 #ifndef BG_COMPILED_H
 #define BG_COMPILED_H
@@ -10,8 +10,8 @@
 #include "equations.h"
 #include "model_graph.h"
 
-/* Takes nothing over; f, c, e must outlive it unless it is closed (model_close). Nothing below is asked of a closed
- * model. long_run: optimise all code. */
+/* Takes over nothing; f, c, e must outlive the model unless it is closed (model_close). The functions below must not be
+ * called for a closed model. long_run: optimise all code. */
 bg_model *model_new(flat_model *f, causal *c, equations *e, bool long_run);
 
 const flat_model *model_flat(const bg_model *m);

@@ -1,5 +1,4 @@
-/* course.h - operations on values that move within bounds: interval arithmetic on a value and its first two derivatives
- * by time
+/* course.h - interval arithmetic on a value and its first two time derivatives
  *
  * Bounds are not rounded outwards.
  */
@@ -23,7 +22,7 @@ interval interval_join(interval x, interval y);
 course course_still(double x);
 course course_unary(uint8_t op, const course *u);
 course course_binary(uint8_t op, const course *x, const course *y);
-/* A table's value, or its slope, at x. piece: the number of the piece that x is on; NULL: any around x. */
+/* The value or slope of a table at x. piece: the number of the piece that contains x; NULL: any around x. */
 course course_table(const ex_table *t, bool slopes, const course *x, const course *piece);
 
 #endif

@@ -9,25 +9,24 @@
 
 #include "routine.h"
 
-/* What all evaluators of an instance share. */
+/* Shared by all evaluators of an instance. */
 typedef struct block_memory {
     double *start;      /* by unknown of equations: solution at the last accepted point */
-    double *seen;       /* by residual, in the unknowns' order: greatest size of its terms, */
-    double *reached;    /* and of an unknown, both at accepted points */
-    bool *started;      /* by block: there is one, */
-    uint32_t *of_round; /* of which round of acceptance */
+    double *seen;       /* by residual, in the order of the unknowns: greatest size of its terms, */
+    double *reached;    /* and of an unknown; both at accepted points */
+    bool *started;      /* by block: there is such a solution, */
+    uint32_t *of_round; /* number of the round of acceptance that it is from */
     uint32_t round;
-    int8_t *sense; /* by block: the sign of its determinant at the last accepted point; 0: not known; NULL:
-                      nobody asks */
+    int8_t *sense; /* by block: sign of its determinant at the last accepted point; 0: unknown; NULL: not needed */
     double *modes; /* [nmodes] at the last accepted point */
     size_t nmodes;
     bool left;  /* since it was last cleared, a solution did not continue the one at the last accepted point: with the
                    same modes, a determinant changed its sign in between */
     bool leapt; /* likewise, a solution was far from that one: its branch may have ended in between */
     uint32_t failed;     /* last block that failed, NONE: none */
-    uint32_t failed_row; /* its unknown that is not determined, or its worst residual */
+    uint32_t failed_row; /* its undetermined unknown, or its residual with the greatest error */
     bool failed_singular;
-    /* Makes optimised code for a routine that runs long. NULL: the code stays as it is. False after an error. */
+    /* Makes optimised code for a routine that runs long. NULL: the code is not improved. False after an error. */
     bool (*optimise)(void *ctx, routine *r);
     void *ctx;
 } block_memory;
@@ -37,12 +36,12 @@ typedef struct evaluator evaluator;
 evaluator *evaluator_new(routine *g, block_memory *memory);
 void evaluator_free(evaluator *v);
 const routine *evaluator_routine(const evaluator *v);
-/* Works out parameter data from the values of parameters and literals (by variable); constant matrices are factored
- * anew. Needed before the first run. */
+/* Computes parameter data from the values of parameters and literals (by variable); constant matrices are factored
+ * again. Call before the first run. */
 void evaluator_set_parameters(evaluator *v, const double *value);
-/* The same of what reads the n that changed. False: nothing does. */
+/* The same for what depends on the n changed parameters. False: nothing does. */
 bool evaluator_follow_parameters(evaluator *v, const double *value, const uint32_t *changed, size_t n);
-/* What runs left behind goes, but for parameter data. */
+/* Removes what runs left behind, except parameter data. */
 void evaluator_forget(evaluator *v);
 /* Runs the schedule. 0, or 1 when a block has no solution (memory tells which). out may be NULL if the routine has no
  * targets. */
@@ -57,8 +56,8 @@ void evaluator_accept(evaluator *v);
 /* Has it blocks that no evaluator has accepted in this round? */
 bool evaluator_lacks(const evaluator *v);
 
-/* ---- block k of the routine by itself, all else as at the last run of the schedule (solutions.h). Afterwards its
- * unknowns are put back. ---- */
+/* ---- block k of the routine alone, with everything else as at the last run of the schedule (solutions.h). Its
+ * unknowns are restored afterwards. ---- */
 void evaluator_residuals(evaluator *v, uint32_t k, const double *z, double *r);
 /* Newton's method from z0. False: it finds no solution, or one that is not isolated. */
 bool evaluator_solve_from(evaluator *v, uint32_t k, const double *z0, double *z);

@@ -1,4 +1,4 @@
-/* evaluate_inside.h - what evaluate.c and evaluate_blocks.c share; nobody else includes it */
+/* evaluate_inside.h - declarations shared by evaluate.c and evaluate_blocks.c; no other file includes it */
 #ifndef BG_EVALUATE_INSIDE_H
 #define BG_EVALUATE_INSIDE_H
 
@@ -8,7 +8,8 @@
 
 /* Entries of a block's matrix are scaled to 1: a pivot below this is a linear dependency, not a number. */
 #define TINY_PIVOT 1e-13
-enum { LEAST_KEPT = 100 }; /* unknowns of a block from which factors cost more than another step with old ones */
+/* number of unknowns of a block from which a factorisation costs more than another step with old factors */
+enum { LEAST_KEPT = 100 };
 
 struct evaluator {
     routine *g;
@@ -19,10 +20,10 @@ struct evaluator {
     block_rooms rooms;
     double t;
     const double *x, *modes;
-    size_t work; /* operations done in quick code */
+    size_t work; /* number of operations executed in quick code */
 };
 
-/* Solves block k at the evaluator's point. Not 0: the memory says which block and row failed. */
+/* Solves block k at the evaluator's point. Not 0: the block memory tells which block and row failed. */
 int evaluator_run_block(evaluator *v, uint32_t k);
 
 #endif

@@ -1,8 +1,8 @@
-/* expressions.h - conditions, outputs and divisors in closed form: what instances share for messages, and to tell
- * rounding from a sign
+/* expressions.h - conditions, outputs and divisors as formulas: shared by instances, for messages and to distinguish
+ * rounding from a change of sign
  *
- * names  of variables are the image's (image_variables): texts are made from formulas when they are asked for, but
- * those of conditions, which a run asks for
+ * names  variables have their names from the image (image_variables): texts are made from formulas on request, except
+ *        those of conditions, which runs need
  */
 #ifndef BG_EXPRESSIONS_H
 #define BG_EXPRESSIONS_H
@@ -13,7 +13,7 @@
 struct equations;
 struct pole_list;
 
-/* A circle of signals, from v back to it */
+/* A cycle of signals, from v back to v. */
 struct expression_circle {
     var_id v;
     const char *path;
@@ -21,7 +21,7 @@ struct expression_circle {
 
 typedef struct expression_program {
     formula_book book;
-    VEC(formula) mode;   /* what each condition watches */
+    VEC(formula) mode;   /* the watched value of each condition */
     VEC(formula) output; /* those of the text, then recorded ones */
     VEC(const char *) mode_text;
     VEC(struct expression_circle) circle;
@@ -31,16 +31,16 @@ typedef struct expression_program {
 expression_program *expression_program_new(const struct equations *e);
 void expression_program_free(expression_program *p); /* NULL is fine */
 
-/* Poles (model.h). divisor: unless it is the determinant of a block */
+/* Poles (model.h). divisor: unless the pole is the determinant of a block. */
 struct expression_pole {
-    struct model_pole pole; /* but for its text */
+    struct model_pole pole; /* without its text */
     formula divisor;
     uint32_t block; /* NONE: none */
 };
 typedef struct expression_poles {
     formula_book book;
     VEC(struct expression_pole) pole;
-    _Atomic(char *) *text; /* [pole.n] NULL: nobody asked */
+    _Atomic(char *) *text; /* [pole.n] NULL: not made yet */
     bool determinants;     /* some are */
     arena *arena;          /* names */
 } expression_poles;

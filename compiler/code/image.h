@@ -37,12 +37,12 @@ struct image_mode {
     const ex_table *table;
     uint32_t partner;
     int8_t side;
-    bool corner; /* nothing jumps where it turns */
-    bool relay;  /* of MODE_SIGN: only relays read it */
+    bool corner; /* nothing jumps where it switches */
+    bool relay;  /* for MODE_SIGN: only relays read it */
     bool known;  /* switches at a known time, g = offset + slope*t */
 };
 
-/* What model_graph.h gives, and the formulas of the moduli */
+/* The data of model_graph.h, and the formulas of the moduli. */
 typedef struct image_graph {
     model_graph graph;
     formula_book book;
@@ -50,7 +50,7 @@ typedef struct image_graph {
     arena *arena;
 } image_graph;
 
-/* Tables with the names that stand in them */
+/* Tables of variables, with their names. */
 typedef struct image_variables {
     struct model_variable *at; /* [nvars] */
     arena *names;
@@ -59,13 +59,12 @@ typedef struct image_states {
     struct model_state *at; /* [nstates] */
     arena *names;
 } image_states;
-/* Unknowns of blocks, then what nets determine, as messages say them */
+/* Unknowns of blocks, then of nets, with their names for messages. */
 typedef struct image_unknowns {
     struct model_pole *at;
     arena *names;
 } image_unknowns;
-/* Parameters by name: hash -> the first in a list of those with that hash. The list begins with the last of the model
- */
+/* Parameters by name: hash -> the first in a list of those with that hash. A list begins with the last one declared. */
 struct image_parameter {
     const char *name;
     var_id v;
@@ -77,16 +76,16 @@ typedef struct image_parameters {
     arena *names;
 } image_parameters;
 
-/* Clocks, and what may bend (model.h) */
+/* Clocks, and expressions of states that may vary strongly (model.h). */
 typedef struct image_clocks {
     size_t n;
     span *at;             /* [n] */
-    bool bends;           /* rates read a function that may bend sharply, other than a quotient */
+    bool bends;           /* rates contain a function other than a quotient that may bend sharply */
     bounds_form *bounds;  /* of the clocks */
-    bounds_form *bending; /* NULL: nothing may bend */
+    bounds_form *bending; /* NULL: there are none */
 } image_clocks;
 
-/* States that laws of infinite slope read (model_root_states) */
+/* States read by laws with infinite slopes (model_root_states). */
 typedef struct image_roots {
     bool any, *fed;
 } image_roots;
@@ -95,7 +94,7 @@ struct image_when {
     struct model_when when;
     formula period, offset; /* unless NAN and 0 */
     bool periodic;
-    const var_id *reads; /* of its condition, through other conditions too */
+    const var_id *reads; /* read by its condition, through other conditions too */
     size_t nreads;
 };
 struct image_reinit {
@@ -109,10 +108,10 @@ struct image_draw {
 struct image_delay {
     struct model_delay delay;
     formula by, before;
-    bool said; /* what it was before */
+    bool said; /* its value before the start is given */
 };
 enum { SETTING_START, SETTING_STOP, SETTING_RTOL, SETTING_ATOL, SETTING_MAX_STEP, SETTING_MAX_TIME, SETTING_COUNT };
-/* What an experiment sets; absent: INST_NONE in the text */
+/* A setting of the experiment; INST_NONE: the text does not have it. */
 struct image_setting {
     formula value;
     bool there;
@@ -123,7 +122,7 @@ struct image_block {
     uint32_t unknown0, n;
 };
 
-/* What is made when it is first asked for */
+/* Parts made on first use. */
 enum image_later {
     LATER_VARIABLES,
     LATER_STATES,
@@ -146,36 +145,36 @@ enum image_later {
 
 typedef struct image {
     arena *arena;               /* names and texts */
-    table_set *tables;          /* that formulas and machine code read where they lie */
-    const char *name, **output; /* of the model, and of the text's outputs */
+    table_set *tables;          /* read in place by formulas and machine code */
+    const char *name, **output; /* of the model; of the outputs in the text */
     span at, run_at;
     sources *sources;
     size_t nvars, nstates, nmodes, nheld, noutputs, nelements, nunknowns, nblocks, nconstraints;
     bool iterates;             /* has nonlinear blocks */
     uint32_t *position;        /* layout: of states in x, of modes in m, by variable */
-    uint32_t *state_port;      /* by state: the port of storage whose it is, NONE: of none */
+    uint32_t *state_port;      /* by state: the storage port to which it belongs; NONE: none */
     bool *stated;              /* by state */
     var_id *unknown;           /* [nunknowns] of blocks */
     struct image_block *block; /* [nblocks] */
-    VEC(var_id) weight;        /* factor and offset of each operand that is weighed */
+    VEC(var_id) weight;        /* factor and offset of each operand with a weight */
     VEC(struct image_when) when;
     VEC(struct image_reinit) reinit;
     VEC(struct image_draw) draw;
     VEC(struct image_delay) delay;
-    struct model_experiment experiment; /* but for the numbers: */
+    struct model_experiment experiment; /* except its numbers: */
     struct image_setting setting[SETTING_COUNT];
     VEC(formula) window; /* from, to */
     span *constraint_at;
     size_t nbond_values, ndeclared;
     parameter_program *parameters;
     struct image_mode *mode;
-    struct model_removal *element; /* NULL: none was to be removable */
-    VEC(formula) line;             /* slope and offset of each mode; of those that are not known anything */
+    struct model_removal *element; /* NULL: elements are not removable */
+    VEC(formula) line;             /* slope and offset of each known mode */
     readers_later line_readers;
     net_form *nets; /* NULL: no ideal switches */
     _Atomic(void *) later[LATER_COUNT];
-    _Atomic(routine *) part[PART_COUNT]; /* NULL: not asked for yet */
-    VEC(partials_form *) partials;       /* these two: under the maker's lock, until it is closed */
+    _Atomic(routine *) part[PART_COUNT]; /* NULL: not made yet */
+    VEC(partials_form *) partials;       /* both: under the maker's lock, until it is closed */
     VEC(condition_program *) conditions;
 } image;
 

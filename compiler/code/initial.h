@@ -1,8 +1,8 @@
 /* initial.h - initial states from the stated values
  *
- * Stated on a state's own storage: directly, or through its law. Stated elsewhere (dependent storage, junctions):
- * conditions that determine states without a value of their own; what is stated twice must agree. Unstated is zero, or
- * an error where the law has no value there.
+ * A value stated for a state's own storage sets it directly, or through its law. Values stated elsewhere (dependent
+ * storage, junctions) are conditions that determine states without a value of their own; redundant values must agree.
+ * States that remain are zero; it is an error if the law has no value there.
  */
 #ifndef BG_INITIAL_H
 #define BG_INITIAL_H

@@ -1,7 +1,7 @@
-/* initial_program.h - how initial values follow from what the text states: what the instances of a model share
+/* initial_program.h - how initial values follow from the stated ones: shared by the instances of a model
  *
- * Formulas in closed form over a few numbers of their own (initial_number, then `read`), so that neither flat model nor
- * equations nor pool are needed to work them out. Made once, when initial values are first asked for.
+ * Formulas over a few numbers of their own (initial_number, then `read`), so that flat model, equations and pool are
+ * not needed to evaluate them. Made once, when initial values are first needed.
  *
  * numbers  of states: as in the equations
  */
@@ -20,19 +20,20 @@ struct equations;
 struct layout;
 struct program_list;
 
-/* What formulas read */
+/* Numbers that formulas read. */
 enum initial_number {
     INITIAL_TIME,
-    INITIAL_OWN,   /* in the law of a storage: what it stores */
+    INITIAL_OWN,   /* in the law of a storage port: the stored quantity */
     INITIAL_GIVEN, /* its effort (C) or flow (I) */
-    INITIAL_READ   /* and those behind: what `read` lists */
+    INITIAL_READ   /* from here on: the entries of `read` */
 };
 struct initial_read {
     bool mode;
-    uint32_t at; /* which mode; else the parameter */
+    uint32_t at; /* index of the mode, or the parameter */
 };
 
-/* What a storage stores, from its effort or flow: `stored` where the law can be solved; else the root of law = given */
+/* The stored quantity as a function of effort or flow: `stored` if the law can be solved; else the root of law =
+ * given. */
 struct initial_law {
     bool solved;
     formula stored, law, slope;
@@ -40,13 +41,13 @@ struct initial_law {
 struct initial_stated {
     formula value;
     span at;
-    const unit *written; /* in which the text says it; NULL: in none */
+    const unit *written; /* unit in which the text states it; NULL: none */
     var_id var;
-    uint32_t state; /* whose value it is; NONE: of none, it is a condition on others */
-    uint32_t law;   /* through this one; NONE: as it is */
-    bool last;      /* replaces what was stated before; others become conditions where the state has a value */
+    uint32_t state; /* the state that it sets; NONE: it is a condition on others */
+    uint32_t law;   /* sets the state through this law; NONE: directly */
+    bool last;      /* replaces earlier values; other values become conditions if the state has one */
 };
-/* The law of a storage whose state is left at zero */
+/* The law of a storage port whose state remains zero. */
 struct initial_zero {
     uint32_t state, port;
     formula law;
@@ -55,7 +56,7 @@ struct initial_zero {
 typedef struct initial_program {
     formula_book book;
     VEC(struct initial_read) read;
-    VEC(struct initial_stated) stated; /* in the order in which they count */
+    VEC(struct initial_stated) stated; /* in order of precedence */
     VEC(struct initial_law) law;
     VEC(struct initial_zero) zero;
     VEC(var_id) state;      /* by state: its variable */
@@ -65,19 +66,19 @@ typedef struct initial_program {
 initial_program *initial_program_new(const struct flat_model *f, const struct causal *c, const struct equations *e);
 void initial_program_free(initial_program *g);
 
-/* The conditions that solving these asks for: where every law can be solved; all: those of laws too that may have no
- * solution. In their order, to a list that is empty; its room is that of all. */
+/* The conditions that have to be solved: those if every law can be solved, or (all) also for laws that may have no
+ * solution. Writes them into an empty list with space for all; returns their number. */
 size_t initial_conditions(const initial_program *g, bool all, var_id *list);
 size_t initial_conditions_most(const initial_program *g);
 
-/* Variables that have stated values and are no states, and what determines them */
+/* Variables with stated values that are not states, and the states that determine them. */
 typedef struct condition_program {
     VEC(var_id) var;
     VEC(uint32_t) state, first; /* states that the i-th depends on: state[first[i] .. first[i+1]) */
     routine *routine;
 } condition_program;
 
-/* made: gets the program of its routine. NULL with a diagnostic when there is no code for it. */
+/* made: receives the program of its routine. NULL with a diagnostic if its code fails. */
 condition_program *condition_program_new(struct equations *e, struct layout at, const var_id *var, size_t n,
                                          struct program_list *made);
 void condition_program_free(condition_program *g);

@@ -1,8 +1,7 @@
-/* llvm_library.h - LLVM's C API, loaded when the first code is made
+/* llvm_library.h - LLVM's C API, loaded when code is first generated
  *
- * Most commands make no code, and LLVM is a hundred megabytes with some 340,000 addresses to be relocated: a program
- * that is linked with it pays 20 ms and 48 MB at each start. What is called of it is listed here; `llvm.BuildFAdd` is
- * LLVMBuildFAdd.
+ * Most commands generate no code, and LLVM has a hundred megabytes with some 340,000 relocations: a program linked with
+ * it needs 20 ms and 48 MB at every start. The functions in use are listed here; `llvm.BuildFAdd` is LLVMBuildFAdd.
  */
 #ifndef BG_LLVM_LIBRARY_H
 #define BG_LLVM_LIBRARY_H
@@ -132,7 +131,7 @@ struct llvm_called {
 /* Empty until llvm_load has been called. */
 extern struct llvm_called llvm;
 
-/* Loads LLVM and makes it ready for the processor at hand, once. NULL; or why it cannot be had, which stays. */
+/* Loads LLVM and prepares it for the present processor, once. NULL, or why that failed (valid for ever). */
 const char *llvm_load(void);
 
 #endif

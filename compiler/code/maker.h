@@ -1,7 +1,6 @@
 /* maker.h - makes an image and its parts from what a model was compiled from
  *
- * threads  whoever touches what the maker has (the pool grows, slots move) holds its lock; who holds it may take it
- *          again
+ * threads  hold the maker's lock to use anything that the maker has (the pool grows, slots move); the lock is recursive
  */
 #ifndef BG_MAKER_H
 #define BG_MAKER_H
@@ -59,7 +58,7 @@ curvature *image_curvature(const image *m, maker *k, const var_id *by, size_t n,
  * False after an error. */
 bool maker_improve(maker *k, routine *r);
 
-/* What was made so far: counts, and the CPU time that it took */
+/* What was made so far: counts, and the CPU time used. */
 struct maker_counts {
     size_t classes, kernels, chunks, items;
     double seconds;

@@ -1,4 +1,4 @@
-/* maker_inside.h - what the maker's files share; nobody else includes it */
+/* maker_inside.h - declarations shared by the maker's files; no other file includes it */
 #ifndef BG_MAKER_INSIDE_H
 #define BG_MAKER_INSIDE_H
 
@@ -14,7 +14,7 @@
 
 struct maker {
     pthread_mutex_t lock;
-    flat_model *f; /* NULL, and the others too, once it is closed */
+    flat_model *f; /* NULL, like the others, after it is closed */
     causal *c;
     equations *e;
     bool long_run;
@@ -34,7 +34,7 @@ void maker_unlock(maker *k);
 
 /* ---- maker_parts.c ---- */
 
-/* What net.h calls rows. */
+/* Adds the targets that net.h calls rows. */
 void model_add_net_rows(const equations *e, target_list *target);
 program *model_plan_part(maker *k, enum model_part part);
 

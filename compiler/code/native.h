@@ -1,6 +1,6 @@
-/* native.h - the processor at hand and a linker for objects made for it
+/* native.h - the present processor, and a linker for objects compiled for it
  *
- * Of LLVM's C API: target machines and ORC (LLVM 19, builds on 14). Used by codegen, which makes the objects.
+ * Uses target machines and ORC of LLVM's C API (LLVM 19, builds on 14). codegen makes the objects.
  */
 #ifndef BG_NATIVE_H
 #define BG_NATIVE_H
@@ -8,10 +8,10 @@
 #include "expr.h"
 #include "llvm_library.h"
 
-enum { QUICK, OPTIMISED, NMODULE }; /* compiled fast; fast */
+enum { QUICK, OPTIMISED, NMODULE }; /* quick to compile; quick to run */
 
-/* The name by which generated code calls the function of an operation that is `linked` (expr.h): one that LLVM does
- * not know, so that it calls this function and no other. */
+/* The name under which generated code calls the function of a `linked` operation (expr.h): a name unknown to LLVM, so
+ * that the call is not replaced. */
 enum { NATIVE_NAME = 24 };
 const char *native_callee(enum ex_op op, char name[NATIVE_NAME]);
 
@@ -21,19 +21,19 @@ typedef struct native {
     char *triple;
 } native;
 
-/* False: *why tells (malloc'ed); native_free is still due. */
+/* False: *why (free() it) says why; native_free is still needed. */
 bool native_find(native *n, char **why);
 void native_free(native *n);
-/* Takes LLVM's text of an error: NULL when there was none; else malloc'ed. */
+/* Converts LLVM's text of an error: NULL: there was none; else free() it. */
 char *native_error(LLVMErrorRef e, const char *doing);
 
 typedef struct linker {
-    LLVMOrcLLJITRef jit; /* made by the first object */
-    uint32_t names;      /* given so far: names of functions and tables are unique in a linker */
+    LLVMOrcLLJITRef jit; /* made with the first object */
+    uint32_t names;      /* number of names given so far: names of functions and tables are unique in a linker */
 } linker;
 
-/* Links an object and finds a symbol of it. Takes the object. Zero: *why tells (malloc'ed). */
+/* Links an object and returns the address of a symbol in it. Takes over the object. 0: *why (free() it) says why. */
 uintptr_t linker_add(linker *l, LLVMMemoryBufferRef object, const char *symbol, char **why);
-void linker_free(linker *l); /* the functions go too */
+void linker_free(linker *l); /* frees the functions too */
 
 #endif

@@ -1,23 +1,22 @@
-/* net.h - solves for what ideal switches determine, with given modes, and finds the modes
+/* net.h - solves the nets of ideal switches for given modes, and finds consistent modes
  *
- * The held unknowns (equations/switched.h) stand behind the modes in the array that all programs read. Solving writes
- * them there; everything else is then evaluated as ever. For each combination of modes seen, what its equations
- * determine and what they ask of states is kept (staircase.h).
+ * The held unknowns (equations/switched.h) are stored after the modes in the array that all programs read. Solving
+ * writes them there; everything else is then evaluated as usual. For each combination of modes that occurred, the
+ * equations that determine the unknowns and the constraints on states are kept (staircase.h).
  *
- * A search looks for modes with which all of the differences that the net's modes are the signs of agree, just behind
- * an instant:
+ * A search finds modes that agree with the signs of all watched differences of the net just after an instant:
  *   ahead     modes are exchanged by pivoting (all that contradict, then the first alone: Murty 1974; Judice and Pires
- *             1994) in the equations a short time h on, r + h r' + h^2/2 r'' = 0, which are regular where the circuit
- *             is passive, and in which rates decide where values are zero; the unknowns of order 1/h that they have
- *             where states must jump are the impulses
- *   verified  the states are moved onto the constraints of these modes by those impulses (charge and momentum are
- *             conserved, energy does not rise), and the differences must agree there, to rounding
- *   softened  where that leads nowhere, the same with conditions that have a little of their other side each: what is
- * in a row, side by side, or in a loop with stiff sources then has one solution whatever the modes complete  where that
- * fails for several h, all combinations are tried while there are not too many; of many, those of what is not alike
- *   shared    modes of which either will do are those that leave most to be shared evenly
- * Of a thousand nets few change at an event: those whose modes agree as they are, are looked at together and not
- * searched.
+ *             1994) in the equations a short time h later, r + h r' + h^2/2 r'' = 0. These are regular if the circuit
+ *             is passive; where values are zero, rates decide; unknowns of order 1/h, where states must jump, are
+ *             impulses
+ *   verified  these impulses move the states onto the constraints of the modes (charge and momentum are conserved,
+ *             energy does not increase), and the differences must agree there, up to rounding
+ *   softened  if that fails, the same with conditions that contain a small part of their other branch: then switches in
+ *             series, in parallel, or in loops with stiff sources have one solution for all modes
+ *   complete  if that fails for several h, all combinations are tried as long as there are not too many; of many, those
+ *             of switches that differ
+ *   shared    of equivalent modes, those are taken that leave most to be shared evenly
+ * At an event few of a thousand nets change: those whose modes still agree are checked together and not searched.
  */
 #ifndef BG_NET_H
 #define BG_NET_H
@@ -29,43 +28,41 @@ typedef struct nets nets;
 
 typedef struct nets_access {
     void *ctx;
-    /* Conditions of all rows (three each), then differences of all watches (three each), for the present values of the
-     * held unknowns. */
+    /* Conditions of all rows (three each), then differences of all watches (three each), for the present held
+     * unknowns. */
     int (*rows)(void *ctx, double t, const double *x, double *out);
-    /* Derivatives of the rates, then of what `rows` gives, by states and held unknowns. NULL with a diagnostic if its
-     * code fails. */
+    /* Derivatives of the rates, then of the results of `rows`, by states and held unknowns. NULL with a diagnostic if
+     * the code fails. */
     jacobian *(*partials)(void *ctx);
 } nets_access;
 
-/* modes: of the model; the held unknowns behind them. */
+/* modes: of the model; the held unknowns follow them. */
 nets *nets_new(const net_form *form, double *modes, nets_access a);
 void nets_free(nets *s);
 void nets_reset(nets *s);  /* parameters have changed */
 void nets_forget(nets *s); /* what runs left behind */
 
-/* Held unknowns at (t, x) for the modes as they are. 0, 1 (no solution there) or -1. */
+/* Solves for the held unknowns at (t, x) in the present modes. 0, 1 (no solution there) or -1. */
 int nets_solve(nets *s, double t, const double *x);
-/* The operators of the last solution's modes: the held unknowns are minus their product with the conditions (three
- * each), taken with the unknowns at zero. False: there is no solution. */
+/* The operators for the modes of the last solution: the held unknowns are minus their product with the conditions
+ * (three each) for zero unknowns. False: there is no solution. */
 bool nets_combine(nets *s, const double *rows, double *held);
-/* What of the unknowns their conditions do not determine, and is shared evenly: 1 less what nets_combine makes of the
- * conditions by the unknowns [unknowns][unknowns], columns one behind the other. After a solution; false: there is
- * none.
- */
+/* The part of the unknowns that their conditions do not determine, and that is shared evenly: 1 minus nets_combine of
+ * the conditions by the unknowns, [unknowns][unknowns] by columns. Call after a solution; false: there is none. */
 bool nets_share(const nets *s, double *share);
-/* Sets rates to exactly zero where a condition holds the state, or where the unknowns cancel all but rounding. Call
- * after the rates were evaluated with the solved unknowns. */
+/* Sets rates to exactly zero where a condition holds the state, or where the unknowns cancel everything except
+ * rounding. Call after rates were evaluated with the solved unknowns. */
 void nets_rest(const nets *s, double *dx);
-/* Sets differences of watched modes that are only rounding to zero, by mode. Call after an evaluation with the solved
+/* Sets watched differences that are only rounding to zero, by mode. Call after an evaluation with the solved
  * unknowns. */
 void nets_quiet(nets *s, double *g);
 /* Moves x back onto the present constraints after an integrator's step. */
 int nets_project(nets *s, double t, double *x);
-/* The same for the present modes, whether a search has met them or not. */
+/* The same for the present modes, even if no search has found them. */
 int nets_kick(nets *s, double t, double *x);
 bool nets_watches(const nets *s, uint32_t mode); /* is it set by the search? */
-bool nets_vary(
-    const nets *s); /* whether coefficients of unknowns depend on time or states; known after the first solution */
+/* Do coefficients of unknowns depend on time or states? Known after the first solution. */
+bool nets_vary(const nets *s);
 
 /* Sets the modes of all nets as just after t, and moves x where they require it. ahead: a time within which nothing
  * else happens. farther: 1, or how much farther than usual to look, if a contradiction grows so slowly that it was

@@ -3,14 +3,14 @@
  *
  * With x the states, z the kept variables (jacobian.h), q the chosen parameters and y the outputs,
  *     dx/dt = f(x, z, q),  0 = g(x, z, q),  y = h(x, z, q)
- * the matrix is, rows and columns in this order,
+ * the matrix is, with rows and columns in this order,
  *              x    z    q   (y)
  *     f     [ f_x  f_z  f_q   . ]
  *     g     [ g_x  g_z  g_q   . ]
  *    (q)    [  .    .    .    . ]      rows of q and columns of y are empty: they keep the matrix square
  *     y     [ h_x  h_z  h_q   . ]
- * Moving a parameter moves what is computed from it (moves.h); moving one that was set (model_set_parameter) does
- * not need what it was computed from. Modes stay as they are.
+ * Moving a parameter moves what is computed from it (moves.h); a parameter that was set (model_set_parameter) does not
+ * depend on anything. Modes are constant.
  */
 #ifndef BG_PARTIALS_H
 #define BG_PARTIALS_H
@@ -18,23 +18,23 @@
 #include "jacobian.h"
 #include "moves.h"
 
-/* What instances share: patterns and code. */
+/* Shared by instances: patterns and code. */
 typedef struct partials_form partials_form;
-/* by: n parameters (VAR_PARAM). noutputs: how many of the first outputs of the equations. held: for ideal switches
- * (net.h) columns of held unknowns stand behind q, rows of their conditions behind y. made: gets the program of its
+/* by: n parameters (VAR_PARAM). noutputs: number of outputs, the first ones of the equations. held: for ideal switches
+ * (net.h), columns of held unknowns follow q, and rows of their conditions follow y. made: receives the program of its
  * routine. NULL with a diagnostic if the code fails. */
 partials_form *partials_form_new(struct equations *e, struct layout l, bool optimise, const var_id *by, size_t n,
                                  size_t noutputs, bool held, struct program_list *made);
 void partials_form_free(partials_form *p);
-/* Is it the one of these, with the held unknowns beside or without? */
+/* Was it made for these arguments? */
 bool partials_form_is(const partials_form *p, const var_id *by, size_t n, size_t noutputs, bool held);
 
-/* The numbers of an instance */
+/* The numbers of an instance. */
 partials *partials_new(const partials_form *f, block_memory *memory);
 void partials_free(partials *p);
-/* value: of all variables; fixed[v]: set from outside, not computed. Needed before the first evaluation. */
+/* value: of all variables; fixed[v]: set from outside. Call before the first evaluation. */
 void partials_set_parameters(partials *p, const double *value, const bool *fixed);
-/* The same where n changed, the first of them set. */
+/* The same after n parameters changed, the first of which was set. */
 void partials_follow_parameters(partials *p, const double *value, const bool *fixed, const var_id *changed, size_t n);
 void partials_forget(partials *p); /* what runs left behind */
 /* Compressed columns, rows ascending. The diagonal is stored in the columns of x and z. */

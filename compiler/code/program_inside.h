@@ -1,24 +1,24 @@
-/* program_inside.h - what the program_*.c files share; nobody else includes it */
+/* program_inside.h - declarations shared by the files program_*.c; no other file includes it */
 #ifndef BG_PROGRAM_INSIDE_H
 #define BG_PROGRAM_INSIDE_H
 
 #include "program.h"
 
 enum {
-    KERNEL_MEMBERS = 64, /* classes from here on get a kernel, where no code is kept */
-    AFFINE_RUN = 32,     /* shorter runs of regular positions go through tables */
+    KERNEL_MEMBERS = 64, /* number of members from which a class gets a kernel, if no code is kept */
+    AFFINE_RUN = 32,     /* shorter runs of regular positions use tables */
     CHUNK_NODES = 1000,
-    MAX_INLINED = 300, /* nodes a definition may have and still be put where it is read */
+    MAX_INLINED = 300, /* greatest number of nodes of a definition that is substituted */
     OPTIMISED_KERNELS = 32,
-    OPTIMISED_NODES = 4000 /* irregular code up to here is optimised too */
+    OPTIMISED_NODES = 4000 /* irregular code up to this size is optimised too */
 };
 
-/* A template with its parameter parts taken out: each becomes one slot, computed once per parameter set. */
+/* A template without its parameter parts: each of these becomes one slot, computed once for a set of parameters. */
 struct canon {
     node from, root;
     uint32_t mask0, n, next; /* which of the n slots are parameters */
-    uint32_t nv, v0;         /* variable slots, in order: which of the old ones */
-    uint32_t np, p0;         /* parameter slots: expressions over the old slots */
+    uint32_t nv, v0;         /* variable slots, in order: their numbers in the original */
+    uint32_t np, p0;         /* parameter slots: expressions over the original slots */
 };
 
 struct class_ {
@@ -36,7 +36,7 @@ struct class_ {
     int64_t *pbase;
     int32_t *pstride;
     uint32_t *position;               /* [slot][member] */
-    const int32_t **tables;           /* by slot: positions of the members, where they are not regular */
+    const int32_t **tables;           /* by slot: positions of the members that are not regular */
     bool has_affine, has_table;       /* variants that the schedule uses */
     uint32_t affine_code, table_code; /* their handles */
 };
@@ -53,8 +53,8 @@ struct planner {
     map class_index;
     VEC(uint32_t) assign_canon; /* parallel to program.assign */
     VEC(uint32_t) order;        /* assignments, class by class */
-    VEC(uint32_t) kernels;      /* classes with kernels, by falling population */
-    VEC(uint32_t) position;     /* along the graph, parallel to assign */
+    VEC(uint32_t) kernels;      /* classes with kernels, in descending number of members */
+    VEC(uint32_t) position;     /* position in the graph, parallel to assign */
     /* scratch */
     VEC(bool) mask, constant;
     VEC(node) mapped;
@@ -67,25 +67,25 @@ struct pending_chunk {
     size_t nodes;
 };
 
-/* A residual of each block of a form, or a derivative of one. */
+/* A residual of the blocks of one form, or a derivative of one. */
 struct block_expression {
     uint32_t residual;
     node derivative; /* over the slots of the residual; NODE_NONE: the residual itself */
 };
 
-/* Where the index of a place comes from in each block of a form. */
+/* Where the index of a place comes from, for each block of a form. */
 struct place_source {
     enum { FROM_VARIABLE, FROM_PART, FROM_CODE } kind;
     uint32_t expression, at; /* slot of that expression; node over its slots; the index itself */
 };
 
-/* What blocks have in common that share code; its number is that of the routine's block_class. */
+/* Common data of blocks that share code; its number is that of the routine's block_class. */
 struct block_form {
     const uint32_t *key;
     size_t nkey;
     uint32_t next;
     VEC(struct block_expression) expression;
-    VEC(struct place_source) source; /* of all places of its chunks, one chunk after the other */
+    VEC(struct place_source) source; /* of all places of its chunks, chunk by chunk */
 };
 
 struct scheduler {
@@ -98,7 +98,7 @@ struct scheduler {
     struct pending_chunk chunk;
     VEC(struct block_form) form;
     map form_index;
-    VEC(uint32_t) key; /* scratch, here and below */
+    VEC(uint32_t) key; /* work arrays, here and below */
     VEC(inst) expression;
 };
 
@@ -110,9 +110,9 @@ uint32_t program_position_of(const program *g, layout l, var_id v);
 inst program_part_of(program *g, inst def, node sub);
 uint32_t program_share_parameter(program *g, inst def);
 
-/* Schedule, tables and parameter data: everything but code. */
+/* Makes schedule, tables and parameter data: everything except code. */
 void program_lay_out(program *g, layout l);
-/* What the slots of a class's kernel are. free() it. */
+/* Describes the slots of a class's kernel. free() it. */
 struct gen_slot *program_kernel_slots(const program *g, const struct class_ *c, bool affine);
 
 /* ---- program_plan.c ---- */
@@ -127,7 +127,7 @@ struct gen_assign program_straight(struct scheduler *s, inst def, uint32_t canon
 uint32_t program_add_chunk(program *g, const struct gen_assign *list, size_t n);
 
 /* ---- program_blocks.c ---- */
-/* Code of a block's residuals and partial derivatives, in chunks of their own, and where its data stand. */
+/* Generates code of a block's residuals and partial derivatives, in chunks of their own, and the places of its data. */
 void program_code_block(struct scheduler *s, uint32_t number);
 void program_blocks_done(struct scheduler *s);
 

@@ -1,8 +1,8 @@
-/* solutions.h - the other solutions of a nonlinear block
+/* solutions.h - further solutions of a nonlinear block
  *
- * Laws that fall somewhere (a tunnel diode, a pump with a hump in its curve) may meet the others at several points.
- * Newton's method ends at one of them. What is found here is not all there is for certain: one unknown is followed over
- * eight decades, several start from many places.
+ * Laws that decrease somewhere (a tunnel diode, a pump with a hump in its curve) may have several intersections with
+ * others. Newton's method ends at one of them. The search here need not be complete: a single unknown is followed over
+ * eight decades, several unknowns are started from many points.
  */
 #ifndef BG_SOLUTIONS_H
 #define BG_SOLUTIONS_H

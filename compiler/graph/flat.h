@@ -18,7 +18,7 @@
 #include "kinds.h"
 #include "units.h"
 
-/* and 0, shared by all its occurrences; VAR_NONE: it does not occur. */
+/* A template and the variables in its slots: slot[first .. first+n) of the flat model. */
 typedef struct inst {
     node root;
     uint32_t first, n;
@@ -209,7 +209,7 @@ typedef struct flat_draw {
 } flat_draw;
 
 /* An operand of the text that is to be weighted (elaborate.h) becomes factor*operand + offset with two hidden
- * parameters of */
+ * parameters of 1 and 0, shared by all its occurrences; VAR_NONE: it does not occur. */
 typedef struct flat_weight {
     var_id factor, offset;
 } flat_weight;
