@@ -58,7 +58,7 @@ say_shadow(elab *el, scope *in, const value *v, const char *name)
         return;
     map_set(&el->shadow_said, map_ptr_key(v->stmt), 1);
     diag_info(el->s, "name-shadow", v->at, "in this model, \"%s\" is not the constant of that name", name);
-    diag_note(el->s, family_at(el, &el->family.at[outer]), "the constant is declared here");
+    diag_note(el->s, family_at(el, outer), "the constant is declared here");
 }
 
 static void
@@ -113,7 +113,7 @@ show_signal(elab *el, const shown_made *x)
     first = of->first;
     last = of->block ? first : of->first + of->n - 1;
     if (s->value.nsize) {
-        first = last = of->block || of->rank != s->value.nsize ? NONE : family_item(el, of, at, &entry);
+        first = last = of->block || of->rank != s->value.nsize ? NONE : family_item(el, f, at, &entry);
         if (first == NONE) {
             diag_error(el->s, "index-missing", s->value.name_at, "there is no signal of this name and index");
             return;

@@ -170,7 +170,7 @@ is_port(const elab *el, const scope *inside, const char *name)
 {
     uint32_t at = own_family(el, inside, name, true);
 
-    return at != NONE && el->family.at[at].n && el->part.at[el->family.at[at].first].port;
+    return at != NONE && family_of(el, at).n && el->part.at[family_of(el, at).first].port;
 }
 
 /* Does argument k repeat a name? met: names so far, for a long list */
@@ -390,7 +390,7 @@ declare_node(elab *el, scope *in, const ast_stmt *s, const ast_node *written, bo
         while (in->loop)
             in = in->parent;
         first = own_family(el, in, name->name, true);
-        if (first != NONE && el->family.at[first].n && el->part.at[el->family.at[first].first].node == written)
+        if (first != NONE && family_of(el, first).n && el->part.at[family_of(el, first).first].node == written)
             return;
         first = (uint32_t)el->part.n;
     } else if (fine && in->loop && !rank) {

@@ -123,7 +123,9 @@ typedef struct module {
     span import_at; /* the place of the first import */
 } module;
 
-/* What a name denotes: one thing (rank 0), an array made at once (block: consecutive), or items made one by one. */
+/* What a name denotes: one thing (rank 0), an array made at once (block: consecutive), or items made one by one. A part
+ * that is no array, as most are, has no record: the number of its family is its own and FAMILY_PART. */
+#define FAMILY_PART UINT32_C(0x80000000)
 typedef struct family {
     const char *name;
     uint32_t scope; /* id */
@@ -197,7 +199,7 @@ typedef struct part {
         scope *inside;    /* for instances: their own */
         uint32_t link[2]; /* for others: the first two bonds */
     };
-    uint32_t index;  /* of the flat junction or element, or of the link; NONE: none was made */
+    uint32_t index;  /* of the flat junction or element, or of a bond in elab.said; NONE: none was made */
     uint32_t nlinks; /* not of instances */
     enum part_kind kind : 8;
     enum element_type element : 8;
@@ -215,6 +217,14 @@ static inline scope *
 part_inside(const part *p)
 {
     return p->kind == PART_INSTANCE ? p->inside : NULL;
+}
+/* Its name without the scope's prefix. */
+static inline const char *
+part_own_name(const part *p)
+{
+    if (p->node)
+        return p->in->prefix[0] || ast_node_nindex(p->node) ? ast_node_name(p->node) : p->name;
+    return p->stmt->chain.bond->name;
 }
 /* The place of its declaration: TYPE:name, or the name of a bond. */
 static inline span
@@ -237,21 +247,28 @@ typedef struct without_made {
     scope *at;
 } without_made; /* in: for names; at: for indexes */
 
-/* A bond as written. After bonds are made it has the flat bond or port that carries its power. */
+/* A bond as written; bonds are dropped once the structure is made. */
 typedef struct link {
     uint32_t from, to; /* parts; NONE after an error */
     uint32_t junction_from, junction_to;
-    var_id e, f;
-    span at; /* the arrow */
-    /* its name and the ports it names: index in elab.said, whose first entry is for bonds with neither */
-    uint32_t said;
-    bool gone; /* an end was taken out */
+    uint32_t file, begin; /* of the arrow */
+    uint32_t said : 31;   /* index in elab.said, whose first entry is for bonds that have no name and name no ports */
+    uint32_t gone : 1;    /* an end was taken out */
 } link;
+static inline span
+link_at(const link *l)
+{
+    return (span){ l->file, l->begin, l->begin + 2 };
+}
+/* A bond that has a name or names ports: expressions may read it. */
 typedef struct link_said {
     const char *name;
     scope *in;                           /* scope in which indexes of ports are read */
     const ast_part *from_name, *to_name; /* the port of a field, as written; NULL: none */
     uint32_t from_port, to_port;         /* for a field: index in field_port; else NONE */
+    uint32_t from, to, junction;         /* those of the bond, once the structure is made */
+    var_id e, f;                         /* its effort and flow */
+    bool gone;
 } link_said;
 
 /* A port of a field; those of one element are field_port[first .. first+n). */
@@ -327,7 +344,7 @@ typedef struct elab {
     const ast_expr **formula;                       /* of opt->set, once parsed */
     size_t errors_before;
     strbuf name_room; /* buffer for full names */
-    /* [LAST_FAMILIES] recent results, by hash: the iterations of a loop look up the same names */
+    /* [LAST_FAMILIES] 1 + recent results, by hash: the iterations of a loop look up the same names */
     uint32_t *last_family;
 
     scope *file_scope, *model_scope;
@@ -441,6 +458,18 @@ part_rests_at(const elab *el, const part *p)
 }
 
 /* ---- families (scopes.c) ---- */
+/* The family of a number, whether or not there is a record of it. */
+static inline family
+family_of(const elab *el, uint32_t at)
+{
+    const part *p;
+
+    if (!(at & FAMILY_PART))
+        return el->family.at[at];
+    p = &el->part.at[at & ~FAMILY_PART];
+    return (
+        family){ .name = part_own_name(p), .scope = p->in->id, .first = at & ~FAMILY_PART, .n = 1, .is_part = true };
+}
 /* For a value: here or further out, and in imported files; for a part: only here. NONE */
 uint32_t find_family(const elab *el, const scope *in, const char *name, bool part);
 static inline const family_array *
@@ -450,9 +479,11 @@ array_of(const elab *el, const family *f)
 }
 /* The declaration of its first item. */
 static inline span
-family_at(const elab *el, const family *f)
+family_at(const elab *el, uint32_t at)
 {
-    return f->rank ? array_of(el, f)->at : f->is_part ? part_at(&el->part.at[f->first]) : el->value.at[f->first].at;
+    const family f = family_of(el, at);
+
+    return f.rank ? array_of(el, &f)->at : f.is_part ? part_at(&el->part.at[f.first]) : el->value.at[f.first].at;
 }
 /* The same in one scope. */
 uint32_t own_family(const elab *el, const scope *in, const char *name, bool part);
@@ -461,9 +492,9 @@ uint32_t own_family(const elab *el, const scope *in, const char *name, bool part
 enum fetch { FETCH_PLACE, FETCH_FAMILY, FETCH_PART, FETCHES };
 void fetch_part(const elab *el, const scope *in, const char *name, enum fetch step);
 /* The value or part with these indexes, or NONE. *entry: within a value that is an array. */
-uint32_t family_item(const elab *el, const family *f, const int32_t *at, uint32_t *entry);
-/* Enters item `index` (a value or part) under its name. The indexes are those of the item, or (block) the sizes, from
- * 1. False: an error was reported. */
+uint32_t family_item(const elab *el, uint32_t f, const int32_t *at, uint32_t *entry);
+/* Enters item `index` (a value or part) under its name; a part has to exist before the next name is entered. The
+ * indexes are those of the item, or (block) the sizes, from 1. False: an error was reported. */
 bool enter_name(elab *el, const scope *in, bool part, const char *name, span at, uint8_t rank, const int32_t *idx,
                 bool block, uint32_t index);
 uint32_t find_value(const elab *el, const scope *in, const char *name); /* the first of the family, or NONE */

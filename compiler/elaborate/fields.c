@@ -248,14 +248,14 @@ join_field_port(elab *el, uint32_t p, uint32_t l, bool ends)
     const link *k = &el->link.at[l];
 
     if (x->link != NONE) {
-        diag_error(el->s, "bond-many", k->at, "port %s has two bonds; it takes one", x->full);
-        diag_note(el->s, el->link.at[x->link].at, "the first is here");
+        diag_error(el->s, "bond-many", link_at(k), "port %s has two bonds; it takes one", x->full);
+        diag_note(el->s, link_at(&el->link.at[x->link]), "the first is here");
         return;
     }
     x->link = l;
     if (ends != x->out)
         return;
-    diag_error(el->s, "bond-arrow", k->at,
+    diag_error(el->s, "bond-arrow", link_at(k),
                x->out ? "the arrow points at %s, where power goes out"
                       : "the arrow points away from %s, which takes power",
                x->full);
@@ -315,7 +315,7 @@ add_port(elab *el, uint32_t element, uint32_t junction, const field_port *p, con
                        .stored = VAR_NONE,
                        .name = name };
 
-    port.at = p->link == NONE ? p->at : el->link.at[p->link].at;
+    port.at = p->link == NONE ? p->at : link_at(&el->link.at[p->link]);
     port.bond_name = p->link == NONE ? NULL : el->said.at[el->link.at[p->link].said].name;
     port.e = flow_shared ? own : common;
     port.f = flow_shared ? common : own;
@@ -543,10 +543,11 @@ make_field(elab *el, uint32_t element)
     }
     for (uint32_t k = 0; k < f->n; k++) {
         const field_port *p = &el->field_port.at[f->first + k];
+        link_said *x = p->link == NONE ? NULL : &el->said.at[el->link.at[p->link].said];
 
-        if (p->link != NONE && el->link.at[p->link].e == VAR_NONE) {
-            el->link.at[p->link].e = p->e;
-            el->link.at[p->link].f = p->f;
+        if (x && x->e == VAR_NONE) {
+            x->e = p->e;
+            x->f = p->f;
         }
     }
 }

@@ -89,14 +89,16 @@ unknown_name(elab *el, const scope *in, const ast_ref *r, int k, bool is_part)
 }
 
 static bool
-out_of_range(elab *el, const family *f, const ast_part *p, int k, int32_t i, bool quiet)
+out_of_range(elab *el, uint32_t number, const ast_part *p, int k, int32_t i, bool quiet)
 {
+    const family own = family_of(el, number), *f = &own;
+
     if (quiet || el->incomplete)
         return false;
     if (i <= 0 && array_of(el, f)->low[k] == 1) {
         diag_error(el->s, "index-range", p->at, "\"%s\" has no item %d; items count from 1, the last is %d", f->name, i,
                    array_of(el, f)->high[k]);
-        diag_note(el->s, family_at(el, f), "declared here");
+        diag_note(el->s, family_at(el, number), "declared here");
         diag_help(el->s, "Write %s[%d].", f->name, i == 0 ? 1 : array_of(el, f)->high[k]);
         return false;
     }
@@ -108,14 +110,16 @@ out_of_range(elab *el, const family *f, const ast_part *p, int k, int32_t i, boo
     else
         diag_error(el->s, "index-range", p->at, "\"%s\" has no item %d; it goes from %d to %d", f->name, i,
                    array_of(el, f)->low[k], array_of(el, f)->high[k]);
-    diag_note(el->s, family_at(el, f), "declared here");
+    diag_note(el->s, family_at(el, number), "declared here");
     return false;
 }
 
 /* The items denoted by a name with its indexes. */
 static bool
-read_indexes(elab *el, scope *at, const ast_part *p, const family *f, bool quiet, path_end *x)
+read_indexes(elab *el, scope *at, const ast_part *p, uint32_t number, bool quiet, path_end *x)
 {
+    const family own = family_of(el, number), *f = &own;
+
     x->one = true;
     if (!p->nindex) {
         for (int k = 0; k < f->rank; k++) {
@@ -133,7 +137,7 @@ read_indexes(elab *el, scope *at, const ast_part *p, const family *f, bool quiet
                        f->rank > 1 ? "es" : "", p->nindex > 1 ? "are" : "is", p->nindex);
         else
             diag_error(el->s, "index-count", p->brackets->at, "\"%s\" is no array; it takes no index", p->name);
-        diag_note(el->s, family_at(el, f), "declared here");
+        diag_note(el->s, family_at(el, number), "declared here");
         return false;
     }
     for (int k = 0; k < f->rank; k++) {
@@ -151,9 +155,9 @@ read_indexes(elab *el, scope *at, const ast_part *p, const family *f, bool quiet
                 return false;
         }
         if (x->low[k] < array_of(el, f)->low[k] || x->low[k] > array_of(el, f)->high[k] || !f->n)
-            return out_of_range(el, f, p, k, x->low[k], quiet);
+            return out_of_range(el, number, p, k, x->low[k], quiet);
         if (x->high[k] > array_of(el, f)->high[k])
-            return out_of_range(el, f, p, k, x->high[k], quiet);
+            return out_of_range(el, number, p, k, x->high[k], quiet);
         if (x->high[k] < x->low[k]) {
             if (!quiet)
                 diag_error(el->s, "index-range", p->brackets->at, "the range %d..%d is empty", x->low[k], x->high[k]);
@@ -189,7 +193,7 @@ walk_path(elab *el, const scope *in, scope *at, const ast_ref *r, int k, bool as
         bool is_value = as_value && k == r->nparts - 1;
         path_end x = nowhere;
         uint32_t first, entry;
-        const family *f;
+        family f;
 
         if (!is_value)
             x.family = own_family(el, in, p->name, true);
@@ -200,12 +204,12 @@ walk_path(elab *el, const scope *in, scope *at, const ast_ref *r, int k, bool as
                 unknown_name(el, in, r, k, !is_value);
             return nowhere;
         }
-        f = &el->family.at[x.family];
-        if (!read_indexes(el, at, p, f, quiet, &x))
+        f = family_of(el, x.family);
+        if (!read_indexes(el, at, p, x.family, quiet, &x))
             return nowhere;
         x.kind = is_value ? PLACE_VALUE : PLACE_PART;
         x.used = k + 1;
-        if (is_value || k == r->nparts - 1 || !f->n || el->part.at[f->first].kind != PART_INSTANCE)
+        if (is_value || k == r->nparts - 1 || !f.n || el->part.at[f.first].kind != PART_INSTANCE)
             return x;
         if (!x.one && list) {
             *list = true;
@@ -216,15 +220,15 @@ walk_path(elab *el, const scope *in, scope *at, const ast_ref *r, int k, bool as
                 return nowhere;
             diag_error(el->s, "index-missing", p->at, "\"%s\" is an array of components; an index says which one",
                        p->name);
-            if (f->rank == 1 && !p->nindex)
+            if (f.rank == 1 && !p->nindex)
                 diag_help(el->s, "Write %s; the last is %s[%d]. What is read of each stands in a loop.",
-                          path_with(el, r, k, arena_format(el->a, "%s[%d]", p->name, array_of(el, f)->low[0])), p->name,
-                          array_of(el, f)->high[0]);
+                          path_with(el, r, k, arena_format(el->a, "%s[%d]", p->name, array_of(el, &f)->low[0])),
+                          p->name, array_of(el, &f)->high[0]);
             return nowhere;
         }
-        first = family_item(el, f, x.low, &entry);
+        first = family_item(el, x.family, x.low, &entry);
         if (first == NONE) {
-            out_of_range(el, f, p, 0, x.low[0], quiet);
+            out_of_range(el, x.family, p, 0, x.low[0], quiet);
             return nowhere;
         }
         in = inside_instance(el, &el->part.at[first], p->at, how);
@@ -317,27 +321,26 @@ bool
 each_item(elab *el, const path_end *p, span at, bool quiet, bool (*see)(void *ctx, uint32_t index, uint32_t entry),
           void *ctx)
 {
-    const family *f = &el->family.at[p->family];
-    int32_t low1 = f->rank > 1 ? p->low[1] : 0, high1 = f->rank > 1 ? p->high[1] : 0,
-            high0 = f->rank ? p->high[0] : p->low[0];
+    const family f = family_of(el, p->family);
+    int32_t low1 = f.rank > 1 ? p->low[1] : 0, high1 = f.rank > 1 ? p->high[1] : 0,
+            high0 = f.rank ? p->high[0] : p->low[0];
 
-    if (!f->n)
+    if (!f.n)
         return true;
     for (int32_t i = p->low[0]; i <= high0; i++) {
         for (int32_t j = low1; j <= high1; j++) {
-            uint32_t entry, index = family_item(el, f, (int32_t[]){ i, j }, &entry);
+            uint32_t entry, index = family_item(el, p->family, (int32_t[]){ i, j }, &entry);
 
             if (index == NONE) {
                 if (!quiet) {
-                    diag_error(el->s, "index-range", at, f->rank > 1 ? "there is no %s[%d,%d]" : "there is no %s[%d]",
-                               f->name, i, j);
-                    diag_note(el->s, family_at(el, f), "others are declared here");
+                    diag_error(el->s, "index-range", at, f.rank > 1 ? "there is no %s[%d,%d]" : "there is no %s[%d]",
+                               f.name, i, j);
+                    diag_note(el->s, family_at(el, p->family), "others are declared here");
                 }
                 return false;
             }
             if (!see(ctx, index, entry))
                 return false;
-            f = &el->family.at[p->family];
         }
     }
     return true;
@@ -354,21 +357,21 @@ takes_no_index(elab *el, const ast_part *p, const char *what)
 uint32_t
 single_item(elab *el, const path_end *p, span at, uint32_t *entry)
 {
-    const family *f = &el->family.at[p->family];
+    const family f = family_of(el, p->family);
     uint32_t index;
 
     if (!p->one) {
-        diag_error(el->s, "index-missing", at, "\"%s\" is an array; an index says which one", f->name);
-        diag_note(el->s, family_at(el, f), "declared here");
+        diag_error(el->s, "index-missing", at, "\"%s\" is an array; an index says which one", f.name);
+        diag_note(el->s, family_at(el, p->family), "declared here");
         return NONE;
     }
-    index = family_item(el, f, p->low, entry);
+    index = family_item(el, p->family, p->low, entry);
     if (index == NONE) {
-        if (f->rank > 1)
-            diag_error(el->s, "index-range", at, "there is no %s[%d,%d]", f->name, p->low[0], p->low[1]);
+        if (f.rank > 1)
+            diag_error(el->s, "index-range", at, "there is no %s[%d,%d]", f.name, p->low[0], p->low[1]);
         else
-            diag_error(el->s, "index-range", at, "there is no %s[%d]", f->name, p->low[0]);
-        diag_note(el->s, family_at(el, f), "others are declared here");
+            diag_error(el->s, "index-range", at, "there is no %s[%d]", f.name, p->low[0]);
+        diag_note(el->s, family_at(el, p->family), "others are declared here");
     }
     return index;
 }

@@ -127,7 +127,7 @@ note_read(builder *b, const part *p, span at)
     } else if (p->kind == PART_ELEMENT && p->index != b->own && !f->element.at[p->index].read) {
         flat_note_read(f, false, p->index, at);
     } else if (p->kind == PART_BOND) {
-        const link *l = &b->el->link.at[p->index];
+        const link_said *l = &b->el->said.at[p->index];
 
         if (l->from != NONE && b->el->part.at[l->from].kind != PART_BOND)
             note_read(b, &b->el->part.at[l->from], at);
@@ -141,14 +141,14 @@ static val
 gathered(elab *el, const path_end *p, struct gather *g, bool fine)
 {
     uint32_t rows = (uint32_t)(p->high[0] - p->low[0] + 1),
-             cols = el->family.at[p->family].rank > 1 ? (uint32_t)(p->high[1] - p->low[1] + 1) : 1;
+             cols = family_of(el, p->family).rank > 1 ? (uint32_t)(p->high[1] - p->low[1] + 1) : 1;
     val v;
 
     if (!fine || g->n.n != (size_t)rows * cols) {
         vec_free(&g->n);
         return val_bad(el);
     }
-    v = matrix_of(el, el->family.at[p->family].rank, rows, cols, g->n.at);
+    v = matrix_of(el, family_of(el, p->family).rank, rows, cols, g->n.at);
     v.fit = g->fits.fit;
     v.unit = g->fits.unit;
     v.shown = g->fits.shown;
@@ -164,7 +164,7 @@ too_many_entries(elab *el, const path_end *p, span at)
 {
     uint64_t n = 1;
 
-    for (int k = 0; k < el->family.at[p->family].rank; k++)
+    for (int k = 0; k < family_of(el, p->family).rank; k++)
         n *= (uint64_t)(p->high[k] - p->low[k] + 1);
     if (n > MOST_ENTRIES)
         diag_error(el->s, "model-size", at, "this vector would have %llu entries; the most is %d",
@@ -435,7 +435,7 @@ read_element(builder *b, const char *name, const ast_part *q, const flat_element
 }
 
 static val
-read_bond(builder *b, const char *name, const ast_part *q, const link *l)
+read_bond(builder *b, const char *name, const ast_part *q, const link_said *l)
 {
     elab *el = b->el;
 
@@ -446,7 +446,7 @@ read_bond(builder *b, const char *name, const ast_part *q, const link *l)
     if (q->name == el->n_f)
         return read_variable(b, l->f);
     if (q->name == el->n_power)
-        return power_of(b, l->junction_from, l->e, l->f, true);
+        return power_of(b, l->junction, l->e, l->f, true);
     return no_such_quantity(b, name, q, "a bond",
                             arena_format(el->a, "It has %s.e, %s.f and %s.power.", name, name, name));
 }
@@ -457,7 +457,7 @@ read_quantity(builder *b, const ast_part *p, const ast_part *q, const part *x)
     elab *el = b->el;
     const char *name;
 
-    if (x->gone || (x->kind == PART_BOND && x->index != NONE && el->link.at[x->index].gone)) {
+    if (x->gone || (x->kind == PART_BOND && x->index != NONE && el->said.at[x->index].gone)) {
         diag_error(el->s, "part-gone", p->at, "\"%s\" was taken out, but it is read here", x->name);
         if (x->gone)
             diag_note(el->s, part_gone_at(b->el, x), "taken out here");
@@ -472,14 +472,14 @@ read_quantity(builder *b, const ast_part *p, const ast_part *q, const part *x)
         const flat_junction *j = x->kind == PART_JUNCTION ? &el->f->junction.at[x->index] : NULL;
         uint32_t junction = j   ? x->index
                             : e ? (e->nports == 1 ? el->f->port.at[e->port0].junction : NONE)
-                                : el->link.at[x->index].junction_from;
+                                : el->said.at[x->index].junction;
         ast_part renamed;
         const ast_part *as = junction == NONE ? q
                                               : plain_quantity(el, junction, e && (e->type == EL_I || e->rests),
                                                                j && !j->type, q, &renamed);
         val v = j   ? read_junction(b, name, as, q, j)
                 : e ? read_element(b, name, as, e)
-                    : read_bond(b, name, as, &el->link.at[x->index]);
+                    : read_bond(b, name, as, &el->said.at[x->index]);
 
         note_quantity(el, junction, q, as, v);
         return v;
@@ -545,7 +545,7 @@ read_part(builder *b, const ast_ref *r)
                    b->who, text_of(el, r->at));
         return val_bad(el);
     }
-    first = el->family.at[x.family].n ? el->family.at[x.family].first : NONE;
+    first = family_of(el, x.family).n ? family_of(el, x.family).first : NONE;
     if (first != NONE && el->part.at[first].kind == PART_ELEMENT && el->part.at[first].index != NONE &&
         is_field(el, el->part.at[first].index)) {
         index = single_item(el, &x, r->at, &entry);

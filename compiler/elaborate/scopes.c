@@ -20,26 +20,32 @@ family_hash(uint32_t id, bool is_part, const char *name)
 static uint64_t
 hash_of_family(const void *ctx, uint32_t k)
 {
-    const family *f = &((const elab *)ctx)->family.at[k];
+    const family f = family_of(ctx, k);
 
-    return family_hash(f->scope, f->is_part, f->name);
+    return family_hash(f.scope, f.is_part, f.name);
+}
+
+static bool
+is_family(const elab *el, uint32_t at, const scope *in, const char *name, bool is_part)
+{
+    const family f = family_of(el, at);
+
+    return f.name == name && f.scope == in->id && f.is_part == is_part;
 }
 
 uint32_t
 own_family(const elab *el, const scope *in, const char *name, bool is_part)
 {
     uint64_t key = (uint64_t)in->id << 1 | is_part;
-    uint32_t *last = &el->last_family[(map_ptr_key(name) >> 3 ^ key) % LAST_FAMILIES], at = *last;
+    uint32_t *last = &el->last_family[(map_ptr_key(name) >> 3 ^ key) % LAST_FAMILIES], at;
 
-    if (at < el->family.n && el->family.at[at].name == name && el->family.at[at].scope == in->id &&
-        el->family.at[at].is_part == is_part)
-        return at;
-    for (size_t i = family_hash(in->id, is_part, name); (at = index_set_at(&el->families, i)) != MAP_NONE; i++) {
-        const family *f = &el->family.at[at];
-
-        if (f->name == name && f->scope == in->id && f->is_part == is_part)
-            return *last = at;
-    }
+    if (*last && is_family(el, *last - 1, in, name, is_part))
+        return *last - 1;
+    for (size_t i = family_hash(in->id, is_part, name); (at = index_set_at(&el->families, i)) != MAP_NONE; i++)
+        if (is_family(el, at, in, name, is_part)) {
+            *last = at + 1;
+            return at;
+        }
     return NONE;
 }
 
@@ -59,7 +65,9 @@ fetch_part(const elab *el, const scope *in, const char *name, enum fetch step)
     at = index_set_at(&el->families, hash);
     if (at == MAP_NONE)
         return;
-    if (step == FETCH_FAMILY)
+    if (at & FAMILY_PART)
+        __builtin_prefetch(&el->part.at[at & ~FAMILY_PART]);
+    else if (step == FETCH_FAMILY)
         __builtin_prefetch(&el->family.at[at]);
     else if (el->family.at[at].first < el->part.n)
         __builtin_prefetch(&el->part.at[el->family.at[at].first]);
@@ -116,8 +124,8 @@ import_clash(elab *el, const scope *in, const char *name, span where)
     if (second == NONE)
         return false;
     diag_error(el->s, "import-clash", where, "two imports declare \"%s\"", name);
-    diag_note(el->s, family_at(el, &el->family.at[first]), "one is here");
-    diag_note(el->s, family_at(el, &el->family.at[second]), "another is here");
+    diag_note(el->s, family_at(el, first), "one is here");
+    diag_note(el->s, family_at(el, second), "another is here");
     return true;
 }
 
@@ -147,12 +155,17 @@ find_item(const elab *el, uint32_t f, const int32_t *at)
 }
 
 uint32_t
-family_item(const elab *el, const family *f, const int32_t *at, uint32_t *entry)
+family_item(const elab *el, uint32_t number, const int32_t *at, uint32_t *entry)
 {
-    const family_array *a = array_of(el, f);
+    const family *f;
+    const family_array *a;
     uint32_t linear = 0;
 
     *entry = 0;
+    if (number & FAMILY_PART)
+        return number & ~FAMILY_PART;
+    f = &el->family.at[number];
+    a = array_of(el, f);
     if (!f->rank)
         return f->first;
     for (int k = 0; k < f->rank; k++) {
@@ -166,7 +179,7 @@ family_item(const elab *el, const family *f, const int32_t *at, uint32_t *entry)
         *entry = linear;
         return f->first;
     }
-    return find_item(el, (uint32_t)(f - el->family.at), (int32_t[]){ at[0], f->rank > 1 ? at[1] : 0 });
+    return find_item(el, number, (int32_t[]){ at[0], f->rank > 1 ? at[1] : 0 });
 }
 
 static span
@@ -178,8 +191,12 @@ span_of(const elab *el, bool is_part, uint32_t index)
 static void
 enter_family(elab *el, const scope *in, const family *f)
 {
-    index_set_add(&el->families, family_hash(in->id, f->is_part, f->name), (uint32_t)el->family.n, hash_of_family, el);
-    vec_push(&el->family, *f);
+    bool alone = f->is_part && !f->rank;
+
+    index_set_add(&el->families, family_hash(in->id, f->is_part, f->name),
+                  alone ? f->first | FAMILY_PART : (uint32_t)el->family.n, hash_of_family, el);
+    if (!alone)
+        vec_push(&el->family, *f);
 }
 
 /* Does the item continue the family's run? */
@@ -231,10 +248,10 @@ enter_name(elab *el, const scope *in, bool is_part, const char *name, span where
         f = { .name = name, .scope = in->id, .is_part = is_part, .block = block, .rank = rank, .first = index, .n = 0 };
 
     if (at != NONE) {
-        const family *old = &el->family.at[at];
+        const family old = family_of(el, at);
 
-        if (!block && !old->block && rank && old->rank == rank) {
-            before = family_item(el, old, idx, &entry);
+        if (!block && !old.block && rank && old.rank == rank) {
+            before = family_item(el, at, idx, &entry);
             if (before == NONE) {
                 enter_item(el, at, idx, index);
                 return true;
@@ -243,10 +260,10 @@ enter_name(elab *el, const scope *in, bool is_part, const char *name, span where
             map_set(&el->refused, scope_key(in, name), 1);
             return false;
         }
-        said_twice(el, where, name, family_at(el, old));
+        said_twice(el, where, name, family_at(el, at));
         map_set(&el->refused, scope_key(in, name), 1);
-        if (old->rank != rank && old->rank && rank)
-            diag_help(el->s, "One has %d index%s, the other %d.", old->rank, old->rank > 1 ? "es" : "", rank);
+        if (old.rank != rank && old.rank && rank)
+            diag_help(el->s, "One has %d index%s, the other %d.", old.rank, old.rank > 1 ? "es" : "", rank);
         return false;
     }
     for (int k = 0; k < rank; k++) {
@@ -276,7 +293,7 @@ find_value(const elab *el, const scope *in, const char *name)
 {
     uint32_t at = find_family(el, in, name, false);
 
-    return at == NONE ? NONE : el->family.at[at].first;
+    return at == NONE ? NONE : family_of(el, at).first;
 }
 
 uint32_t
@@ -284,7 +301,7 @@ find_part(const elab *el, const scope *in, const char *name)
 {
     uint32_t at = own_family(el, in, name, true);
 
-    return at == NONE || (el->family.at[at].block && !el->family.at[at].n) ? NONE : el->family.at[at].first;
+    return at == NONE || !family_of(el, at).n ? NONE : family_of(el, at).first;
 }
 
 /* An index as text, without printf: models have millions. */
@@ -403,20 +420,52 @@ nearest_value(const elab *el, const scope *in, const char *wrong)
     return near;
 }
 
+/* Position of a walk over all families. */
+struct families_met {
+    size_t record;
+    uint32_t part;
+};
+
+/* The next family of a scope in the order of declaration, of values or of parts; false behind the last. */
+static bool
+next_family(const elab *el, const scope *in, bool parts, struct families_met *met, family *f)
+{
+    for (;;) {
+        const family *record = met->record < el->family.n ? &el->family.at[met->record] : NULL;
+
+        if (record && (record->is_part != parts || record->scope != in->id)) {
+            met->record++;
+        } else if (record && (!parts || record->first <= met->part)) {
+            met->record++;
+            *f = *record;
+            return true;
+        } else if (!parts || met->part == el->part.n) {
+            return false;
+        } else {
+            const part *p = &el->part.at[met->part++];
+
+            if (p->in->id == in->id && !(p->node && ast_node_nindex(p->node))) {
+                *f = family_of(el, (uint32_t)(p - el->part.at) | FAMILY_PART);
+                return true;
+            }
+        }
+    }
+}
+
 const char *
 nearest_part(const elab *el, const scope *in, const char *wrong)
 {
-    const char **list, *near;
-    size_t n = 0;
+    VEC(const char *) list = { 0 };
+    struct families_met met = { 0 };
+    const char *near;
+    family f;
 
     if (errors_are_many(el))
         return NULL;
-    list = bg_calloc(el->family.n, sizeof *list);
-    for (size_t k = 0; k < el->family.n; k++)
-        if (el->family.at[k].is_part && el->family.at[k].scope == in->id)
-            list[n++] = el->family.at[k].name;
-    near = nearest_name(wrong, list, n);
-    free(list);
+    while (next_family(el, in, true, &met, &f))
+        vec_push(&list, f.name);
+    near = nearest_name(wrong, list.at, list.n);
+    vec_free(&list);
     return near;
 }
 
@@ -427,16 +476,16 @@ names_listed(const elab *el, const scope *in, bool parts, bool (*wanted)(const e
     const char *name[MOST_LISTED];
     size_t n = 0;
     strbuf b = { 0 };
+    struct families_met met = { 0 };
     const char *text;
+    family f;
 
-    for (size_t k = 0; k < el->family.n; k++) {
-        const family *f = &el->family.at[k];
-
-        if (f->is_part != parts || f->scope != in->id || (wanted && !wanted(el, f)))
+    while (next_family(el, in, parts, &met, &f)) {
+        if (wanted && !wanted(el, &f))
             continue;
         if (n == MOST_LISTED)
             return NULL;
-        name[n++] = f->rank ? arena_format(el->a, "%s[...]", f->name) : f->name;
+        name[n++] = f.rank ? arena_format(el->a, "%s[...]", f.name) : f.name;
     }
     for (size_t k = 0; k < n; k++)
         strbuf_printf(&b, "%s%s", k == 0 ? "" : k + 1 == n ? " and " : ", ", name[k]);

@@ -69,7 +69,7 @@ node_ends(elab *el, scope *in, const ast_node *written, bool middle)
                FOLLOW_GONE | (written->own->type ? FOLLOW_QUIET : 0)); /* a bond is removed with its ends */
     if (x.kind == PLACE_NONE)
         return no_ends;
-    if (written->own->type && (!x.one || family_item(el, &el->family.at[x.family], x.low, &entry) == NONE))
+    if (written->own->type && (!x.one || family_item(el, x.family, x.low, &entry) == NONE))
         return no_ends; /* its declaration failed */
     at = single_item(el, &x, ref.at, &entry);
     if (at == NONE)
@@ -121,14 +121,13 @@ make_links(elab *el, const chain_made *c)
         struct ends to = node_ends(el, c->in, &s->chain.node[k], k + 1 < s->chain.nnodes);
         link l = { .from = from.out,
                    .to = to.in,
-                   .at = ast_arrow_at(s->chain.node, k),
+                   .file = s->at.file,
+                   .begin = ast_arrow_at(s->chain.node, k).begin,
                    .junction_from = NONE,
-                   .junction_to = NONE,
-                   .e = VAR_NONE,
-                   .f = VAR_NONE };
+                   .junction_to = NONE };
 
         if (to.in != NONE && from.out == to.in)
-            diag_error(el->s, "bond-self", l.at, "a bond from \"%s\" to itself", el->part.at[to.in].name);
+            diag_error(el->s, "bond-self", link_at(&l), "a bond from \"%s\" to itself", el->part.at[to.in].name);
         if (c->bond != NONE || from.port || to.port) {
             l.said = (uint32_t)el->said.n;
             vec_push(&el->said, ((link_said){ .name = c->bond == NONE ? NULL : el->part.at[c->bond].name,
@@ -136,11 +135,12 @@ make_links(elab *el, const chain_made *c)
                                               .from_name = from.port,
                                               .to_name = to.port,
                                               .from_port = NONE,
-                                              .to_port = NONE }));
+                                              .to_port = NONE,
+                                              .e = VAR_NONE,
+                                              .f = VAR_NONE }));
         }
-        if (c->bond != NONE) {
-            el->part.at[c->bond].index = (uint32_t)el->link.n;
-        }
+        if (c->bond != NONE)
+            el->part.at[c->bond].index = l.said;
         vec_push(&el->link, l);
         from = to;
         if (to.port && k + 1 < s->chain.nnodes) {
@@ -181,9 +181,9 @@ join_fields(elab *el, uint32_t at)
     link *l = &el->link.at[at];
     link_said *x = &el->said.at[l->said];
 
-    if (!field_end(el, x->in, l->from, x->from_name, l->at, &x->from_port))
+    if (!field_end(el, x->in, l->from, x->from_name, link_at(l), &x->from_port))
         l->from = NONE;
-    if (!field_end(el, x->in, l->to, x->to_name, l->at, &x->to_port))
+    if (!field_end(el, x->in, l->to, x->to_name, link_at(l), &x->to_port))
         l->to = NONE;
     if (x->from_port != NONE)
         join_field_port(el, x->from_port, at, false);
@@ -263,9 +263,11 @@ settle_link(elab *el, link *l)
         const char *name = link_name(el, l);
         uint32_t j = (uint32_t)f->junction.n;
 
-        vec_push(
-            &f->junction,
-            ((flat_junction){ .type = 1, .implicit = true, .name = name, .at = l->at, .parent = from->in->origin }));
+        vec_push(&f->junction, ((flat_junction){ .type = 1,
+                                                 .implicit = true,
+                                                 .name = name,
+                                                 .at = link_at(l),
+                                                 .parent = from->in->origin }));
         f->junction.at[j].common = flat_add_var(f, VAR_COMMON, j, NULL, SPAN_NONE);
         l->junction_from = l->junction_to = j;
     } else if (from->kind == PART_ELEMENT) {
@@ -276,16 +278,16 @@ settle_link(elab *el, link *l)
 }
 
 static void
-make_bond(elab *el, link *l)
+make_bond(elab *el, const link *l)
 {
     flat_model *f = el->f;
     flat_bond b = { .from = l->junction_from,
                     .to = l->junction_to,
                     .name = el->said.at[l->said].name,
                     .own = VAR_NONE,
-                    .at = l->at };
+                    .at = link_at(l) };
     const flat_junction *from, *to;
-    bool efforts;
+    var_id e, flow;
 
     if (l->junction_from == NONE || l->junction_to == NONE || l->junction_from == l->junction_to ||
         el->part.at[l->from].kind != PART_JUNCTION || el->part.at[l->to].kind != PART_JUNCTION)
@@ -293,13 +295,16 @@ make_bond(elab *el, link *l)
     from = &f->junction.at[b.from];
     to = &f->junction.at[b.to];
     if (from->type == to->type) {
-        efforts = from->type == 1;
         b.own = flat_add_var(f, VAR_BOND, (uint32_t)f->bond.n, NULL, SPAN_NONE);
-        l->e = efforts ? b.own : from->common;
-        l->f = efforts ? from->common : b.own;
+        e = from->type == 1 ? b.own : from->common;
+        flow = from->type == 1 ? from->common : b.own;
     } else {
-        l->e = from->type == 0 ? from->common : to->common;
-        l->f = from->type == 1 ? from->common : to->common;
+        e = from->type == 0 ? from->common : to->common;
+        flow = from->type == 1 ? from->common : to->common;
+    }
+    if (l->said) {
+        el->said.at[l->said].e = e;
+        el->said.at[l->said].f = flow;
     }
     vec_push(&f->bond, b);
 }
@@ -309,7 +314,7 @@ make_port(elab *el, uint32_t e, uint32_t p, uint32_t l)
 {
     flat_model *f = el->f;
     flat_element *x = &f->element.at[e];
-    link *k = &el->link.at[l];
+    const link *k = &el->link.at[l];
     uint32_t j = k->junction_from, id = (uint32_t)f->port.n;
     bool flow_shared = f->junction.at[j].type == 1;
     var_id common = f->junction.at[j].common;
@@ -319,7 +324,7 @@ make_port(elab *el, uint32_t e, uint32_t p, uint32_t l)
                        .sign = k->to == p ? 1 : -1,
                        .stored = VAR_NONE,
                        .bond_name = el->said.at[k->said].name,
-                       .at = k->at };
+                       .at = link_at(k) };
 
     port.e = flow_shared ? own : common;
     port.f = flow_shared ? common : own;
@@ -327,9 +332,9 @@ make_port(elab *el, uint32_t e, uint32_t p, uint32_t l)
         port.stored = flat_add_var(f, VAR_STORED, id, NULL, SPAN_NONE);
     vec_push(&f->port, port);
     x->nports++;
-    if (k->e == VAR_NONE) {
-        k->e = port.e;
-        k->f = port.f;
+    if (k->said && el->said.at[k->said].e == VAR_NONE) {
+        el->said.at[k->said].e = port.e;
+        el->said.at[k->said].f = port.f;
     }
 }
 
@@ -363,8 +368,8 @@ make_one_port(elab *el, uint32_t p, flat_element *x)
         diag_error(el->s, q->nlinks ? "bond-many" : "bond-none", x->at,
                    q->nlinks ? "%s:%s has %u bonds; it takes one" : "%s:%s has no bond", type, x->name, q->nlinks);
         if (q->nlinks) {
-            diag_note(el->s, el->link.at[q->link[0]].at, "the first is here");
-            diag_note(el->s, el->link.at[q->link[1]].at, "another is here");
+            diag_note(el->s, link_at(&el->link.at[q->link[0]]), "the first is here");
+            diag_note(el->s, link_at(&el->link.at[q->link[1]]), "another is here");
             diag_help(el->s, "Elements with one port end a chain; join several bonds in a junction.");
         } else {
             diag_help(el->s,
@@ -389,7 +394,8 @@ make_one_port(elab *el, uint32_t p, flat_element *x)
     if (!element_is_source(x->type) && el->link.at[q->link[0]].to != p) {
         const link *l = &el->link.at[q->link[0]];
 
-        diag_error(el->s, "bond-arrow", l->at, "the arrow points away from %s:%s, which takes power", type, x->name);
+        diag_error(el->s, "bond-arrow", link_at(l), "the arrow points away from %s:%s, which takes power", type,
+                   x->name);
         diag_help(el->s, "Write %s -> %s:%s.", el->part.at[l->to].name, type, x->name);
     }
     make_port(el, q->index, p, q->link[0]);
@@ -417,14 +423,32 @@ make_two_ports(elab *el, uint32_t p, flat_element *x)
         return;
     first_in = el->link.at[q->link[0]].to == p;
     if (first_in == (el->link.at[q->link[1]].to == p)) {
-        diag_error(el->s, "bond-arrow", el->link.at[q->link[1]].at,
+        diag_error(el->s, "bond-arrow", link_at(&el->link.at[q->link[1]]),
                    "both arrows point %s %s:%s; a two-port has one in and one out", first_in ? "at" : "away from", type,
                    x->name);
-        diag_note(el->s, el->link.at[q->link[0]].at, "the other one is here");
+        diag_note(el->s, link_at(&el->link.at[q->link[0]]), "the other one is here");
         return;
     }
     make_port(el, q->index, p, q->link[first_in ? 0 : 1]);
     make_port(el, q->index, p, q->link[first_in ? 1 : 0]);
+}
+
+/* Keeps what expressions may read of the bonds, and drops the rest. */
+static void
+keep_said(elab *el)
+{
+    for (size_t k = 0; k < el->link.n && el->said.n > 1; k++) {
+        const link *l = &el->link.at[k];
+        link_said *x = &el->said.at[l->said];
+
+        if (!l->said)
+            continue;
+        x->from = l->from;
+        x->to = l->to;
+        x->junction = l->junction_from;
+        x->gone = l->gone;
+    }
+    vec_free(&el->link);
 }
 
 /* Prefetches the names of the chains after number k. The iterations of a loop use the same names repeatedly. */
@@ -484,4 +508,5 @@ make_structure(elab *el)
     }
     for (size_t k = 0; k < el->link.n; k++)
         make_bond(el, &el->link.at[k]);
+    keep_said(el);
 }

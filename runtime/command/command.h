@@ -197,7 +197,7 @@ enum experiment_choice {
 typedef struct loaded {
     compilation c;
     const char *path; /* as shown in messages */
-    char *text;
+    const char *text; /* owned by the sources */
     size_t length;
     const char *experiment; /* NULL: none */
     VEC(struct elaborate_override) set;

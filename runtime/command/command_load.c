@@ -265,8 +265,7 @@ load(const request *q, const char *path, enum compile_stage upto, enum experimen
     }
     elaborate_note_named(l->c.sources, l->c.ast);
     l->length = source_length(l->c.sources, l->c.ast->file);
-    l->text = bg_malloc(l->length + 1);
-    memcpy(l->text, source_text(l->c.sources, l->c.ast->file), l->length + 1);
+    l->text = source_text(l->c.sources, l->c.ast->file);
     return load_rest(q, upto, choice, l);
 }
 
@@ -280,15 +279,14 @@ load_experiment(const request *q, const loaded *file, const char *experiment, en
     one.text[OPT_EXPERIMENT] = experiment;
     l->arena = arena_new();
     l->path = file->path;
-    l->length = file->length;
-    l->text = bg_malloc(l->length + 1);
-    memcpy(l->text, file->text, l->length + 1);
     if ((status = read_overrides(q, l)) != STATUS_DONE)
         return status;
-    if (!compile_text(&l->c, l->path, l->text, l->length, STAGE_PARSE, NULL)) {
+    if (!compile_text(&l->c, l->path, file->text, file->length, STAGE_PARSE, NULL)) {
         print_diagnostics(q, l->c.sources);
         return STATUS_MODEL;
     }
+    l->length = file->length;
+    l->text = source_text(l->c.sources, l->c.ast->file);
     return load_rest(&one, upto, EXPERIMENT_NEEDED, l);
 }
 
@@ -296,7 +294,6 @@ void
 loaded_free(loaded *l)
 {
     compile_free(&l->c);
-    free(l->text);
     vec_free(&l->set);
     vec_free(&l->set_unit);
     vec_free(&l->others);

@@ -238,7 +238,7 @@ int
 verify_text(const request *q, const loaded *l, const char *what, const char *text, size_t length,
             const char *experiment)
 {
-    loaded of = { .path = l->path, .text = (char *)(uintptr_t)text, .length = length }, one;
+    loaded of = { .path = l->path, .text = text, .length = length }, one;
     sim_options o = { .points = RUN_POINTS, .outputs = true, .states = true, .activity = true };
     sim_result r = { 0 };
     verified v = { 0 };
