@@ -428,7 +428,10 @@ unknown_said(const flat_model *f, var_id v, arena *to)
 {
     const flat_var *x = &f->var.at[v];
 
-    return (struct model_pole){ .at = var_at(f, v), .var = arena_strdup(to, var_name(f, v)), .unit = x->unit };
+    return (struct model_pole){ .at = var_at(f, v),
+                                .var = arena_strdup(to, var_name(f, v)),
+                                .unit = x->unit,
+                                .stands_in = x->kind == VAR_AUX };
 }
 
 image_unknowns *

@@ -274,6 +274,7 @@ struct model_pole {
     const char *var;
     const unit *unit; /* of var, where it is known */
     const char *text;
+    bool stands_in; /* var stands for an operation of a law, as an exponential, which grows by decades anywhere */
 };
 size_t model_npoles(bg_model *m);
 int model_poles(bg_model *m, double t, const double *x, double *value);

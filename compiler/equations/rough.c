@@ -57,16 +57,16 @@ is_rough(const pool *p, node n, bool roots)
     return is_exponential(p, n) || x->op == EX_LN || (roots && (x->op == EX_SINH || root_exponent(p, x) > 0));
 }
 
-/* u = exp(a) */
+/* u = exp(a). Where both are small, without the 1 that would leave nothing of them but rounding. */
 static node
 exponential(pool *p, node u, node a)
 {
-    node one = ex_const(p, 1), zero = ex_const(p, 0);
-    node g = ex_make(p, EX_SELECT, ex_make(p, EX_LT, one, u, NODE_NONE), one_argument(p, EX_LN, u), ex_sub(p, u, one));
-    node h = ex_make(p, EX_SELECT, ex_make(p, EX_LT, zero, a, NODE_NONE), a,
-                     ex_sub(p, one_argument(p, EX_EXP, a), one));
+    node one = ex_const(p, 1), zero = ex_const(p, 0), e = one_argument(p, EX_EXP, a);
+    node large = ex_make(p, EX_LT, one, u, NODE_NONE), positive = ex_make(p, EX_LT, zero, a, NODE_NONE);
+    node from_large = ex_sub(p, one_argument(p, EX_LN, u), ex_make(p, EX_SELECT, positive, a, ex_sub(p, e, one)));
+    node from_small = ex_make(p, EX_SELECT, positive, ex_sub(p, ex_sub(p, u, one), a), ex_sub(p, u, e));
 
-    return ex_sub(p, g, h);
+    return ex_make(p, EX_SELECT, large, from_large, from_small);
 }
 
 /* u^b = a. If a condition says that a is 0, u is 0 too: Newton's method converges slowly at a double zero. */

@@ -409,7 +409,7 @@ static bool
 has_risen(const watch *w, integrator *g, size_t k, double t, double step)
 {
     return fabs(w->solved[k]) > RISEN * fabs(w->rose_from[k]) && step < SHRUNK * (t - w->rose_at[k]) &&
-           integrator_moves(g, NULL, t - w->rose_at[k]) > MOVED;
+           !model_solved_pole(w->model, k).stands_in && integrator_moves(g, NULL, t - w->rose_at[k]) > MOVED;
 }
 
 bool
