@@ -79,11 +79,15 @@ is_met(const nets *s, const struct net *k, const double *rounding)
 
     for (uint32_t i = 0; i < n; i++) {
         size_t row = (size_t)ORDERS * (k->q->held0 + i);
-        double all = k->rows[ORDERS * i];
+        double all = k->rows[ORDERS * i], steps = 0; /* what the last steps of an iteration may leave */
 
-        for (uint32_t j = 0; j < n; j++)
-            all = fmax(all, fabs(k->now->a[(size_t)ORDERS * i * n + j] * s->held[k->q->held0 + j]));
-        if (!(fabs(s->raw[row]) <= MET * all + CONVERGED * NET_SMALL + (rounding ? rounding[row] : 0)))
+        for (uint32_t j = 0; j < n; j++) {
+            double of = fabs(k->now->a[(size_t)ORDERS * i * n + j]);
+
+            all = fmax(all, of * fabs(s->held[k->q->held0 + j]));
+            steps = fmax(steps, of * fmax(s->unit_size[s->unit[k->q->held0 + j]], NET_SMALL));
+        }
+        if (!(fabs(s->raw[row]) <= MET * all + CONVERGED * (steps + NET_SMALL) + (rounding ? rounding[row] : 0)))
             return false;
     }
     return true;
