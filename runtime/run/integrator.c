@@ -97,6 +97,7 @@ integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, do
     g->last_x = model_projects(m) ? bg_calloc(n + 1, sizeof(double)) : NULL;
     g->rooted = bg_calloc(n + 1, sizeof *g->rooted);
     if (n > 0 && model_root_states(m, g->rooted)) {
+        g->near = 1;
         g->beside = bg_calloc(n + 1, sizeof(double));
         g->emptied = bg_calloc(n + 1, sizeof *g->emptied);
     } else {

@@ -53,7 +53,9 @@ struct integrator {
     double *before; /* [2*nonzeros] then: its entries, and their greatest values; NULL: none yet */
     long renewed;   /* step at which it was made, */
     long every;     /* and after how many more it is made anew; 0: when the library says so */
-    double *beside; /* [n] near the state: where the Jacobian is taken then */
+    double *beside; /* [n] near the state: where the Jacobian is taken then, */
+    double near;    /* in parts of how near as a rule; */
+    long unsolved;  /* failures of the corrector when it was taken last */
 
     double *weight;    /* [n] */
     VEC(size_t) still; /* states without a rate */

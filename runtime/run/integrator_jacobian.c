@@ -5,6 +5,12 @@
 #include "library_status.h"
 
 #define BESIDE 0.01 /* of the tolerated error: how far from the state the Jacobian is taken at infinite slopes */
+/* A state that moves along beside a root (what comes is what flows off) may be far closer to it than that, where slopes
+ * are far greater: each time that the corrector fails there, the Jacobian is taken NEARER, and once it does not,
+ * FARTHER again. */
+#define NEARER 1e-2
+#define NEAREST 1e-30
+#define FARTHER 2
 /* Entries below COUNTS times the greatest value they have had are left out; a change of an entry by more than the share
  * CHANGES is too much for a corrector that keeps the old one. */
 #define COUNTS 1e-6
@@ -22,7 +28,7 @@ integrator_beside(integrator *g, const double *x)
         return x;
     scales_weights(g->scales, x, to);
     for (size_t i = 0; i < g->n; i++)
-        to[i] = g->rooted[i] ? x[i] + BESIDE * (integrator_scatter(i, 53) < 0 ? -1 : 1) *
+        to[i] = g->rooted[i] ? x[i] + BESIDE * g->near * (integrator_scatter(i, 53) < 0 ? -1 : 1) *
                                           (1 + fabs(integrator_scatter(i, 59))) / to[i]
                              : x[i];
     return to;
@@ -67,6 +73,17 @@ renew_in_time(integrator *g, long step, bool in_time)
     library_set(CVodeSetLSetupFrequency(g->cvode, g->every ? g->every : RENEWED));
 }
 
+/* How near roots the next Jacobian is taken. */
+static void
+choose_near(integrator *g)
+{
+    long failures = 0;
+
+    library_set(CVodeGetNumNonlinSolvConvFails(g->cvode, &failures));
+    g->near = failures > g->unsolved ? fmax(NEAREST, NEARER * g->near) : fmin(1, FARTHER * g->near);
+    g->unsolved = failures;
+}
+
 void
 integrator_renew_from_start(integrator *g)
 {
@@ -91,6 +108,9 @@ integrator_linear_system(realtype t, N_Vector x, N_Vector f, SUNMatrix a, boolea
     if (*fresh) {
         /* what is predicted may lie far from a root that the state rests at: no Jacobian for more than this step */
         bool in_time = kept && linear_known(g->linear);
+
+        if (g->rooted)
+            choose_near(g);
         int status = linear_evaluate(g->linear, in_time ? g->t[1] : t,
                                      integrator_beside(g, in_time ? integrator_state(g, 1) : NV_DATA_S(x)));
         if (status != 0)
