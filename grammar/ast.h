@@ -435,6 +435,9 @@ void ast_each_ref(const ast_expr *e, void (*call)(void *ctx, const ast_ref *r), 
 void ast_each_expected(const ast_exp_item *x, void (*call)(void *ctx, const ast_ref *r), void *ctx);
 /* Is the name, alone or before a dot, a variable of the law in n's block (e f q p) or one of its ports? n NULL: no. */
 bool ast_own_name(const ast_node *n, const char *name);
+/* Has the model ports? Then it is a component. Its signals may be read from outside through a path; its parameters and
+ * inputs may not. */
+bool ast_is_component(const ast_model *m);
 
 /* Formats a file without syntax errors (ok): idempotent, keeps every comment and the tree. */
 void format_file(const sources *s, const ast_file *f, strbuf *out);

@@ -40,15 +40,6 @@ experiment_new(struct parse *p, span at, const char *name, span name_at, struct 
 
 /* ---------------------------------------------------------------- models */
 
-static bool
-is_component(const ast_model *m)
-{
-    for (int k = 0; k < m->nstmt; k++)
-        if (m->stmt[k]->kind == AST_STMT_PORT)
-            return true;
-    return false;
-}
-
 /* The only model of the file, or the only one that is no component; else NULL. */
 static void
 find_only_model(struct completing *c)
@@ -62,7 +53,7 @@ find_only_model(struct completing *c)
             continue;
         c->models++;
         c->only = d[k].model;
-        if (!is_component(c->only)) {
+        if (!ast_is_component(c->only)) {
             wholes++;
             whole = c->only;
         }

@@ -61,7 +61,7 @@ si_unit(unit_system *u, const dimension *d)
 
 /* ---------------------------------------------------------------- the result of udunits2 */
 
-struct reading {
+struct unit_reading {
     dimension dim;
     double scale, offset;
     bool refused;
@@ -81,7 +81,7 @@ base_index(const ut_unit *basic)
 static ut_status
 visit_basic(const ut_unit *basic, void *arg)
 {
-    struct reading *r = arg;
+    struct unit_reading *r = arg;
     int i = base_index(basic);
 
     if (i >= 0)
@@ -92,7 +92,7 @@ visit_basic(const ut_unit *basic, void *arg)
 static ut_status
 visit_product(const ut_unit *product, int n, const ut_unit *const *basic, const int *power, void *arg)
 {
-    struct reading *r = arg;
+    struct unit_reading *r = arg;
 
     (void)product;
     for (int k = 0; k < n; k++) {
@@ -109,7 +109,7 @@ static const ut_visitor visitor;
 static ut_status
 visit_galilean(const ut_unit *x, double scale, const ut_unit *under, double offset, void *arg)
 {
-    struct reading *r = arg;
+    struct unit_reading *r = arg;
 
     (void)x;
     if (ut_accept_visitor(under, &visitor, arg) != UT_SUCCESS)
@@ -124,7 +124,7 @@ static ut_status
 visit_timestamp(const ut_unit *x, const ut_unit *under, double origin, void *arg)
 {
     (void)x, (void)under, (void)origin;
-    ((struct reading *)arg)->refused = true;
+    ((struct unit_reading *)arg)->refused = true;
     return UT_SUCCESS;
 }
 
@@ -132,7 +132,7 @@ static ut_status
 visit_logarithmic(const ut_unit *x, double base, const ut_unit *reference, void *arg)
 {
     (void)x, (void)base, (void)reference;
-    ((struct reading *)arg)->refused = true;
+    ((struct unit_reading *)arg)->refused = true;
     return UT_SUCCESS;
 }
 
@@ -585,7 +585,7 @@ unit_parse(unit_system *u, const char *text, const char **why)
     size_t len;
     uint64_t key;
     uint32_t at;
-    struct reading r = { .scale = 1 };
+    struct unit_reading r = { .scale = 1 };
     char copy[LONGEST_TEXT + 1];
     ut_unit *x;
     ut_status seen;

@@ -162,7 +162,7 @@ void net_slopes_free(struct slopes *g);
  * elimination. By differences if variables are kept, otherwise from the partial derivatives. */
 bool net_slopes(nets *s, struct net *k, const struct known *w, double t, double *x, struct known *terms,
                 struct slopes *g);
-/* The only state of row r, or UINT32_MAX. */
+/* The only state of row r, or NONE. */
 uint32_t net_single(const struct slopes *g, uint32_t r);
 /* Finds the states that the constraints hold at zero, those alone in a constraint. Stored in w, once. */
 bool net_find_rest(nets *s, struct net *k, struct known *w, double t, double *x);

@@ -307,7 +307,7 @@ check_jump(nets *s, struct net *k, double t, double *before, const double *x, do
 {
     struct known *w;
     struct slopes g;
-    size_t worst = SIZE_MAX;
+    size_t worst = NO_INDEX;
     bool refused = false;
 
     double *small = bg_malloc((s->nx + 1) * sizeof *small);
@@ -326,10 +326,10 @@ check_jump(nets *s, struct net *k, double t, double *before, const double *x, do
             r->jumped = true;
             if (stated && !stated[i])
                 continue;
-            if (worst == SIZE_MAX)
+            if (worst == NO_INDEX)
                 worst = i;
         }
-    if (worst == SIZE_MAX) {
+    if (worst == NO_INDEX) {
         free(small);
         return true;
     }
@@ -342,7 +342,7 @@ check_jump(nets *s, struct net *k, double t, double *before, const double *x, do
         uint32_t i = net_single(&g, c);
         double sum = 0, all = 0;
 
-        if (i != UINT32_MAX) {
+        if (i != NONE) {
             refused = fabs(x[i] - before[i]) > small[i];
             if (refused)
                 worst = i;
@@ -574,7 +574,7 @@ nets_search(nets *s, double t, double *x, double ahead, double farther, const bo
     enum nets_status all = NETS_SAME;
     bool jumped = false;
 
-    *r = (nets_report){ .state = SIZE_MAX, .at = SPAN_NONE };
+    *r = (nets_report){ .state = NO_INDEX, .at = SPAN_NONE };
     net_sizes(s, x);
     if (!settle_drift(s, t, x))
         return NETS_FAILED;

@@ -334,9 +334,9 @@ static void
 make_part(elab *el, scope *in, const struct kind *k, const ast_stmt *s, const ast_node *written, uint8_t rank,
           const int32_t *idx, bool is_port)
 {
-    part p = { .kind = k->model            ? PART_INSTANCE
-                       : k->type->junction ? PART_JUNCTION
-                                           : PART_ELEMENT,
+    part p = { .kind = k->model            ? DECLARED_INSTANCE
+                       : k->type->junction ? DECLARED_JUNCTION
+                                           : DECLARED_ELEMENT,
                .in = in,
                .stmt = s,
                .node = written,
@@ -349,7 +349,7 @@ make_part(elab *el, scope *in, const struct kind *k, const ast_stmt *s, const as
         p.element = k->type->element;
         p.modulated = k->type->modulated;
         for (int i = 0; i < written->own->block->nitems && !p.field; i++)
-            p.field = written->own->block->item[i].kind == AST_LAW_PORT && p.kind == PART_ELEMENT;
+            p.field = written->own->block->item[i].kind == AST_LAW_PORT && p.kind == DECLARED_ELEMENT;
     }
     if (is_port) {
         if (in->nports < 2)
@@ -445,7 +445,7 @@ declare_chain(elab *el, scope *in, const ast_stmt *s)
     } else if (s->chain.bond && enter_name(el, in, true, s->chain.bond->name, s->chain.bond->name_at, 0,
                                            (int32_t[]){ 0, 0 }, false, (uint32_t)el->part.n)) {
         c.bond = (uint32_t)el->part.n;
-        vec_push(&el->part, ((part){ .kind = PART_BOND,
+        vec_push(&el->part, ((part){ .kind = DECLARED_BOND,
                                      .name = full_name(el, in, s->chain.bond->name, 0, NULL),
                                      .stmt = s,
                                      .in = in,

@@ -187,7 +187,7 @@ typedef struct user_function {
     bool bad; /* an error was reported; calls report nothing further */
 } user_function;
 
-enum part_kind { PART_JUNCTION, PART_ELEMENT, PART_BOND, PART_INSTANCE };
+enum declared_kind { DECLARED_JUNCTION, DECLARED_ELEMENT, DECLARED_BOND, DECLARED_INSTANCE };
 
 /* Large models have millions of parts, so rare properties are stored elsewhere. */
 typedef struct part {
@@ -201,7 +201,7 @@ typedef struct part {
     };
     uint32_t index;  /* of the flat junction or element, or of a bond in elab.said; NONE: none was made */
     uint32_t nlinks; /* not of instances */
-    enum part_kind kind : 8;
+    enum declared_kind kind : 8;
     enum element_type element : 8;
     enum quantity rest : 4;
     unsigned junction : 1; /* type of a junction */
@@ -216,7 +216,7 @@ typedef struct part {
 static inline scope *
 part_inside(const part *p)
 {
-    return p->kind == PART_INSTANCE ? p->inside : NULL;
+    return p->kind == DECLARED_INSTANCE ? p->inside : NULL;
 }
 /* Its name without the scope's prefix. */
 static inline const char *

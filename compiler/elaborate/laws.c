@@ -551,7 +551,7 @@ void
 make_initial(elab *el, scope *in, uint32_t p)
 {
     const part *x = &el->part.at[p];
-    bool junction = x->kind == PART_JUNCTION;
+    bool junction = x->kind == DECLARED_JUNCTION;
     const flat_junction *j = junction ? &el->f->junction.at[x->index] : NULL;
     const flat_element *element = junction ? NULL : &el->f->element.at[x->index];
     const ast_node *written = junction ? j->node : element->node;

@@ -175,13 +175,13 @@ override_quantity(elab *el, const part *x, const char *name, enum quantity *q, c
     bool may[4] = { false };
 
     *has = "it has no initial value";
-    if (x->kind == PART_JUNCTION) {
+    if (x->kind == DECLARED_JUNCTION) {
         may[x->junction ? Q_FLOW : Q_EFFORT] = true;
         *has = x->junction ? "it has f(0)" : "it has e(0)";
-    } else if (x->kind == PART_ELEMENT && x->element == EL_C) {
+    } else if (x->kind == DECLARED_ELEMENT && x->element == EL_C) {
         may[Q_DISPLACEMENT] = may[Q_EFFORT] = true;
         *has = "it has q(0) or e(0)";
-    } else if (x->kind == PART_ELEMENT && x->element == EL_I) {
+    } else if (x->kind == DECLARED_ELEMENT && x->element == EL_I) {
         may[Q_MOMENTUM] = may[Q_FLOW] = true;
         *has = "it has p(0) or f(0)";
     }

@@ -220,7 +220,7 @@ struct frame {
 };
 
 /* seen: items so far, limited like the expressions that read them */
-struct reading {
+struct value_reads {
     elab *el;
     scope *in;
     uint64_t seen;
@@ -230,7 +230,7 @@ struct reading {
 static bool
 see_item(void *ctx, uint32_t index, uint32_t entry)
 {
-    struct reading *r = ctx;
+    struct value_reads *r = ctx;
 
     (void)entry;
     r->seen++;
@@ -242,7 +242,7 @@ see_item(void *ctx, uint32_t index, uint32_t entry)
 static void
 see_value(void *ctx, const ast_expr *e)
 {
-    struct reading *r = ctx;
+    struct value_reads *r = ctx;
     path_end p;
 
     if (e->kind != AST_REF || (e->ref.nparts == 1 && find_known(r->in, e->ref.part[0].name, NULL)))
@@ -283,7 +283,7 @@ report_cycle(elab *el, const struct frame *path, size_t n, uint32_t again)
 }
 
 static void
-open_value(elab *el, struct reading *r, uint32_t at, struct frame *to)
+open_value(elab *el, struct value_reads *r, uint32_t at, struct frame *to)
 {
     value *v = &el->value.at[at];
 
@@ -304,7 +304,7 @@ open_value(elab *el, struct reading *r, uint32_t at, struct frame *to)
 void
 make_values(elab *el, bool early)
 {
-    struct reading r = { .el = el };
+    struct value_reads r = { .el = el };
     VEC(struct frame) open = { 0 };
 
     for (uint32_t k = 0; k < el->value.n; k++) {

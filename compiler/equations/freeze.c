@@ -375,38 +375,10 @@ part_choice(pool *p, node condition, node b, node c)
 
 /* Splits an `if` on a combination of comparisons into a tree of such with one comparison each. */
 static node
-part_choices(pool *p, node from)
+split_select(void *ctx, pool *p, node at, const ex_node *e)
 {
-    size_t count;
-    const node *shared = ex_tape(p, from, &count);
-    node *tape = bg_malloc(count * sizeof *tape), result;
-    map to = { 0 };
-
-    memcpy(tape, shared, count * sizeof *tape);
-    for (size_t i = 0; i < count; i++) {
-        ex_node x = *pool_node(p, tape[i]);
-        node *operand[3] = { &x.a, &x.b, &x.c }, made = tape[i];
-        bool changed = false;
-
-        for (int k = 0; k < 3 && x.op != EX_SLOT && x.op != EX_CONST; k++) {
-            uint32_t other = *operand[k] == NODE_NONE ? MAP_NONE : map_get(&to, *operand[k]);
-
-            changed |= other != MAP_NONE;
-            *operand[k] = other != MAP_NONE ? other : *operand[k];
-        }
-        if (x.op == EX_TABLE || x.op == EX_TABLE_SLOPE)
-            made = changed ? ex_table_node(p, x.op, x.table, x.a, x.b) : made;
-        else if (x.op == EX_SELECT)
-            made = part_choice(p, x.a, x.b, x.c);
-        else if (changed)
-            made = ex_make(p, x.op, x.a, x.b, x.c);
-        if (made != tape[i])
-            map_set(&to, tape[i], made);
-    }
-    result = map_get(&to, from) != MAP_NONE ? map_get(&to, from) : from;
-    map_free(&to);
-    free(tape);
-    return result;
+    (void)ctx, (void)at;
+    return e->op == EX_SELECT ? part_choice(p, e->a, e->b, e->c) : NODE_NONE;
 }
 
 /* Do b and c differ where g is zero, for any values of their slots? No, if that cannot be determined, as where they
@@ -516,7 +488,7 @@ freeze_template(freezer *z, struct frozen *r)
     const node *shared;
 
     if ((r->how & FREEZE_RELAYS) && pool_node(p, from)->switching)
-        from = part_choices(p, from);
+        from = ex_replace(p, from, split_select, NULL);
     shared = ex_tape(p, from, &count);
     tape = bg_malloc(count * sizeof *tape); /* the pool may move its lists while new nodes are made */
     memcpy(tape, shared, count * sizeof *tape);

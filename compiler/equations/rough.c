@@ -123,36 +123,18 @@ find_rough(pool *p, node root, bool roots, const bool *flag, uint32_t nslots, bo
     return NODE_NONE;
 }
 
-/* root with one of its operations replaced. */
+struct new_slot {
+    node operation, slot;
+};
+
+/* The slot takes the place of an operation. */
 static node
-put_slot(pool *p, node root, node n, node slot)
+put_slot(void *ctx, pool *p, node at, const ex_node *e)
 {
-    size_t count;
-    const node *shared = ex_tape(p, root, &count);
-    node *tape = bg_malloc(count * sizeof *tape), r;
-    map at = { 0 };
+    const struct new_slot *x = ctx;
 
-    memcpy(tape, shared, count * sizeof *tape);
-    for (size_t i = 0; i < count; i++) {
-        ex_node x = *pool_node(p, tape[i]);
-        node image = tape[i];
-
-        if (tape[i] == n) {
-            image = slot;
-        } else if (x.op != EX_CONST && x.op != EX_SLOT) {
-            node a = x.a == NODE_NONE ? x.a : map_get(&at, x.a), b = x.b == NODE_NONE ? x.b : map_get(&at, x.b),
-                 c = x.c == NODE_NONE ? x.c : map_get(&at, x.c);
-
-            if (a != x.a || b != x.b || c != x.c)
-                image = x.op == EX_TABLE || x.op == EX_TABLE_SLOPE ? ex_table_node(p, x.op, x.table, a, b)
-                                                                   : ex_make(p, x.op, a, b, c);
-        }
-        map_set(&at, tape[i], image);
-    }
-    r = map_get(&at, root);
-    map_free(&at);
-    free(tape);
-    return r;
+    (void)p, (void)e;
+    return at == x->operation ? x->slot : NODE_NONE;
 }
 
 /* A hash that does not depend on the order of slots. */
@@ -269,8 +251,10 @@ unfold(unfolding *z, inst r)
             if (u == VAR_NONE) {
                 n = NODE_NONE;
             } else {
+                struct new_slot new = { n, ex_slot(f->pool, r.n) };
+
                 vec_push(&slot, u);
-                r = inst_part(e->composer, put_slot(f->pool, r.root, n, ex_slot(f->pool, r.n)), slot.at, r.n + 1);
+                r = inst_part(e->composer, ex_replace(f->pool, r.root, put_slot, &new), slot.at, r.n + 1);
             }
         }
         vec_free(&slot);

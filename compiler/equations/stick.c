@@ -215,7 +215,7 @@ stick_define(equations *e, struct groups *g, struct rates *r)
     drop_relays(e, g, algebraic);
     for (size_t k = 0; k < e->sign.n; k++) {
         const eq_sign *q = &e->sign.at[k];
-        var_id x = eq_new_var(e, VAR_AUX, UINT32_MAX, var_name(f, q->s), q->at,
+        var_id x = eq_new_var(e, VAR_AUX, NONE, var_name(f, q->s), q->at,
                               q->x.n ? f->var.at[f->slot.at[q->x.first]].position : 0);
 
         e->mode.at[q->slip].relay = q->relay;

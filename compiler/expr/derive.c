@@ -38,6 +38,29 @@ ex_substitute(pool *p, node n, const node *with, uint32_t nslots)
     return image[n];
 }
 
+node
+ex_replace(pool *p, node n, node (*replace)(void *ctx, pool *p, node at, const ex_node *e), void *ctx)
+{
+    size_t count;
+    const node *tape = pool_collect(p, n, &count);
+    node *image = pool_images(p, n);
+
+    for (size_t i = 0; i < count; i++) {
+        ex_node e = *pool_node(p, tape[i]);
+        node *operand[3] = { &e.a, &e.b, &e.c };
+        bool changed = false;
+
+        for (int k = 0, m = ex_operands(&e); k < m; k++) {
+            changed |= image[*operand[k]] != *operand[k];
+            *operand[k] = image[*operand[k]];
+        }
+        image[tape[i]] = replace(ctx, p, tape[i], &e);
+        if (image[tape[i]] == NODE_NONE)
+            image[tape[i]] = changed ? pool_remake(p, &e, e.a, e.b, e.c) : tape[i];
+    }
+    return image[n];
+}
+
 /* ---------------------------------------------------------------- derivatives */
 
 static node

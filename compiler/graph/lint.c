@@ -279,16 +279,6 @@ is_read(const struct reads *x, const char *name)
     return map_get(&x->first, key) != MAP_NONE || map_get(&x->inner, key) != MAP_NONE;
 }
 
-/* Signals of a component may be read from outside through a path; its parameters and inputs may not. */
-static bool
-is_component(const ast_model *m)
-{
-    for (int i = 0; i < m->nstmt; i++)
-        if (m->stmt[i]->kind == AST_STMT_PORT)
-            return true;
-    return false;
-}
-
 static void
 check_values(sources *s, const ast_model *m, const struct reads *x)
 {
@@ -296,7 +286,7 @@ check_values(sources *s, const ast_model *m, const struct reads *x)
                                         [AST_CONSTANT] = "constant",
                                         [AST_SIGNAL] = "signal",
                                         [AST_INPUT] = "input" };
-    bool component = is_component(m);
+    bool component = ast_is_component(m);
 
     for (int i = 0; i < m->nstmt; i++) {
         const ast_stmt *v = m->stmt[i];

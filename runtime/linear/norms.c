@@ -22,7 +22,7 @@ compare_double(const void *a, const void *b)
 }
 
 /* The eigenvalues of H (m by m, overwritten) that may be on the imaginary axis: their frequencies >= 0, ascending.
- * SIZE_MAX: no convergence. */
+ * NO_INDEX: no convergence. */
 static size_t
 axis_eigenvalues(size_t m, double *H, double *omega)
 {
@@ -46,15 +46,15 @@ axis_eigenvalues(size_t m, double *H, double *omega)
     free(R);
     free(scale);
     free(condition);
-    return fine ? count : SIZE_MAX;
+    return fine ? count : NO_INDEX;
 }
 
-/* Frequencies at which a singular value of the response may be gamma, ascending; returns their number, SIZE_MAX if it
+/* Frequencies at which a singular value of the response may be gamma, ascending; returns their number, NO_INDEX if it
  * cannot be determined. */
 static size_t
 crossings(const state_space *s, double gamma, double *omega)
 {
-    size_t n = s->n, nu = s->nu, ny = s->ny, count = SIZE_MAX;
+    size_t n = s->n, nu = s->nu, ny = s->ny, count = NO_INDEX;
     double *R = bg_calloc(nu * nu + 1, sizeof *R), *DT = dense_transpose(ny, nu, s->D),
            *BT = dense_transpose(n, nu, s->B), *CT = dense_transpose(ny, n, s->C);
     double *DC = bg_calloc(nu * n + 1, sizeof *DC), *RB = bg_calloc(nu * n + 1, sizeof *RB),
@@ -148,7 +148,7 @@ hinf_norm(const state_space *s, double tolerance, struct norm_bounds *out)
         double gamma = (1 + margin) * out->lower, before = out->lower;
         size_t count = crossings(s, gamma, omega);
 
-        if (count == SIZE_MAX) {
+        if (count == NO_INDEX) {
             fine = false;
         } else if (count == 0) {
             out->upper = gamma;

@@ -292,13 +292,6 @@ bond_measure_free(bond_measure *m)
     *m = (bond_measure){ 0 };
 }
 
-/* The greater one; NAN counts as smaller than any number. */
-static double
-greater(double a, double b)
-{
-    return isnan(a) ? b : isnan(b) ? a : fmax(a, b);
-}
-
 static void
 take_junction(const model_graph *g, const junction_table *t, bond_measure *out)
 {
@@ -306,11 +299,10 @@ take_junction(const model_graph *g, const junction_table *t, bond_measure *out)
         const junction_row *x = &t->row.at[i];
 
         if (x->is_bond) {
-            out->from[x->index] = greater(out->from[x->index], x->ratio_from);
-            out->to[x->index] = greater(out->to[x->index], x->ratio_to);
+            out->from[x->index] = fmax(out->from[x->index], x->ratio_from);
+            out->to[x->index] = fmax(out->to[x->index], x->ratio_to);
         } else {
-            out->port[x->index] = greater(out->port[x->index],
-                                          g->port[x->index].sign > 0 ? x->ratio_from : x->ratio_to);
+            out->port[x->index] = fmax(out->port[x->index], g->port[x->index].sign > 0 ? x->ratio_from : x->ratio_to);
         }
     }
 }
@@ -324,7 +316,7 @@ take_relative(const relative *r, bond_measure *out)
             double ratio = isnan(x->ratio9) || isnan(x->ratio10) ? INFINITY : fmax(x->ratio9, x->ratio10);
             double *at = x->is_bond ? &out->from[x->index] : &out->port[x->index];
 
-            *at = greater(*at, ratio);
+            *at = fmax(*at, ratio);
             if (x->is_bond)
                 out->to[x->index] = *at;
         }
@@ -340,7 +332,7 @@ take_activity(const model_graph *g, const junction_table *t, bond_measure *out)
         const junction_row *x = &t->row.at[i];
         double *at = x->is_bond ? &out->from[x->index] : &out->port[x->index];
 
-        *at = greater(*at, x->activity);
+        *at = fmax(*at, x->activity);
         if (x->is_bond)
             out->to[x->index] = *at;
     }
@@ -364,11 +356,11 @@ take_reaper(const flat_model *f, const ranking *r, bond_measure *out)
             continue;
         rest += x->value;
         if (x->element < f->port.n) {
-            out->port[x->element] = greater(out->port[x->element], rest / total);
+            out->port[x->element] = fmax(out->port[x->element], rest / total);
         } else {
             double *from = &out->from[x->element - f->port.n], *to = &out->to[x->element - f->port.n];
 
-            *from = *to = greater(*from, rest / total);
+            *from = *to = fmax(*from, rest / total);
         }
     }
 }

@@ -309,9 +309,9 @@ part_changed(const struct plan *p, uint32_t i)
     const struct part *x = &p->part.at[i];
 
     for (int k = 0; k < 2; k++)
-        if (x->kind == PART_BOND && x->end[k] != NONE && p->part.at[x->end[k]].gone)
+        if (x->kind == TEXT_BOND && x->end[k] != NONE && p->part.at[x->end[k]].gone)
             return true;
-    for (size_t k = 0; x->kind == PART_BOND && k < p->nbonds; k++)
+    for (size_t k = 0; x->kind == TEXT_BOND && k < p->nbonds; k++)
         if (!p->request[k].off && p->request[k].name == i)
             return true;
     return x->gone || x->clamped || x->turned;
@@ -372,7 +372,7 @@ rewrite_make_edits(struct plan *p)
             continue;
         rewrite_note(p,
                      x->wanted != NONE          ? REWRITE_ELEMENT
-                     : x->kind == PART_TWO_PORT ? REWRITE_TWO_PORT
+                     : x->kind == TEXT_TWO_PORT ? REWRITE_TWO_PORT
                                                 : REWRITE_JUNCTION,
                      x->name, x->at);
         note_initials(p, x);

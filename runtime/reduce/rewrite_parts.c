@@ -9,17 +9,17 @@ two_port_type(const char *type)
     return !strcmp(type, "TF") || !strcmp(type, "GY") || !strcmp(type, "MTF") || !strcmp(type, "MGY");
 }
 
-static enum part_kind
+static enum text_part_kind
 kind_of(const ast_node *n)
 {
     if (!strcmp(n->own->type, "0") || !strcmp(n->own->type, "1"))
-        return PART_JUNCTION;
+        return TEXT_JUNCTION;
     if (!two_port_type(n->own->type))
-        return PART_ELEMENT;
+        return TEXT_ELEMENT;
     for (int i = 0; i < n->own->block->nitems; i++)
         if (n->own->block->item[i].kind == AST_LAW_PORT)
-            return PART_ELEMENT; /* a field: it stands with fewer bonds too */
-    return PART_TWO_PORT;
+            return TEXT_ELEMENT; /* a field: it stands with fewer bonds too */
+    return TEXT_TWO_PORT;
 }
 
 uint32_t
@@ -29,7 +29,7 @@ rewrite_find_part(const struct plan *p, const char *name)
 }
 
 static void
-declare_part(struct plan *p, const char *name, enum part_kind kind, const ast_node *where, span at, bool fixed)
+declare_part(struct plan *p, const char *name, enum text_part_kind kind, const ast_node *where, span at, bool fixed)
 {
     struct part x = { .name = name,
                       .kind = kind,
@@ -56,12 +56,12 @@ rewrite_declare(struct plan *p, const ast_stmt *s, bool nested)
                 declare_part(p, ast_node_name(&s->chain.node[i]), kind_of(&s->chain.node[i]), &s->chain.node[i],
                              ast_node_at(&s->chain.node[i]), nested);
         if (s->chain.bond)
-            declare_part(p, s->chain.bond->name, PART_BOND, NULL, s->chain.bond->name_at, true);
+            declare_part(p, s->chain.bond->name, TEXT_BOND, NULL, s->chain.bond->name_at, true);
         break;
     case AST_STMT_PORT:
         for (int i = 0; i < s->port.n; i++)
             if (s->port.junction[i].own->type && s->port.junction[i].nparts)
-                declare_part(p, ast_node_name(&s->port.junction[i]), PART_JUNCTION, &s->port.junction[i],
+                declare_part(p, ast_node_name(&s->port.junction[i]), TEXT_JUNCTION, &s->port.junction[i],
                              ast_node_at(&s->port.junction[i]), true);
         break;
     case AST_STMT_VALUE:

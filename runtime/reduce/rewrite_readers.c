@@ -6,7 +6,7 @@
 static void
 add_reading(struct plan *p, uint32_t reader, uint32_t target, span at)
 {
-    struct reading r = { reader, target, at };
+    struct text_reading r = { reader, target, at };
 
     if (reader != target)
         vec_push(&p->reading, r);
@@ -290,7 +290,7 @@ void
 rewrite_sort_readings(struct plan *p)
 {
     size_t n = rewrite_world(p) + 1;
-    struct reading *sorted;
+    struct text_reading *sorted;
 
     p->reads0 = bg_calloc(n + 2, sizeof *p->reads0);
     sorted = bg_calloc(p->reading.n, sizeof *sorted);
