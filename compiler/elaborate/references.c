@@ -267,7 +267,7 @@ read_known(builder *b, const known_value *k)
 }
 
 static val
-read_name(builder *b, const ast_ref *r)
+read_plain_name(builder *b, const ast_ref *r)
 {
     elab *el = b->el;
     const ast_part *p = &r->part[0];
@@ -581,5 +581,5 @@ read_ref(builder *b, const ast_ref *r)
         if (v.bad || v.n != NODE_NONE)
             return v;
     }
-    return r->nparts == 1 ? read_name(b, r) : read_part(b, r);
+    return r->nparts == 1 ? read_plain_name(b, r) : read_part(b, r);
 }

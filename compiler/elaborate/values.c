@@ -41,7 +41,7 @@ value_builder(elab *el, const value *v, scope *in, bool let)
 
 /* An input given by a formula is a signal. */
 static void
-define(elab *el, const value *v, uint32_t entry, inst def)
+define_value(elab *el, const value *v, uint32_t entry, inst def)
 {
     flat_var *x = &el->f->var.at[v->var + entry];
 
@@ -60,7 +60,7 @@ define_entries(elab *el, const value *v, builder *b, const val *x)
     if (!m) {
         all = builder_inst(b, x->n);
         for (uint32_t k = 0; k < v->count; k++)
-            define(el, v, k, all);
+            define_value(el, v, k, all);
         return;
     }
     if (m->rank != v->rank || m->rows != v->size[0] || (v->rank == 2 && m->cols != v->size[1])) {
@@ -80,7 +80,7 @@ define_entries(elab *el, const value *v, builder *b, const val *x)
         return;
     }
     for (uint32_t k = 0; k < v->count; k++)
-        define(el, v, k, builder_entry(b, m->at[k]));
+        define_value(el, v, k, builder_entry(b, m->at[k]));
 }
 
 /* Defines entries that the experiment sets one by one. */
@@ -99,7 +99,7 @@ override_entries(elab *el, uint32_t index)
             continue;
         o = &el->override.at[at];
         if (o->set) {
-            define(el, v, k, set_inst(el, o->set_value));
+            define_value(el, v, k, set_inst(el, o->set_value));
             continue;
         }
         b = value_builder(el, v, el->model_scope, true);
@@ -108,7 +108,7 @@ override_entries(elab *el, uint32_t index)
         need_single(el, &x, o->expr->at);
         as_number(el, &x);
         if (!x.bad)
-            define(el, v, k, builder_inst(&b, x.n));
+            define_value(el, v, k, builder_inst(&b, x.n));
         if (units_give(el, x, o->expr->at, v->declared, b.who) || x.bad) {
             builder_free(&b);
             continue;

@@ -182,7 +182,7 @@ add_mode(freezer *z, struct frozen *r, uint8_t kind, node g, uint32_t table)
 
 /* The condition of a corner, where nothing jumps. */
 static node
-add_corner(freezer *z, struct frozen *r, node g)
+add_corner_condition(freezer *z, struct frozen *r, node g)
 {
     return add_condition(z, r, (struct extra){ .is = EXTRA_MODE, .kind = MODE_LESS, .g = g });
 }
@@ -198,7 +198,7 @@ freeze_node(freezer *z, struct frozen *r, const ex_node *x, node a, node b, node
     case EX_LE: return add_mode(z, r, MODE_LESS_EQUAL, ex_sub(p, a, b), 0);
     case EX_EQ: return add_mode(z, r, MODE_EQUAL, ex_sub(p, a, b), 0);
     case EX_NE: return ex_make(p, EX_NOT, add_mode(z, r, MODE_EQUAL, ex_sub(p, a, b), 0), NODE_NONE, NODE_NONE);
-    case EX_ABS: return ex_make(p, EX_SELECT, add_corner(z, r, a), ex_neg(p, a), a);
+    case EX_ABS: return ex_make(p, EX_SELECT, add_corner_condition(z, r, a), ex_neg(p, a), a);
     case EX_SIGN: {
         if (!timed)
             return add_condition(z, r, (struct extra){ .is = EXTRA_SIGN, .g = a, .jumps = true });
@@ -207,8 +207,8 @@ freeze_node(freezer *z, struct frozen *r, const ex_node *x, node a, node b, node
         return ex_make(p, EX_SELECT, above, ex_const(p, 1),
                        ex_make(p, EX_SELECT, below, ex_const(p, -1), ex_const(p, 0)));
     }
-    case EX_MIN: return ex_make(p, EX_SELECT, add_corner(z, r, ex_sub(p, a, b)), a, b);
-    case EX_MAX: return ex_make(p, EX_SELECT, add_corner(z, r, ex_sub(p, a, b)), b, a);
+    case EX_MIN: return ex_make(p, EX_SELECT, add_corner_condition(z, r, ex_sub(p, a, b)), a, b);
+    case EX_MAX: return ex_make(p, EX_SELECT, add_corner_condition(z, r, ex_sub(p, a, b)), b, a);
     case EX_TABLE:
     case EX_TABLE_SLOPE: {
         const ex_table *t = pool_table(p, x->table);

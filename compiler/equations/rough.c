@@ -59,7 +59,7 @@ is_rough(const pool *p, node n, bool roots)
 
 /* u = exp(a). Where both are small, without the 1 that would leave nothing of them but rounding. */
 static node
-exponential(pool *p, node u, node a)
+smooth_exponential(pool *p, node u, node a)
 {
     node one = ex_const(p, 1), zero = ex_const(p, 0), e = one_argument(p, EX_EXP, a);
     node large = ex_make(p, EX_LT, one, u, NODE_NONE), positive = ex_make(p, EX_LT, zero, a, NODE_NONE);
@@ -93,13 +93,13 @@ smooth_equation(pool *p, node n, node u)
     if (b > 0)
         return root_equation(p, x.a, u, 1 / b);
     if (x.op == EX_LN)
-        return exponential(p, x.a, u);
+        return smooth_exponential(p, x.a, u);
     if (x.op == EX_EXP)
-        return exponential(p, u, x.a);
+        return smooth_exponential(p, u, x.a);
     if (x.op == EX_SINH)
         return ex_sub(p, one_argument(p, EX_ASINH, u), x.a);
     ex_is_const(p, x.a, &c);
-    return exponential(p, u, ex_mul(p, ex_const(p, log(c)), x.b));
+    return smooth_exponential(p, u, ex_mul(p, ex_const(p, log(c)), x.b));
 }
 
 /* The first rough operation in root that reads a flagged slot; NODE_NONE: there is none. */
@@ -139,7 +139,7 @@ put_slot(void *ctx, pool *p, node at, const ex_node *e)
 
 /* A hash that does not depend on the order of slots. */
 static uint64_t
-hash_of(const flat_model *f, inst i)
+unordered_hash(const flat_model *f, inst i)
 {
     uint64_t h = i.n;
 
@@ -174,7 +174,7 @@ slot_like(const flat_model *f, inst i, var_id v)
 
 /* The unknown for an operation; made, with its equation, at its first occurrence. VAR_NONE if no more are made. */
 static bool
-is_same(const flat_model *f, inst a, inst b)
+is_same_unordered(const flat_model *f, inst a, inst b)
 {
     VEC(node) with = { 0 };
     bool same = a.n == b.n;
@@ -199,14 +199,14 @@ unknown_for(unfolding *z, inst what)
 {
     equations *e = z->e;
     flat_model *f = e->f;
-    uint64_t hash = hash_of(f, what);
+    uint64_t hash = unordered_hash(f, what);
     uint32_t first = map_get(&z->made, hash);
     strbuf name = { 0 };
     VEC(var_id) slot = { 0 };
     var_id u;
 
     for (uint32_t k = first; k != MAP_NONE; k = z->done.at[k].next)
-        if (is_same(f, z->done.at[k].what, what))
+        if (is_same_unordered(f, z->done.at[k].what, what))
             return z->done.at[k].u;
     if (z->closed)
         return VAR_NONE;

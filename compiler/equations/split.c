@@ -44,7 +44,7 @@ read_group(struct group_reads *r, const flat_model *f, const struct groups *g, v
 }
 
 static void
-split(equations *e, struct groups *g, uint32_t group, struct group_reads *r, uint32_t *stamp)
+split_group(equations *e, struct groups *g, uint32_t group, struct group_reads *r, uint32_t *stamp)
 {
     struct group *old = &g->group.at[group];
     int32_t n = (int32_t)old->unknown.n, blocks, *column = bg_malloc(((size_t)n + 1) * sizeof *column);
@@ -110,7 +110,7 @@ groups_split(equations *e, struct groups *g)
     r.local = bg_calloc(e->f->var.n + 1, sizeof *r.local);
     for (uint32_t k = 0; k < n; k++)
         if (g->group.at[k].unknown.n > 1)
-            split(e, g, k, &r, &stamp);
+            split_group(e, g, k, &r, &stamp);
     vec_free(&r.stack);
     vec_free(&r.found);
     free(r.seen);

@@ -64,7 +64,7 @@ ex_replace(pool *p, node n, node (*replace)(void *ctx, pool *p, node at, const e
 /* ---------------------------------------------------------------- derivatives */
 
 static node
-square(pool *p, node a)
+squared_node(pool *p, node a)
 {
     return ex_make(p, EX_POW, a, ex_const(p, 2), NODE_NONE);
 }
@@ -113,7 +113,8 @@ pool_slope(pool *p, node n, node da, node db, node dc)
     case EX_SPOW:
     case EX_APOW: return da == zero && db == zero ? zero : signed_power_slope(p, e->op, n, a, b, da, db);
     case EX_ATAN2:
-        return ex_div(p, ex_sub(p, ex_mul(p, b, da), ex_mul(p, a, db)), ex_add(p, square(p, a), square(p, b)));
+        return ex_div(p, ex_sub(p, ex_mul(p, b, da), ex_mul(p, a, db)),
+                      ex_add(p, squared_node(p, a), squared_node(p, b)));
     case EX_ABS: return ex_make(p, EX_SELECT, ex_make(p, EX_LE, zero, a, NODE_NONE), da, ex_neg(p, da));
     case EX_MIN: return ex_make(p, EX_SELECT, ex_make(p, EX_LT, a, b, NODE_NONE), da, db);
     case EX_MAX: return ex_make(p, EX_SELECT, ex_make(p, EX_LT, b, a, NODE_NONE), da, db);

@@ -78,7 +78,7 @@ source_name(const linearization *l, size_t i)
     return model_graph_of(l->model)->opening[l->structure.source[i]].name;
 }
 static const char *
-dependent_name(const linearization *l, size_t i)
+dependent_port_name(const linearization *l, size_t i)
 {
     return model_graph_of(l->model)->port[l->structure.dependent[i]].name;
 }
@@ -98,7 +98,7 @@ structure_json(const linearization *l, json *j)
     name_list(j, "dissipators", s->nl, linear_dissipator_name, l);
     name_list(j, "dissipator_input", s->nl, causal_input, l);
     name_list(j, "sources", s->nu, source_name, l);
-    name_list(j, "dependent_storage", s->nd, dependent_name, l);
+    name_list(j, "dependent_storage", s->nd, dependent_port_name, l);
     for (int k = 0; k < M_COUNT; k++) {
         const structure_block *b = &s->matrix[k];
         bool signals = k == M_J_SX || k == M_J_LX || k == M_L_X;
@@ -613,7 +613,7 @@ modes_text(const linearization *l, FILE *out)
 }
 
 static void
-matrix_text(const char *name, size_t rows, size_t columns, const double *A, FILE *out)
+put_plain_matrix(const char *name, size_t rows, size_t columns, const double *A, FILE *out)
 {
     table t = { .columns = (int)columns };
 
@@ -746,9 +746,9 @@ hamiltonian_text(const linearization *l, FILE *out)
 
     hamiltonian_make(l, &h);
     if (!h.why && h.n <= TEXT_MOST) {
-        matrix_text("port-Hamiltonian: d/dt = (J - R) Q x + B u; J", h.n, h.n, h.J, out);
-        matrix_text("R", h.n, h.n, h.R, out);
-        matrix_text("Q", h.n, h.n, h.Q, out);
+        put_plain_matrix("port-Hamiltonian: d/dt = (J - R) Q x + B u; J", h.n, h.n, h.J, out);
+        put_plain_matrix("R", h.n, h.n, h.R, out);
+        put_plain_matrix("Q", h.n, h.n, h.Q, out);
     }
     if (!h.why)
         fprintf(out, h.passive ? "passive: without inputs the stored energy only falls\n"
@@ -783,14 +783,14 @@ linear_text(const linearization *l, const linear_view *v, FILE *out)
                 fprintf(out, " %s", input_name(l, i));
             fputs("\n", out);
         }
-        matrix_text("A", s->n, s->n, s->A, out);
-        matrix_text("B", s->n, s->nu, s->B, out);
-        matrix_text("C", s->ny, s->n, s->C, out);
-        matrix_text("D", s->ny, s->nu, s->D, out);
+        put_plain_matrix("A", s->n, s->n, s->A, out);
+        put_plain_matrix("B", s->n, s->nu, s->B, out);
+        put_plain_matrix("C", s->ny, s->n, s->C, out);
+        put_plain_matrix("D", s->ny, s->nu, s->D, out);
         for (int k = 0; k < M_A && !l->structure.why; k++)
             if ((k != M_J_SX && k != M_J_LX && k != M_L_X) || l->structure.modulated)
-                matrix_text(structure_matrix_name(k), l->structure.matrix[k].rows, l->structure.matrix[k].columns,
-                            l->structure.matrix[k].value, out);
+                put_plain_matrix(structure_matrix_name(k), l->structure.matrix[k].rows, l->structure.matrix[k].columns,
+                                 l->structure.matrix[k].value, out);
     }
     if (l->structure.why)
         fprintf(out, l->sparse ? "no matrices: %s\n" : "no structured form: %s\n", l->structure.why);

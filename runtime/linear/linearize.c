@@ -66,7 +66,7 @@ struct place {
 };
 
 static int
-compare_place(const void *a, const void *b)
+by_text_place(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
 
@@ -87,7 +87,7 @@ find_order(linearization *l, size_t n)
         place[i] = (struct place){ s.port != NONE ? s.port : s.var, s.port == NONE, i };
     }
     if (n)
-        qsort(place, n, sizeof *place, compare_place);
+        qsort(place, n, sizeof *place, by_text_place);
     l->order = bg_calloc(n + 1, sizeof *l->order);
     for (size_t i = 0; i < n; i++)
         l->order[i] = place[i].at;

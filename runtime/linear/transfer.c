@@ -256,7 +256,7 @@ zeros_poles_free(struct zeros_poles *z)
 
 /* exp(M) by scaling and squaring with a diagonal Pade approximant of order 6 (Golub & Van Loan, 11.3). */
 static bool
-exponential(size_t n, double *M)
+matrix_exponential(size_t n, double *M)
 {
     enum { ORDER = 8 };
     double size = dense_norm(n * n, M), factor = 1;
@@ -308,7 +308,7 @@ time_response(const state_space *s, size_t input, bool impulse, double h, size_t
             E[i + m * n] = h * s->B[i + n * input];
     }
     x[n] = !impulse;
-    fine = exponential(m, E);
+    fine = matrix_exponential(m, E);
     for (size_t k = 0; k < points && fine; k++) {
         for (size_t i = 0; i < s->ny; i++) {
             double sum = x[n] * s->D[i + s->ny * input];

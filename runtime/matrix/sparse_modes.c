@@ -85,7 +85,7 @@ shift_to(shifted *s, double complex at)
 
 /* y = (A - s)^-1 x, or with the transpose; x and y may be the same array. */
 static bool
-apply(shifted *s, bool transposed, const double complex *x, double complex *y)
+apply_inverse(shifted *s, bool transposed, const double complex *x, double complex *y)
 {
     SuiteSparse_long n = (SuiteSparse_long)s->j->n;
     bool fine;
@@ -132,7 +132,7 @@ arnoldi(shifted *s, double complex at, size_t nev, double complex *lambda, doubl
         znaupd_c(&ido, "I", n, "LM", (a_int)nev, 0, resid, ncv, V, n, iparam, ipntr, workd, workl, lworkl, rwork,
                  &info);
         if (ido == 1 || ido == -1)
-            fine = apply(s, false, workd + ipntr[0] - 1, workd + ipntr[1] - 1);
+            fine = apply_inverse(s, false, workd + ipntr[0] - 1, workd + ipntr[1] - 1);
     }
     if (fine && info >= 0) {
         zneupd_c(1, "A", select, d, V, n, at, workev, "I", n, "LM", (a_int)nev, 0, resid, ncv, V, n, iparam, ipntr,
@@ -217,11 +217,11 @@ subspace(shifted *s, double complex at, size_t m, double complex *X, double comp
         Y[i] = any_number(&seed) + any_number(&seed) * I;
     for (int k = 0; k < ITERATIONS && fine; k++) {
         for (size_t i = 0; i < m && fine; i++)
-            fine = apply(s, false, X + n * i, X + n * i) && apply(s, true, Y + n * i, Y + n * i);
+            fine = apply_inverse(s, false, X + n * i, X + n * i) && apply_inverse(s, true, Y + n * i, Y + n * i);
         fine = fine && orthonormal(n, m, X) && orthonormal(n, m, Y);
     }
     for (size_t i = 0; i < m && fine; i++)
-        fine = apply(s, false, X + n * i, SX + n * i);
+        fine = apply_inverse(s, false, X + n * i, SX + n * i);
     /* Schur form of X^H (A - at)^-1 X: in its basis the inverse is upper triangular too */
     products(n, m, X, SX, true, M);
     fine = fine &&

@@ -142,7 +142,7 @@ see_stated(void *ctx, const ast_expr *e)
 
 /* The right side of `q(0) = ...` at a span, in an element or in an experiment. */
 static const ast_expr *
-find_stated(const compilation *c, span at)
+find_initial_text(const compilation *c, span at)
 {
     struct stated s = { .at = at };
 
@@ -176,7 +176,7 @@ number_initial(const compilation *c, size_t state)
     for (size_t i = 0; i < f->initial.n; i++)
         same += f->initial.at[i].at.file == at.file && f->initial.at[i].at.begin == at.begin;
     /* for a component with several instances the number would be the start of all of them */
-    return same == 1 && at.end > at.begin ? place_of_number(c, find_stated(c, at), NULL) : (number_place){ 0 };
+    return same == 1 && at.end > at.begin ? place_of_number(c, find_initial_text(c, at), NULL) : (number_place){ 0 };
 }
 
 char *

@@ -123,7 +123,7 @@ holder(struct plan *p, uint32_t i, map *seen)
 }
 
 static void
-block(struct plan *p, uint32_t element, span reader, const char *why)
+block_part(struct plan *p, uint32_t element, span reader, const char *why)
 {
     rewrite_block b = { p->part.at[element].name, reader, why };
 
@@ -221,7 +221,7 @@ rewrite_keep_needed(struct plan *p)
     any = held || found.n > 0;
     map_free(&seen);
     for (size_t i = 0; i < found.n; i++)
-        block(p, found.at[i].element, found.at[i].reader, found.at[i].why);
+        block_part(p, found.at[i].element, found.at[i].reader, found.at[i].why);
     vec_free(&found);
     return keep_bonds(p, !any) || any;
 }

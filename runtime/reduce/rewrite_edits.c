@@ -325,7 +325,7 @@ struct expecting {
 };
 
 static void
-expects_gone(void *ctx, const ast_ref *r)
+text_expects_gone(void *ctx, const ast_ref *r)
 {
     struct expecting *w = ctx;
     bool of_part = r == w->element || r->nparts > 1;
@@ -398,7 +398,7 @@ rewrite_make_edits(struct plan *p)
             uint32_t t = x->item[k].kind == AST_EXP_LET ? rewrite_initial_target(p, &x->item[k].ref) : NONE;
 
             if (x->item[k].kind == AST_EXP_EXPECT)
-                ast_each_expected(&x->item[k], expects_gone, &expecting);
+                ast_each_expected(&x->item[k], text_expects_gone, &expecting);
             if (expecting.gone) {
                 vec_push(&p->lost, x->item[k].at);
                 rewrite_note(p, REWRITE_EXPECT, expecting.gone, x->item[k].at);
