@@ -262,7 +262,7 @@ take_to_fold(run *s, struct crossing *c, bool *again)
 {
     double t0 = integrator_t0(s->integrator), t1 = integrator_t1(s->integrator);
 
-    *again = c->cut && s->nx && t1 - c->t > run_tiny(s, t1) && s->o->solver != SIM_VARIATIONAL &&
+    *again = c->cut && s->nx && s->blocks && t1 - c->t > run_tiny(s, t1) && s->o->solver != SIM_VARIATIONAL &&
              s->folds++ < MOST_FOLDS;
     if (*again) {
         s->fold = c->t;
@@ -278,6 +278,20 @@ take_to_fold(run *s, struct crossing *c, bool *again)
         s->folds = 0;
     }
     return true;
+}
+
+/* The present solution ends here: what is just behind leads on. */
+static bool
+jump_from_fold(run *s, double behind, bool *switched)
+{
+    if (!s->curved) {
+        model_accept(s->model, s->t + run_tiny(s, s->t), s->x);
+        return true;
+    }
+    s->t = behind;
+    if (s->nx && !integrator_dense(s->integrator, behind, s->x))
+        return false;
+    return note_event(s, events_jolted(s->events, s->t, s->x), switched);
 }
 
 static bool
@@ -327,7 +341,7 @@ main_loop(run *s)
                 return run_fail_unsolved(s);
             if (status == STEP_SINGULAR && !watch_edge(s->watch, s->integrator, s->t))
                 return false;
-            enum events_status edge = status == STEP_SINGULAR ? run_switch_at_edge(s) : EVENTS_SAME;
+            enum events_status edge = status == STEP_SINGULAR || s->curved ? run_switch_at_edge(s) : EVENTS_SAME;
             if (!note_event(s, edge, &switched))
                 return false;
             if (switched && !act(s, &switched))
@@ -370,9 +384,9 @@ main_loop(run *s)
             /* what solves blocks behind the switching sets out from what does just before it */
             if (s->blocks && !c.at_start && !c.cut)
                 model_accept(s->model, s->t, s->x);
-            if (c.cut) /* what is just behind leads on from there */
-                model_accept(s->model, s->t + run_tiny(s, s->t), s->x);
-            else if (!note_event(s, events_switch(s->events, c.t_seen, seen, s->t, s->x), &switched))
+            if (c.cut && !jump_from_fold(s, c.t_seen, &switched))
+                return false;
+            if (!c.cut && !note_event(s, events_switch(s->events, c.t_seen, seen, s->t, s->x), &switched))
                 return false;
         } else {
             s->t = t1;
@@ -603,6 +617,7 @@ simulate(bg_model *m, const sim_options *o, sim_result *r)
     if (!o->goes_on)
         model_forget(m);
     s.blocks = model_has_blocks(m);
+    s.curved = model_nets_curved(m);
     s.x = bg_calloc(s.nx + 1, sizeof(double));
     s.x_probe = bg_calloc(s.nx + 1, sizeof(double));
     s.x_first = bg_calloc(s.nx + 1, sizeof(double));
