@@ -75,7 +75,7 @@ enum nets_status nets_search(nets *s, double t, double *x, double ahead, double 
 
 size_t nets_count(const nets *s);
 span nets_place(const nets *s, size_t net);
-/* Solutions at (t, x) that move no state, this one among them: for nets_take one behind the other in *others, to be
+/* Solutions at (t, x) that move no state, the present one first: for nets_take one behind the other in *others, to be
  * freed. 0: it is the only one, by its matrix, or none was found. ahead: as of nets_search. most: combinations of modes
  * that are tried; *tried: so many were. */
 size_t nets_others(nets *s, size_t net, double t, const double *x, double ahead, size_t most, double **others,

@@ -107,9 +107,9 @@ is_alone(nets *s, struct net *k, double t, const double *x, double h)
     uint32_t nw = k->q->nwatch, *of = bg_malloc((nw + 1) * sizeof *of);
     double *sign = bg_malloc((nw + 1) * sizeof *sign);
     struct known *this, *other = NULL;
-    bool alone = false;
+    bool alone = nw == 0 && !k->guess; /* nothing to choose */
 
-    if (!k->varies && !k->guess) {
+    if (!k->varies && !k->guess && nw > 0) {
         this = net_known(s, k, t, x);
         net_exchange_all(s, k);
         other = net_known(s, k, t, x);
@@ -245,9 +245,10 @@ try_all(struct others *o, size_t most)
     return starts;
 }
 
-/* All that are found at (t, x), in o->found. Modes and unknowns are as they were behind it. */
+/* All that are found at (t, x), in o->found; present: the first one is the last solution. Modes and unknowns are as
+ * they were behind it. */
 static size_t
-look_for_all(struct others *o, size_t most)
+look_for_all(struct others *o, size_t most, bool present)
 {
     nets *s = o->s;
     struct net *k = o->k;
@@ -268,6 +269,8 @@ look_for_all(struct others *o, size_t most)
     memcpy(rows, k->rows, ORDERS * n * sizeof *room);
     memcpy(of_unit, s->unit_size, s->form->nunits * sizeof *room);
     o->found = bg_calloc((MOST_OTHERS + 1) * (nw + n) + 1, sizeof *room);
+    if (present)
+        add(o);
     tried = try_all(o, most);
     memcpy(k->size, size, nw * sizeof *room);
     memcpy(k->rows, rows, ORDERS * n * sizeof *room);
@@ -291,7 +294,7 @@ nets_others(nets *s, size_t number, double t, const double *x, double ahead, siz
     *tried = 1;
     if (nets_solve(s, t, x) != 0 || is_alone(s, k, t, x, o.h))
         return 0;
-    *tried = look_for_all(&o, most);
+    *tried = look_for_all(&o, most, true);
     *others = o.found;
     return nets_solve(s, t, x) == 0 ? o.n : 0;
 }
@@ -304,7 +307,7 @@ net_take_nearest(nets *s, struct net *k, double t, const double *x, double h)
     double least = INFINITY;
     const double *nearest = NULL;
 
-    look_for_all(&o, MOST_NEAREST);
+    look_for_all(&o, MOST_NEAREST, false);
     for (size_t i = 0; i < o.n; i++) {
         const double *one = o.found + i * (q->nwatch + q->n), *z = one + q->nwatch;
         double far = 0;
