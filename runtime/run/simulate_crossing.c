@@ -312,23 +312,18 @@ run_switch_at_edge(run *s)
 {
     double *f = s->inner[0];
 
-    if (!s->nx || !events_watched(s->events))
+    if (!s->nx || !events_watched(s->events) || model_rhs(s->model, s->t, s->x, f) != 0 ||
+        !events_mark(s->events, s->t, s->x))
         return EVENTS_SAME;
-    if (model_rhs(s->model, s->t, s->x, f) != 0 || !events_mark(s->events, s->t, s->x))
-        return s->curved ? events_jolted(s->events, s->t, s->x) : EVENTS_SAME;
     for (double part = 1e-15; part < 1e-6; part *= 10) {
         double d = part * (s->stop - s->start), m;
 
         for (size_t i = 0; i < s->nx; i++)
             s->x_probe[i] = s->x[i] + d * f[i];
-        if (s->t + d >= s->stop)
-            break;
-        bool looked = events_margin(s->events, s->t + d, s->x_probe, &m);
-        if (looked ? m < 0 : s->curved) {
+        if (s->t + d < s->stop && events_margin(s->events, s->t + d, s->x_probe, &m) && m < 0) {
             s->t += d;
             memcpy(s->x, s->x_probe, s->nx * sizeof(double));
-            return looked ? events_switch(s->events, s->t, s->x_probe, s->t, s->x)
-                          : events_jolted(s->events, s->t, s->x); /* the present solution ends: a law folds back */
+            return events_switch(s->events, s->t, s->x_probe, s->t, s->x);
         }
     }
     return EVENTS_SAME;
