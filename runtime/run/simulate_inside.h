@@ -31,9 +31,9 @@ typedef struct run {
     activity *activity;
     struct look {
         double t, m;
-    } looked;       /* the margin at the end of the last step, as long as no mode has changed */
-    pieces *pieces; /* NULL: steps are not divided */
-    reach *reach;   /* NULL: nothing depends on time alone */
+    } looked;            /* the margin at the end of the last step, as long as no mode has changed */
+    pieces *pieces;      /* NULL: steps are not divided */
+    reach *reach;        /* NULL: nothing depends on time alone */
     bool blocks, curved; /* blocks; nets of curved laws in a model without states: solutions that may end */
     /* where a block leaves its branch within a step, which is then repeated up to there; else INFINITY */
     double fold;
