@@ -93,9 +93,8 @@ watches_agree(nets *s, struct net *k, const double *noise, bool still, const dou
     return true;
 }
 
-/* How far a search looks ahead. */
-static double
-reach_of(const struct net *k, double ahead)
+double
+net_reach(const struct net *k, double ahead)
 {
     return isfinite(k->tau) ? AHEAD * k->tau : ahead;
 }
@@ -140,9 +139,8 @@ agree_but_for_place(nets *s, struct net *k, struct known *w, double t, const dou
     return ok;
 }
 
-/* Do the present modes hold at (t, x), once x is moved onto their constraints? */
-static bool
-admit(nets *s, struct net *k, double t, double *x, const double *x_given)
+bool
+net_admit(nets *s, struct net *k, double t, double *x, const double *x_given)
 {
     const net_part *q = k->q;
     struct known *w = NULL;
@@ -178,15 +176,15 @@ admit(nets *s, struct net *k, double t, double *x, const double *x_given)
 
 /* ---- the search ---- */
 
-static void
-keep_modes(nets *s, const struct net *k, double *to)
+void
+net_keep_modes(nets *s, const struct net *k, double *to)
 {
     for (uint32_t i = 0; i < k->q->nwatch; i++)
         to[i] = *net_mode_of(s, k, i);
 }
 
-static void
-set_modes(nets *s, const struct net *k, const double *from)
+void
+net_set_modes(nets *s, const struct net *k, const double *from)
 {
     for (uint32_t i = 0; i < k->q->nwatch; i++)
         *net_mode_of(s, k, i) = from[i];
@@ -222,11 +220,11 @@ pivot_and_admit(nets *s, struct net *k, double t, double *x, const double *x_giv
 {
     bool found = false;
 
-    set_modes(s, k, given);
+    net_set_modes(s, k, given);
     for (int round = 0; round < (k->guess ? TANGENTS : 1) && !found; round++) {
         copy_states(x, x_given, s->nx);
         if (net_pivot(s, k, t, x, h, soft))
-            found = admit(s, k, t, x, x_given);
+            found = net_admit(s, k, t, x, x_given);
         else if (k->guess && nets_solve(s, t, x) != 0)
             break;
     }
@@ -242,7 +240,7 @@ try_all(nets *s, struct net *k, double t, double *x, const double *x_given, cons
 
     for (uint32_t i = 0; i < nw; i++)
         of[i] = i;
-    set_modes(s, k, given);
+    net_set_modes(s, k, given);
     copy_states(x, x_given, s->nx);
     if (nw > MOST_ALL)
         n = group_alike(s, k, t, x, h, of);
@@ -257,7 +255,7 @@ try_all(nets *s, struct net *k, double t, double *x, const double *x_given, cons
             copy_states(x, x_given, s->nx);
             if (net_rows_free(s, t, x) != 0 || !(w = net_known(s, k, t, x)) || net_contradictions(s, k, w, h, which))
                 continue;
-            found = admit(s, k, t, x, x_given);
+            found = net_admit(s, k, t, x, x_given);
         }
     free(which);
     return found;
@@ -276,7 +274,7 @@ share(nets *s, struct net *k, double t, double *x, double h)
     double most = 0;
 
     before = w ? w->now->free : UINT32_MAX;
-    keep_modes(s, k, modes);
+    net_keep_modes(s, k, modes);
     copy_states(given, x, s->nx);
     for (uint32_t i = 0; i < nw; i++)
         most = fmax(most, k->size[i]);
@@ -290,10 +288,10 @@ share(nets *s, struct net *k, double t, double *x, double h)
     }
     if (any) {
         better = net_rows_free(s, t, x) == 0 && (w = net_known(s, k, t, x)) && w->now->free > before &&
-                 net_contradictions(s, k, w, h, which) == 0 && admit(s, k, t, x, given);
+                 net_contradictions(s, k, w, h, which) == 0 && net_admit(s, k, t, x, given);
     }
     if (any && !better) {
-        set_modes(s, k, modes);
+        net_set_modes(s, k, modes);
         copy_states(x, given, s->nx);
     }
     free(which);
@@ -390,7 +388,7 @@ look_nearer(nets *s, struct net *k, double t, double *x, double *x_given, const 
     double *modes = bg_malloc((k->q->nwatch + s->nx + 1) * sizeof *modes), *moved = modes + k->q->nwatch;
     bool better = false;
 
-    keep_modes(s, k, modes);
+    net_keep_modes(s, k, modes);
     copy_states(moved, x, s->nx);
     for (size_t i = 0; i < sizeof part / sizeof *part && !better; i++) {
         nets_report r = { 0 };
@@ -399,7 +397,7 @@ look_nearer(nets *s, struct net *k, double t, double *x, double *x_given, const 
                  check_jump(s, k, t, x_given, x, ahead, stated, &r) && !r.jumped;
     }
     if (!better) {
-        set_modes(s, k, modes);
+        net_set_modes(s, k, modes);
         copy_states(x, moved, s->nx);
     }
     free(modes);
@@ -418,6 +416,13 @@ find_rounding(nets *s, struct net *k, double t, const double *x)
     return net_rounding(s, t, x, s->rounding) == 0;
 }
 
+static void
+set_back(nets *s, const struct net *k, double *x, const double *given, const double *x_given)
+{
+    net_set_modes(s, k, given);
+    copy_states(x, x_given, s->nx);
+}
+
 static enum nets_status
 search_net(nets *s, struct net *k, double t, double *x, double ahead, double farther, const bool *stated,
            nets_report *r)
@@ -429,20 +434,23 @@ search_net(nets *s, struct net *k, double t, double *x, double ahead, double far
     bool found = false, same = true;
     enum nets_status status = NETS_NONE;
 
-    keep_modes(s, k, given);
+    net_keep_modes(s, k, given);
     copy_states(x_given, x, s->nx);
     if (!find_rounding(s, k, t, x) || !net_known(s, k, t, x)) {
         status = NETS_FAILED;
     } else {
-        h = reach_of(k, ahead) * farther;
+        h = net_reach(k, ahead) * farther;
         for (int i = 0; i < 2 * GUESSES && !found; i++)
             found = pivot_and_admit(s, k, t, x, x_given, given, part[i % GUESSES] * h, i >= GUESSES);
         for (int i = 0; i < GUESSES && !found; i++)
             found = try_all(s, k, t, x, x_given, given, part[i] * h);
         if (!found) { /* beside a steep law a difference is zero to rounding before its time has come */
-            set_modes(s, k, given);
-            copy_states(x, x_given, s->nx);
-            found = admit(s, k, t, x, x_given);
+            set_back(s, k, x, given, x_given);
+            found = net_admit(s, k, t, x, x_given);
+        }
+        if (!found && k->guess) {
+            set_back(s, k, x, given, x_given);
+            found = net_take_nearest(s, k, t, x, h);
         }
         if (found && (s->nx == 0 || !memcmp(x, x_given, s->nx * sizeof *x)))
             share(s, k, t, x, h);
@@ -460,10 +468,8 @@ search_net(nets *s, struct net *k, double t, double *x, double ahead, double far
                 status = NETS_SWITCHED;
         }
     }
-    if (!found || status == NETS_REFUSED) {
-        set_modes(s, k, given);
-        copy_states(x, x_given, s->nx);
-    }
+    if (!found || status == NETS_REFUSED)
+        set_back(s, k, x, given, x_given);
     free(given);
     free(x_given);
     return status;
@@ -544,7 +550,7 @@ find_staying(nets *s, double t, double *x, double ahead, double farther)
         if (!k->stays)
             continue;
         struct known *w = net_known(s, k, t, x);
-        k->stays = on_constraints(s, k, w) && net_contradictions(s, k, w, reach_of(k, ahead) * farther, which) == 0;
+        k->stays = on_constraints(s, k, w) && net_contradictions(s, k, w, net_reach(k, ahead) * farther, which) == 0;
         net_noise(s, k, w->now, s->raw + ORDERS * h0, s->noise + h0);
         sparse_apply(&w->now->solve, s->raw + ORDERS * h0, s->z);
         for (uint32_t j = 0; j < k->q->n; j++)
@@ -558,9 +564,8 @@ find_staying(nets *s, double t, double *x, double ahead, double farther)
             s->net[i].stays = watches_agree(s, &s->net[i], s->noise + s->net[i].q->held0, true, NULL);
 }
 
-/* The first ideal switch of a net. */
-static span
-place_of(const nets *s, const struct net *k)
+span
+net_place(const nets *s, const struct net *k)
 {
     for (uint32_t i = 0; i < k->q->n; i++)
         if (span_known(s->form->at[k->q->held0 + i]))
@@ -586,7 +591,7 @@ nets_search(nets *s, double t, double *x, double ahead, double farther, const bo
 
         if (one > NETS_SWITCHED) {
             if (one == NETS_NONE)
-                r->at = place_of(s, &s->net[i]);
+                r->at = net_place(s, &s->net[i]);
             net_forget(s);
             return one;
         }

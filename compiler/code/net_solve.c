@@ -206,13 +206,11 @@ start_from(nets *s, int place)
 int
 nets_solve(nets *s, double t, const double *x)
 {
-    bool curved = false;
+    bool curved = nets_curved(s);
     int status = 1;
 
     if (is_solved(s, t, x))
         return 0;
-    for (size_t k = 0; k < s->n; k++)
-        curved |= s->net[k].guess != NULL;
     s->solved = false;
     for (int place = 0; place == 0 || (place < PLACES && curved && status == 1); place++) {
         start_from(s, place);

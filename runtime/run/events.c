@@ -22,6 +22,12 @@ events_tiny(const events *e, double t)
     return 8 * DBL_EPSILON * fmax(fabs(t), e->stop - e->start);
 }
 
+double
+events_ahead(const events *e)
+{
+    return AHEAD * (e->stop - e->start);
+}
+
 /* ---- making ---- */
 
 events *
@@ -517,7 +523,7 @@ events_settle(events *e, double t, const double *x)
         nets_report r;
 
         memcpy(e->x_try, x, e->nx * sizeof(double));
-        changed |= model_search(e->model, t, e->x_try, AHEAD * (e->stop - e->start), 1, true, &r) == NETS_SWITCHED;
+        changed |= model_search(e->model, t, e->x_try, events_ahead(e), 1, true, &r) == NETS_SWITCHED;
     }
     if (!e->watched.n || !events_look_released(e, t, x))
         return changed;

@@ -19,7 +19,7 @@ events_search(events *e, double t, double *x, double farther)
 
     if (!e->nets)
         return EVENTS_SAME;
-    switch (model_search(e->model, t, x, AHEAD * (e->stop - e->start), farther, e->starting, &r)) {
+    switch (model_search(e->model, t, x, events_ahead(e), farther, e->starting, &r)) {
     case NETS_SAME: return EVENTS_SAME;
     case NETS_SWITCHED: memset(e->quiet, 0, e->n * sizeof *e->quiet); return EVENTS_SWITCHED;
     case NETS_NONE:

@@ -31,10 +31,10 @@ typedef struct run {
     activity *activity;
     struct look {
         double t, m;
-    } looked;       /* the margin at the end of the last step, as long as no mode has changed */
-    pieces *pieces; /* NULL: steps are not divided */
-    reach *reach;   /* NULL: nothing depends on time alone */
-    bool blocks;
+    } looked;            /* the margin at the end of the last step, as long as no mode has changed */
+    pieces *pieces;      /* NULL: steps are not divided */
+    reach *reach;        /* NULL: nothing depends on time alone */
+    bool blocks, curved; /* blocks; nets of curved laws in a model without states: solutions that may end */
     /* where a block leaves its branch within a step, which is then repeated up to there; else INFINITY */
     double fold;
     unsigned folds;                 /* number of repetitions */
@@ -65,7 +65,8 @@ typedef struct run {
 
 struct crossing {
     bool found, at_start;
-    /* no condition contradicts there: just after it, blocks have no solution that continues the present one */
+    /* no condition contradicts there: just after it, blocks or curved nets have no solution that continues the
+     * present one; t_seen is there */
     bool cut;
     double t, t_seen;
 };
