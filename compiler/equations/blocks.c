@@ -431,7 +431,7 @@ make_block(struct sorter *s)
                 continue;
             inst c = substitute(s, e->var.at[explicit_.at[i]].def, &composed);
 
-            if (ex_size(f->pool, c.root) <= MAX_INLINED && (small || s->uses[explicit_.at[i]] <= 1 || c.n <= 2))
+            if (ex_fits(f->pool, c.root, MAX_INLINED) && (small || s->uses[explicit_.at[i]] <= 1 || c.n <= 2))
                 composed.at[i] = c;
             else
                 vec_push(&e->unknown, explicit_.at[i]);

@@ -122,7 +122,7 @@ over_time(equations *e, inst g)
         if (ok && more)
             g = inst_compose(e->composer, g, inner.at);
         vec_free(&inner);
-        if (!ok || ex_size(f->pool, g.root) > 2000)
+        if (!ok || !ex_fits(f->pool, g.root, 2000))
             return INST_NONE;
         if (!more)
             return g;

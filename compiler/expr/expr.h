@@ -167,6 +167,8 @@ void ex_slots_used(const pool *p, node n, bool *used, uint32_t nslots);
 /* The slots as an ascending list; returns their number. slot[nslots] */
 size_t ex_slots_read(const pool *p, node n, uint32_t nslots, uint32_t *slot);
 size_t ex_size(const pool *p, node n); /* distinct nodes */
+/* Are these at most so many? Takes time for as many, however large n is. */
+bool ex_fits(const pool *p, node n, size_t most);
 
 /* Ascending list of the distinct nodes of n, n last. The pool keeps the array (cached for each n). */
 const node *ex_tape(pool *p, node n, size_t *count);
