@@ -63,17 +63,14 @@ struct integrator {
     struct rosenbrock *rosenbrock;
     variational *variational;
     bool masses_move;
-    bool rated[3]; /* MIDPOINT: f is known there */
-    void *arkode, *cvode;
+    bool rated[3]; /* f is known there; of explicit methods, where they set out: [2] */
+    struct explicit_method *explicit;
+    void *cvode;
     linear *linear;
     SUNMatrix matrix;
     SUNLinearSolver solver;
 
-    double last_t;
-    const double *last_f; /* latest evaluation asked for by the explicit method, */
-    double *last_x;       /* [n] where, if it was the second at one time; NULL: nothing is put back after steps */
-    unsigned asked;       /* of so many at that time in a row */
-    bool failed;          /* an evaluation failed since the last accepted step */
+    bool failed; /* an evaluation failed since the last accepted step */
 
     struct direction {
         double *v;
@@ -87,7 +84,7 @@ struct integrator {
     unsigned limited, creeping, easy, easy_needed, young; /* young: steps until BDF has found its step length */
 
     uint64_t steps, rhs, failures, switches;
-    long erk_failures, cv_failures; /* of instances since their last reset */
+    long cv_failures; /* of the instance since its last reset */
     strbuf method;
 
     double static_step;     /* of a model without states */
@@ -110,9 +107,9 @@ bool integrator_midpoint_rates(integrator *g);
 void integrator_keep_still(const integrator *g, double *x);
 
 /* ---- integrator_library.c ---- */
-/* Creates or resets the library's instance for the present kind, at (t[2], y[2]). False: there is no Jacobian, or no
- * rates there. */
-bool integrator_prepare(integrator *g);
+/* The present kind's method sets out at (t[2], y[2]), with a step that ends at `until` at the latest. False: there is no
+ * Jacobian, or no rates there. */
+bool integrator_prepare(integrator *g, double until);
 
 /* ---- integrator_jacobian.c ---- */
 /* Where the Jacobian of x is taken: beside it, where slopes may be infinite. */
@@ -122,6 +119,19 @@ int integrator_linear_system(realtype t, N_Vector x, N_Vector f, SUNMatrix a, bo
                              realtype gamma, void *data, N_Vector t1, N_Vector t2, N_Vector t3);
 /* BDF sets out: each step makes it anew until it is seen how it changes. */
 void integrator_renew_from_start(integrator *g);
+
+/* ---- integrator_explicit.c ---- */
+struct explicit_method *explicit_new(size_t n, bool projects);
+void explicit_free(struct explicit_method *e);
+/* Sets out from (t[2], y[2]) with a step of the length in hand, or if that is 0 with one that it finds. False: there
+ * are no rates. */
+bool explicit_begin(integrator *g, double hand, double until);
+/* Goes on with the step in hand, though states without a rate were set. */
+void explicit_resume(integrator *g);
+/* A step from (t[1], y[1]), whose rates are f[1], to y[2] and its rates f[2]. < 0: none could be made. */
+int explicit_advance(integrator *g, double until, double least, double *t_end);
+double explicit_next(const struct explicit_method *e);
+const double *explicit_error(const struct explicit_method *e);
 
 /* ---- integrator_rosenbrock.c ---- */
 struct rosenbrock *rosenbrock_new(size_t n);
