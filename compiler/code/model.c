@@ -575,6 +575,7 @@ void
 model_follow_branch(bg_model *m)
 {
     m->memory.leapt = m->memory.left = false;
+    m->memory.failed = NONE;
 }
 
 size_t

@@ -90,7 +90,7 @@ integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, do
             vectors_install(g->y[0]);
         g->f[i] = bg_calloc(n + 1, sizeof(double));
     }
-    g->f_third = bg_calloc(n + 1, sizeof(double));
+    g->bend = bg_calloc(n + 1, sizeof(double));
     g->scratch = bg_calloc(n + 1, sizeof(double));
     g->scratch2 = bg_calloc(n + 1, sizeof(double));
     g->rooted = bg_calloc(n + 1, sizeof *g->rooted);
@@ -111,6 +111,9 @@ integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, do
     for (size_t i = 0; i < n; i++)
         if (model_state(m, i).holds)
             vec_push(&g->still, i);
+    for (size_t k = 0; k < model_nmodes(m); k++)
+        if (model_mode(m, k).kind != MODE_FLOOR)
+            vec_push(&g->choosing, k);
     g->leader = (struct direction){ .v = bg_calloc(n + 1, sizeof(double)), .reach = REACH };
     g->scout = (struct direction){ .v = bg_calloc(n + 1, sizeof(double)), .reach = REACH };
 
@@ -143,7 +146,7 @@ integrator_free(integrator *g)
         N_VDestroy(g->y[i]);
         free(g->f[i]);
     }
-    free(g->f_third);
+    free(g->bend);
     free(g->scratch);
     free(g->scratch2);
     free(g->beside);
@@ -154,6 +157,7 @@ integrator_free(integrator *g)
         free(g->bent[i]);
     free(g->weight);
     vec_free(&g->still);
+    vec_free(&g->choosing);
     free(g->leader.v);
     free(g->scout.v);
     for (int k = 0; k < 5; k++)
@@ -215,7 +219,7 @@ integrator_start(integrator *g, double t, const double *x)
     if (g->n && x != integrator_state(g, 2))
         memcpy(integrator_state(g, 2), x, g->n * sizeof(double));
     g->t[0] = g->t[1] = g->t[2] = t;
-    g->history = g->third = false;
+    g->history = g->bend_known = false;
     g->limited = g->easy = 0;
     g->restart = true;
     gather_failures(g);
@@ -261,7 +265,7 @@ integrator_resume(integrator *g, double t, const double *x)
         memcpy(integrator_state(g, 2), x, g->n * sizeof(double));
     g->t[0] = g->t[1] = g->t[2] = t;
     g->smooth_from = g->steps;
-    g->history = g->third = false;
+    g->history = g->bend_known = false;
     if (integrator_evaluate(g, t, x, g->f[2]) != 0)
         return integrator_start(g, t, x);
     if (g->kind == ROSENBROCK)
@@ -383,7 +387,7 @@ integrator_step(integrator *g, double until)
         if (first && !integrator_prepare(g, until))
             return STEP_SINGULAR;
         rotate(g, true);
-        g->third = g->failed = false;
+        g->bend_known = g->failed = false;
         int status = advance(g, until);
         if (status >= 0) {
             g->history = !first && g->kind == EXPLICIT;

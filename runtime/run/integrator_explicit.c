@@ -50,6 +50,12 @@ static const double place[STAGES] = { 0, 1 / 5., 3 / 10., 4 / 5., 8 / 9., 1, 1 }
 static const double error_weight[STAGES] = { 71 / 57600.,      0,         -71 / 16695., 71 / 1920.,
                                              -17253 / 339200., 22 / 525., -1 / 40. };
 
+/* The term of degree four of the method's own interpolation; source: Hairer, Norsett and Wanner I, section II.6. */
+static const double bend_weight[STAGES] = { -12715105075 / 11282082432.,  0,
+                                            87487479700 / 32700410799.,   -10690763975 / 1880347072.,
+                                            701980252875 / 199316789632., -1453857185 / 822651844.,
+                                            69997945 / 29380423. };
+
 struct explicit_method {
     double *inner[INNER]; /* rates at the stages between the step's ends */
     double *error, *projected;
@@ -170,6 +176,22 @@ explicit_resume(integrator *g)
 
 /* ---- steps ---- */
 
+/* h times a sum of the last step's rates at its stages. */
+static void
+weigh_rates(const integrator *g, double h, const double weight[STAGES], double *to)
+{
+    double c[TERMS];
+    const double *term[TERMS];
+    int m = 0;
+
+    for (int j = 0; j < STAGES; j++)
+        if (weight[j] != 0) {
+            c[m] = h * weight[j];
+            term[m++] = j == 0 ? g->f[1] : j < STAGES - 1 ? g->explicit->inner[j - 1] : g->f[2];
+        }
+    vec_combine(g->n, m, c, term, to);
+}
+
 /* The stages of a step to `end`: its state goes to y[2], its rates to f[2]. False: one could not be evaluated. */
 static bool
 stages(integrator *g, double h, double end)
@@ -195,17 +217,14 @@ stages(integrator *g, double h, double end)
             return false;
         rate[i] = to;
     }
-    double c[TERMS];
-    const double *term[TERMS];
-    int m = 0;
-
-    for (int j = 0; j < STAGES; j++)
-        if (error_weight[j] != 0) {
-            c[m] = h * error_weight[j];
-            term[m++] = rate[j];
-        }
-    vec_combine(g->n, m, c, term, e->error);
+    weigh_rates(g, h, error_weight, e->error);
     return true;
+}
+
+void
+explicit_bend(const integrator *g, double *to)
+{
+    weigh_rates(g, 1, bend_weight, to);
 }
 
 /* Back onto constraints, from which the state drifts; that it moves is seldom. */

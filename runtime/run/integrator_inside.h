@@ -15,6 +15,7 @@
 enum kind { STATIC, EXPLICIT, BDF, ROSENBROCK, MIDPOINT }; /* STATIC: a model without states; MIDPOINT: variational.h */
 #define NEAR_LIMIT 0.5 /* of the stable step: from here on a step counts as limited by stability */
 #define RHO_EVERY 25
+enum { REMEMBERED = 16 };
 #define GROWTH 20         /* a step may be so much longer than the one before it, but for the second */
 #define STATIC_STEPS 1000 /* of a model without states over the whole span */
 #define REACH 2.9         /* stable step times spectral radius, away from the imaginary axis */
@@ -31,8 +32,8 @@ struct integrator {
     SUNContext context;
     N_Vector y[3];   /* start of the step before, start and end of the last one */
     double *f[3];    /* their rates (explicit only) */
-    double *f_third; /* rate a third into a first step */
-    bool third;
+    double *bend; /* of a first step of the explicit method (integrator_dense.c) */
+    bool bend_known;
     bool first, stopped; /* the last step: was the first of its method; ended because it had to, the libraries then do
                             not say how long the next is */
     double *bent[4];     /* [n] scratch of bend_of_step; NULL: no law bends sharply or has an infinite slope */
@@ -49,6 +50,7 @@ struct integrator {
     double *scratch, *scratch2;
     bool *rooted;   /* [n] read by laws that may have an infinite slope; NULL: there are none */
     bool *emptied;  /* [n] then: came to rest at such a zero in this run (integrator_rest.c) */
+    uint64_t rest_from, rest_pause; /* states at rest are looked for from this step on, as above */
     bool renews;    /* where ideal switches stand among them: the Jacobian is made anew in time */
     double *before; /* [2*nonzeros] then: its entries, and their greatest values; NULL: none yet */
     long renewed;   /* step at which it was made, */
@@ -58,7 +60,8 @@ struct integrator {
     long unsolved;  /* failures of the corrector when it was taken last */
 
     double *weight;    /* [n] */
-    VEC(size_t) still; /* states without a rate */
+    VEC(size_t) still;    /* states without a rate */
+    VEC(size_t) choosing; /* modes that choose a law: all but whole numbers, which count */
 
     struct rosenbrock *rosenbrock;
     variational *variational;
@@ -78,6 +81,12 @@ struct integrator {
         int age;
     } leader, scout; /* [n] vectors of the power iteration */
     bool scouting;
+    struct remembered {
+        uint64_t modes;
+        double rho, reach;
+        unsigned left, pause; /* switchings for which it is taken as it is; how many follow then */
+    } remembered[REMEMBERED]; /* of combinations of modes, the latest */
+    unsigned next_remembered;
     double rho, reach; /* spectral radius; stable step * rho: the leader's */
     unsigned until_rho;
     uint64_t listens_at, pause; /* from this step on rounding in rates may be looked at; how many follow then */
@@ -130,6 +139,8 @@ bool explicit_begin(integrator *g, double hand, double until);
 void explicit_resume(integrator *g);
 /* A step from (t[1], y[1]), whose rates are f[1], to y[2] and its rates f[2]. < 0: none could be made. */
 int explicit_advance(integrator *g, double until, double least, double *t_end);
+/* What a step's cubic lacks, in a first step: h s²(1-s)² times this is added at s. */
+void explicit_bend(const integrator *g, double *to);
 double explicit_next(const struct explicit_method *e);
 const double *explicit_error(const struct explicit_method *e);
 
