@@ -5,7 +5,8 @@
 
 /* ---- dense output of the explicit method ----
  * Polynomials through states and rates at step ends: of degree five over this step and the one before (error of the
- * order of the method's own); of degree four in a first step, by the method's own interpolation. No further evaluations.
+ * order of the method's own); of degree four in a first step, by the method's own interpolation. No further
+ * evaluations.
  */
 /* Hermite's basis at s for the places -r, 0 and 1, in steps of length h. */
 static void

@@ -33,7 +33,7 @@ enum { STAGES = 7, INNER = 5, TERMS = 7, MOST_FAILURES = 25, FEW_FAILURES = 2 };
 /* A first step: what it is sought between, in roundings of time and in parts of the way and of the states. */
 #define FIRST_LEAST 100
 #define FIRST_MOST 0.1
-#define FIRST_SHARE 0.5 /* of what was found */
+#define FIRST_SHARE 0.5  /* of what was found */
 #define FIRST_NEARER 0.2 /* times as far, where there are no rates */
 enum { FIRST_LOOKS = 4 };
 

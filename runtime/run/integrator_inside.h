@@ -30,9 +30,9 @@ struct integrator {
     bool begun, restart;
 
     SUNContext context;
-    N_Vector y[3];   /* start of the step before, start and end of the last one */
-    double *f[3];    /* their rates (explicit only) */
-    double *bend; /* of a first step of the explicit method (integrator_dense.c) */
+    N_Vector y[3]; /* start of the step before, start and end of the last one */
+    double *f[3];  /* their rates (explicit only) */
+    double *bend;  /* of a first step of the explicit method (integrator_dense.c) */
     bool bend_known;
     bool first, stopped; /* the last step: was the first of its method; ended because it had to, the libraries then do
                             not say how long the next is */
@@ -48,18 +48,18 @@ struct integrator {
     double t[3];
     bool history; /* y[0] and f[0] belong to the step before, on the same smooth piece */
     double *scratch, *scratch2;
-    bool *rooted;   /* [n] read by laws that may have an infinite slope; NULL: there are none */
-    bool *emptied;  /* [n] then: came to rest at such a zero in this run (integrator_rest.c) */
+    bool *rooted;                   /* [n] read by laws that may have an infinite slope; NULL: there are none */
+    bool *emptied;                  /* [n] then: came to rest at such a zero in this run (integrator_rest.c) */
     uint64_t rest_from, rest_pause; /* states at rest are looked for from this step on, as above */
-    bool renews;    /* where ideal switches stand among them: the Jacobian is made anew in time */
-    double *before; /* [2*nonzeros] then: its entries, and their greatest values; NULL: none yet */
-    long renewed;   /* step at which it was made, */
-    long every;     /* and after how many more it is made anew; 0: when the library says so */
-    double *beside; /* [n] near the state: where the Jacobian is taken then, */
-    double near;    /* in parts of how near as a rule; */
-    long unsolved;  /* failures of the corrector when it was taken last */
+    bool renews;                    /* where ideal switches stand among them: the Jacobian is made anew in time */
+    double *before;                 /* [2*nonzeros] then: its entries, and their greatest values; NULL: none yet */
+    long renewed;                   /* step at which it was made, */
+    long every;                     /* and after how many more it is made anew; 0: when the library says so */
+    double *beside;                 /* [n] near the state: where the Jacobian is taken then, */
+    double near;                    /* in parts of how near as a rule; */
+    long unsolved;                  /* failures of the corrector when it was taken last */
 
-    double *weight;    /* [n] */
+    double *weight;       /* [n] */
     VEC(size_t) still;    /* states without a rate */
     VEC(size_t) choosing; /* modes that choose a law: all but whole numbers, which count */
 
@@ -116,8 +116,8 @@ bool integrator_midpoint_rates(integrator *g);
 void integrator_keep_still(const integrator *g, double *x);
 
 /* ---- integrator_library.c ---- */
-/* The present kind's method sets out at (t[2], y[2]), with a step that ends at `until` at the latest. False: there is no
- * Jacobian, or no rates there. */
+/* The present kind's method sets out at (t[2], y[2]), with a step that ends at `until` at the latest. False: there is
+ * no Jacobian, or no rates there. */
 bool integrator_prepare(integrator *g, double until);
 
 /* ---- integrator_jacobian.c ---- */

@@ -5,11 +5,11 @@
 
 #include "integrator_inside.h"
 
-#define SCOUT_YOUTH 3   /* pairs of products before a scout is believed */
-#define SCOUT_LIFE 6    /* and after which it leads and the next one sets out */
-#define SAME_RADIUS 0.1 /* of it: as it was when these modes held last, */
+#define SCOUT_YOUTH 3     /* pairs of products before a scout is believed */
+#define SCOUT_LIFE 6      /* and after which it leads and the next one sets out */
+#define SAME_RADIUS 0.1   /* of it: as it was when these modes held last, */
 enum { MOST_PAUSE = 32 }; /* after which it is believed for twice as many switchings, so many at most */
-#define FIRST_TIME 1e-3 /* of the run: in which rates are looked ahead where no time constant is known */
+#define FIRST_TIME 1e-3   /* of the run: in which rates are looked ahead where no time constant is known */
 
 double
 integrator_scatter(size_t i, uint64_t seed)

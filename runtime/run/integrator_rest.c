@@ -10,7 +10,7 @@
 
 #include "integrator_inside.h"
 
-enum { MOST_TRIED = 8 }; /* states at the end of one step: the others come to rest a step later */
+enum { MOST_TRIED = 8 };  /* states at the end of one step: the others come to rest a step later */
 enum { MOST_PAUSE = 16 }; /* steps between two looks that cost an evaluation, where nothing came to rest */
 
 #define SOON 10        /* times the last step */
