@@ -242,6 +242,7 @@ integrator_start(integrator *g, double t, const double *x)
     if (g->kind != STATIC && g->kind != EXPLICIT && !integrator_need_linear(g))
         return false;
     g->rated[2] = false;
+    g->now = NULL;
     if (!first && g->n && scales_unknown(g->scales)) {
         integrator_find_sizes(g, t, x);    /* what was at rest may move now, */
         integrator_foresee_peaks(g, t, x); /* from an input that is zero yet */
@@ -250,6 +251,8 @@ integrator_start(integrator *g, double t, const double *x)
         g->rated[2] = integrator_evaluate(g, t, x, g->f[2]) == 0;
         if (g->rated[2] && !first)
             integrator_radius_again(g, t, x, g->f[2]);
+        if (g->now && g->now->step > 0 && !g->bent[0])
+            g->set_out = g->now->step;
     }
     return true;
 }
@@ -388,9 +391,10 @@ integrator_step(integrator *g, double until)
             return STEP_SINGULAR;
         rotate(g, true);
         g->bend_known = g->failed = false;
+        bool stopped = g->stopped;
         int status = advance(g, until);
         if (status >= 0) {
-            g->history = !first && g->kind == EXPLICIT;
+            g->history = !first && !stopped && g->kind == EXPLICIT;
             integrator_keep_still(g, integrator_state(g, 2));
             if (g->kind == ROSENBROCK)
                 integrator_evaluate(g, g->t[2], integrator_state(g, 2), g->f[2]);
@@ -415,6 +419,8 @@ integrator_step(integrator *g, double until)
         g->t[1] = g->t[2];
         return g->failed ? STEP_SINGULAR : STEP_SMALL;
     }
+    if (g->first && g->kind == EXPLICIT && g->now)
+        g->now->step = explicit_next(g->explicit);
     g->restart |= integrator_come_to_rest(g);
     g->steps++;
     g->failed = false;

@@ -5,9 +5,9 @@
 
 /* ---- dense output of the explicit method ----
  * Polynomials through states and rates at step ends: of degree five over this step and the one before (error of the
- * order of the method's own); of degree four in a first step, by the method's own interpolation. No further
- * evaluations.
- */
+ * order of the method's own); of degree four in a first step, by the method's own interpolation. No further evaluations
+ * but where laws bend or have infinite slopes, whose noise in the stages that interpolation magnifies: there the rate
+ * at a third of the step gives the fourth degree. */
 /* Hermite's basis at s for the places -r, 0 and 1, in steps of length h. */
 static void
 two_step_coefficients(double r, double h, double s, double c[6])
@@ -22,6 +22,9 @@ two_step_coefficients(double r, double h, double s, double c[6])
     }
 }
 
+#define THIRD (1 / 3.)
+#define BEND_OF_THIRD (27 / 4.) /* the slope of s²(1-s)² at a third is 4/27 */
+
 static void
 first_step_coefficients(double h, double s, double c[6])
 {
@@ -35,6 +38,29 @@ first_step_coefficients(double h, double s, double c[6])
     c[5] = h * s * s * q * q;
 }
 
+/* What the cubic lacks of the rate at a third of the step. */
+static bool
+bend_at_third(integrator *g, const double *const x[6], double h)
+{
+    double c[6];
+    bool failed = g->failed;
+
+    memset(g->bend, 0, g->n * sizeof *g->bend);
+    first_step_coefficients(h, THIRD, c);
+    vec_combine1(g->n, c, x, g->scratch);
+    if (integrator_evaluate(g, g->t[1] + THIRD * h, g->scratch, g->bend) != 0)
+        return false;
+    g->failed = failed;
+    for (size_t i = 0; i < g->n; i++) {
+        double slope = 4 * THIRD * (x[2][i] - x[1][i]) / h - THIRD * x[4][i];
+
+        g->bend[i] = (g->bend[i] - slope) * BEND_OF_THIRD;
+    }
+    return true;
+}
+
+#define ALIKE 0.2 /* of a step: where the one before it was shorter, it may have ended where something else began */
+
 static bool
 explicit_base(integrator *g, const double *x[6])
 {
@@ -42,16 +68,18 @@ explicit_base(integrator *g, const double *x[6])
 
     x[0] = integrator_state(g, 0), x[1] = integrator_state(g, 1), x[2] = integrator_state(g, 2);
     x[3] = g->f[0], x[4] = g->f[1], x[5] = g->f[2];
-    if (g->history && g->t[1] - g->t[0] > 0.02 * h)
+    if (g->history && g->t[1] - g->t[0] > ALIKE * h)
         return true;
     if (g->kind == MIDPOINT && !integrator_midpoint_rates(g))
         return false;
     g->history = false;
     x[0] = x[1], x[3] = g->f[1], x[4] = g->f[2], x[5] = g->bend;
-    if (!g->bend_known && g->kind == EXPLICIT)
-        explicit_bend(g, g->bend);
-    else if (!g->bend_known)
+    if (!g->bend_known && g->kind == MIDPOINT)
         memset(g->bend, 0, g->n * sizeof *g->bend);
+    else if (!g->bend_known && !g->bent[0])
+        explicit_bend(g, g->bend);
+    else if (!g->bend_known && !bend_at_third(g, x, h))
+        return false;
     g->bend_known = true;
     return true;
 }

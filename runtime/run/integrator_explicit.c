@@ -275,6 +275,7 @@ explicit_advance(integrator *g, double until, double least, double *t_end)
                     return -1;
                 e->next = last ? fmax(step * by, h) : step * by;
                 e->growth = MOST_GROWTH;
+                g->stopped = last;
                 if (step == h)
                     e->before = BIAS * error;
                 *t_end = end;

@@ -83,9 +83,10 @@ struct integrator {
     bool scouting;
     struct remembered {
         uint64_t modes;
-        double rho, reach;
-        unsigned left, pause; /* switchings for which it is taken as it is; how many follow then */
-    } remembered[REMEMBERED]; /* of combinations of modes, the latest */
+        double rho, reach, step; /* step: of the explicit method, by what its first one was there last, or 0 */
+        unsigned left, pause;    /* switchings for which the radius is taken as it is; how many follow then */
+    } remembered[REMEMBERED],    /* of combinations of modes, the latest */
+        *now;                    /* of the present one, or NULL */
     unsigned next_remembered;
     double rho, reach; /* spectral radius; stable step * rho: the leader's */
     unsigned until_rho;

@@ -8,7 +8,7 @@
 #define SCOUT_YOUTH 3     /* pairs of products before a scout is believed */
 #define SCOUT_LIFE 6      /* and after which it leads and the next one sets out */
 #define SAME_RADIUS 0.1   /* of it: as it was when these modes held last, */
-enum { MOST_PAUSE = 32 }; /* after which it is believed for twice as many switchings, so many at most */
+enum { MOST_PAUSE = 32 }; /* after which it is believed for so many switchings at most, at first for none */
 #define FIRST_TIME 1e-3   /* of the run: in which rates are looked ahead where no time constant is known */
 
 double
@@ -298,7 +298,7 @@ remembered_now(integrator *g)
 void
 integrator_radius_again(integrator *g, double t, const double *x, const double *f)
 {
-    struct remembered *r = remembered_now(g);
+    struct remembered *r = g->now = remembered_now(g);
     bool failed = g->failed;
 
     if (r->left > 0) {
@@ -312,7 +312,7 @@ integrator_radius_again(integrator *g, double t, const double *x, const double *
         } else if (r->pause < MOST_PAUSE) {
             r->pause *= 2;
         }
-        r->left = r->pause;
+        r->left = g->rooted ? 0 : r->pause - 1; /* beside an infinite slope it is another at each place */
         r->rho = g->leader.rho;
         r->reach = g->leader.reach;
     }

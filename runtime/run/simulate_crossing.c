@@ -181,7 +181,9 @@ zero_between(struct look lo, struct look hi, struct look third)
     return curve > lo.t && curve < hi.t ? curve : line;
 }
 
-/* Between a place where no condition contradicts and one where one does: where it begins, to rounding. Each look is a
+/* Between a place where no condition contradicts and one where one does: where it begins, to the last bit of time or to
+ * rounding of the step: what switches there is no farther behind its border than it must be, else it would be met again
+ * on the way back. Each look is a
  * little aside of where the margin's zero is thought to be, towards the end that is farther from it, so that both ends
  * close in on it. The margin is the least of those of many conditions and may have corners or leap: where two looks
  * have not halved the way, the third does. *third: a place known besides, or none. *t: the first place known that
@@ -189,15 +191,15 @@ zero_between(struct look lo, struct look hi, struct look third)
 static bool
 close_in(run *s, struct look lo, struct look hi, struct look third, double *t)
 {
-    double thought = NAN, halved = hi.t - lo.t;
+    double thought = NAN, halved = hi.t - lo.t, step = integrator_t1(s->integrator) - integrator_t0(s->integrator);
     int slow = 0;
 
     for (int k = 0; k < CLOSER && hi.m < 0; k++) {
         double rounding = DBL_EPSILON * fmax(fabs(lo.t), fabs(hi.t)), zero = zero_between(lo, hi, third),
-               aside = fmax(ASIDE * fabs(zero - thought), 0.75 * rounding);
+               aside = fmax(ASIDE * fabs(zero - thought), rounding / 2);
         struct look at = { isnan(thought) ? zero : hi.t - zero > zero - lo.t ? zero + aside : zero - aside, 0 };
 
-        if (!(hi.t - lo.t > 2 * rounding))
+        if (!(hi.t - lo.t > 2 * fmin(rounding, DBL_EPSILON * step)))
             break;
         if (slow == 2 || !(at.t > lo.t && at.t < hi.t))
             at.t = lo.t + (hi.t - lo.t) / 2;
