@@ -394,7 +394,7 @@ integrator_step(integrator *g, double until)
         bool stopped = g->stopped;
         int status = advance(g, until);
         if (status >= 0) {
-            g->history = !first && !stopped && g->kind == EXPLICIT;
+            g->history = !first && (!stopped || g->bent[0]) && g->kind == EXPLICIT;
             integrator_keep_still(g, integrator_state(g, 2));
             if (g->kind == ROSENBROCK)
                 integrator_evaluate(g, g->t[2], integrator_state(g, 2), g->f[2]);

@@ -59,7 +59,10 @@ bend_at_third(integrator *g, const double *const x[6], double h)
     return true;
 }
 
-#define ALIKE 0.2 /* of a step: where the one before it was shorter, it may have ended where something else began */
+/* Of a step, how long the one before it must have been: else it may have ended where something else began; where laws
+ * bend, for rounding's sake alone, since there it costs an evaluation to do without. */
+#define ALIKE 0.2
+#define LEAST_BEFORE 0.02
 
 static bool
 explicit_base(integrator *g, const double *x[6])
@@ -68,7 +71,7 @@ explicit_base(integrator *g, const double *x[6])
 
     x[0] = integrator_state(g, 0), x[1] = integrator_state(g, 1), x[2] = integrator_state(g, 2);
     x[3] = g->f[0], x[4] = g->f[1], x[5] = g->f[2];
-    if (g->history && g->t[1] - g->t[0] > ALIKE * h)
+    if (g->history && g->t[1] - g->t[0] > (g->bent[0] ? LEAST_BEFORE : ALIKE) * h)
         return true;
     if (g->kind == MIDPOINT && !integrator_midpoint_rates(g))
         return false;
