@@ -33,3 +33,12 @@ ast_own_name(const ast_node *n, const char *name)
         }
     return !ports && is_plain_two_port(n) && (!strcmp(name, "in") || !strcmp(name, "out"));
 }
+
+bool
+ast_is_component(const ast_model *m)
+{
+    for (int k = 0; k < m->nstmt; k++)
+        if (m->stmt[k]->kind == AST_STMT_PORT)
+            return true;
+    return false;
+}

@@ -215,8 +215,8 @@ dump_stmt(const ast_stmt *s, FILE *out, int depth)
     switch (s->kind) {
     case AST_STMT_CHAIN:
         begin(out, depth, "chain");
-        if (s->chain.bond)
-            fprintf(out, " as %s", s->chain.bond->name);
+        if (s->chain.named)
+            fprintf(out, " as %s", ast_chain_bond(s).name);
         fputc('\n', out);
         for (int i = 0; i < s->chain.nnodes; i++)
             dump_node(&s->chain.node[i], out, depth + 1);
@@ -301,7 +301,7 @@ dump_expect(const ast_exp_item *x, FILE *out)
 }
 
 static void
-dump_experiment(const ast_experiment *e, FILE *out)
+dump_experiment_tree(const ast_experiment *e, FILE *out)
 {
     static const char *const kind[] = {
         [AST_EXP_SET] = "set",         [AST_EXP_EQUILIBRIUM] = "start from equilibrium\n",
@@ -368,7 +368,7 @@ dump_decl(const ast_decl *d, FILE *out)
         }
         dump_expr(d->function->body, out, 1);
         break;
-    case AST_DECL_EXPERIMENT: dump_experiment(d->experiment, out); break;
+    case AST_DECL_EXPERIMENT: dump_experiment_tree(d->experiment, out); break;
     case AST_DECL_DOMAIN:
         fprintf(out, "domain %s\n", d->domain->name);
         if (d->domain->effort) {

@@ -49,7 +49,7 @@ begins_statement(int kind)
 }
 
 static bool
-is_word(int kind)
+is_reserved_word(int kind)
 {
     return kind == VALUE_WORD || kind == CALL_WORD || (kind >= MODEL && kind <= ASSERT);
 }
@@ -306,7 +306,7 @@ semicolon_error(struct parse *p, const struct expected *e)
         return true;
     }
     if (now->kind == '}' || now->kind == END_OF_TEXT || begins_statement(now->kind) ||
-        (now->first && (now->kind == NAME || now->kind == NUMBER || is_word(now->kind)))) {
+        (now->first && (now->kind == NAME || now->kind == NUMBER || is_reserved_word(now->kind)))) {
         parse_error(p, "syntax-semicolon", behind(p), "expected `;` after this statement");
         if (now->kind == '}' && p->scan->text[now->at.end] == ';')
             p->said_to = now->at.end + 1; /* {e = f}; : the braces and the semicolon are exchanged */
@@ -371,10 +371,11 @@ word_error(struct parse *p, const struct expected *e)
         diag_help(p->s, "Write `if n > 3 { ... } else { ... }`; `then` belongs to values.");
         return true;
     }
-    if (is_word(now->kind) && e->name[NAME] && !e->name[now->kind] && !(now->first && begins_statement(now->kind)) &&
+    if (is_reserved_word(now->kind) && e->name[NAME] && !e->name[now->kind] &&
+        !(now->first && begins_statement(now->kind)) &&
         !((takes_value(e) || e->name[PARAMETER]) && joins_values(now->kind)))
         return is_reserved(p, now);
-    if (now->kind == ARROW && is_word(p->before.kind) && p->before.at.begin == p->statement)
+    if (now->kind == ARROW && is_reserved_word(p->before.kind) && p->before.at.begin == p->statement)
         return is_reserved(p, &p->before);
     return false;
 }
@@ -412,7 +413,7 @@ value_error(struct parse *p, const struct expected *e)
         parse_error(p, "syntax-value", now->at, "a value is missing before %s", token_text(p, now->at));
         return true;
     }
-    if (now->first && is_word(now->kind)) {
+    if (now->first && is_reserved_word(now->kind)) {
         parse_error(p, "syntax-value", behind(p), "a value is missing here");
         p->reuse = true;
         return true;
@@ -454,7 +455,7 @@ beginning_error(struct parse *p, const struct expected *e)
     const struct seen_token *now = &p->last, *before = &p->before;
 
     if (before->at.begin != p->statement || before->kind != NAME || !e->name[':'] || !e->name[ARROW] ||
-        (now->kind != NAME && !is_word(now->kind) && now->kind != NUMBER && now->kind != STRING))
+        (now->kind != NAME && !is_reserved_word(now->kind) && now->kind != NUMBER && now->kind != STRING))
         return false;
     parse_error(p, "syntax", before->at, "no statement begins with %s %s", token_text(p, before->at),
                 token_text(p, now->at));

@@ -40,15 +40,6 @@ experiment_new(struct parse *p, span at, const char *name, span name_at, struct 
 
 /* ---------------------------------------------------------------- models */
 
-static bool
-is_component(const ast_model *m)
-{
-    for (int k = 0; k < m->nstmt; k++)
-        if (m->stmt[k]->kind == AST_STMT_PORT)
-            return true;
-    return false;
-}
-
 /* The only model of the file, or the only one that is no component; else NULL. */
 static void
 find_only_model(struct completing *c)
@@ -62,7 +53,7 @@ find_only_model(struct completing *c)
             continue;
         c->models++;
         c->only = d[k].model;
-        if (!is_component(c->only)) {
+        if (!ast_is_component(c->only)) {
             wholes++;
             whole = c->only;
         }
@@ -97,7 +88,7 @@ same_text(const struct parse *p, span a, span b)
 
 /* Does the item refer to something by name? */
 static bool
-is_named(const ast_exp_item *x)
+refers_by_name(const ast_exp_item *x)
 {
     return x->kind == AST_EXP_SET || x->kind == AST_EXP_LET || x->kind == AST_EXP_OBSERVE;
 }
@@ -106,7 +97,7 @@ is_named(const ast_exp_item *x)
 static bool
 replaces(const ast_exp_item *x)
 {
-    return is_named(x) || x->kind == AST_EXP_WINDOW || x->kind == AST_EXP_EQUILIBRIUM;
+    return refers_by_name(x) || x->kind == AST_EXP_WINDOW || x->kind == AST_EXP_EQUILIBRIUM;
 }
 
 /* Do two such items set the same, so that one replaces the other? */
@@ -114,7 +105,7 @@ static bool
 says_the_same(const struct parse *p, const ast_exp_item *own, const ast_exp_item *x)
 {
     return own->kind == x->kind &&
-           (!is_named(x) || (own->initial == x->initial && same_text(p, own->ref.at, x->ref.at)));
+           (!refers_by_name(x) || (own->initial == x->initial && same_text(p, own->ref.at, x->ref.at)));
 }
 
 /* The items of one experiment, indexed by what they set. */
@@ -130,8 +121,9 @@ hash_of_item(const void *ctx, uint32_t k)
     const struct own_items *own = ctx;
     const ast_exp_item *x = &own->item[k];
 
-    return is_named(x) ? bg_hash_bytes(own->p->scan->text + x->ref.at.begin, x->ref.at.end - x->ref.at.begin, x->kind)
-                       : bg_hash_mix(x->kind, 0);
+    return refers_by_name(x)
+               ? bg_hash_bytes(own->p->scan->text + x->ref.at.begin, x->ref.at.end - x->ref.at.begin, x->kind)
+               : bg_hash_mix(x->kind, 0);
 }
 
 /* Does an own item replace item k of `base`? */

@@ -326,7 +326,7 @@ put_token(struct format *f, size_t i)
 
 /* Updates brackets and statements after token i. */
 static void
-step(struct format *f, size_t i)
+step_token(struct format *f, size_t i)
 {
     enum scan_kind kind = f->token[i].kind;
     bool brace = is_sign(f, i, "{");
@@ -374,7 +374,7 @@ leave_block(struct format *f)
 }
 
 static void
-lay_out(struct format *f)
+lay_out_tokens(struct format *f)
 {
     size_t item = NO_INDEX, before = NO_INDEX, before_before = NO_INDEX; /* item: token or comment */
 
@@ -425,7 +425,7 @@ lay_out(struct format *f)
             spaces(f->out, gap);
         }
         put_token(f, i);
-        step(f, i);
+        step_token(f, i);
         before_before = before;
         before = i;
     }
@@ -446,7 +446,7 @@ format_file(const sources *s, const ast_file *file, strbuf *out)
     f.place = bg_calloc(f.n, sizeof *f.place);
     find_places(&f);
     find_one_line_blocks(&f);
-    lay_out(&f);
+    lay_out_tokens(&f);
     strbuf_add(out, text.at ? text.at : "", text.n);
     free(f.place);
     vec_free(&f.level);

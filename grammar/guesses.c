@@ -368,7 +368,7 @@ by_expectation(struct parse *p, const struct expected *e, const char *word)
 
 /* Experiments and surroundings of models in other languages. */
 static bool
-by_place(struct parse *p, const struct expected *e)
+guess_by_place(struct parse *p, const struct expected *e)
 {
     const struct seen_token *now = &p->last, *before = &p->before;
     struct pieces x = guess_pieces(p);
@@ -419,6 +419,6 @@ by_place(struct parse *p, const struct expected *e)
 bool
 guess(struct parse *p, const struct expected *e)
 {
-    return guess_statement(p, e) || by_place(p, e) || guess_value(p, e) || by_token(p, e) || by_first_word(p) ||
+    return guess_statement(p, e) || guess_by_place(p, e) || guess_value(p, e) || by_token(p, e) || by_first_word(p) ||
            by_element(p);
 }

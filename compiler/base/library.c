@@ -47,7 +47,7 @@ look_in(struct found *f, const char *folder, const char *prefix, int depth)
 }
 
 static int
-by_name(const void *pa, const void *pb)
+by_module_name(const void *pa, const void *pb)
 {
     return strcmp(((const struct module_file *)pa)->name, ((const struct module_file *)pb)->name);
 }
@@ -65,7 +65,7 @@ library_each(void (*see)(void *ctx, const char *name, const char *path), void *c
         free(root);
     }
     if (f.list.n)
-        qsort(f.list.at, f.list.n, sizeof *f.list.at, by_name);
+        qsort(f.list.at, f.list.n, sizeof *f.list.at, by_module_name);
     for (size_t k = 0; k < f.list.n; k++) {
         see(ctx, f.list.at[k].name, f.list.at[k].path);
         free(f.list.at[k].name);

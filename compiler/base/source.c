@@ -341,7 +341,7 @@ say_locked(sources *s, enum severity severity, const char *code, span at, const 
 }
 
 static void
-say(sources *s, enum severity severity, const char *code, span at, const char *fmt, va_list ap)
+say_message(sources *s, enum severity severity, const char *code, span at, const char *fmt, va_list ap)
 {
     pthread_mutex_lock(&s->lock);
     say_locked(s, severity, code, at, fmt, ap);
@@ -368,7 +368,7 @@ say_more(sources *s, bool help, span at, const char *fmt, va_list ap)
     do { \
         va_list ap; \
         va_start(ap, fmt); \
-        say(s, (severity), code, at, fmt, ap); \
+        say_message(s, (severity), code, at, fmt, ap); \
         va_end(ap); \
     } while (0)
 

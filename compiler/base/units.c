@@ -61,7 +61,7 @@ si_unit(unit_system *u, const dimension *d)
 
 /* ---------------------------------------------------------------- the result of udunits2 */
 
-struct reading {
+struct unit_reading {
     dimension dim;
     double scale, offset;
     bool refused;
@@ -81,7 +81,7 @@ base_index(const ut_unit *basic)
 static ut_status
 visit_basic(const ut_unit *basic, void *arg)
 {
-    struct reading *r = arg;
+    struct unit_reading *r = arg;
     int i = base_index(basic);
 
     if (i >= 0)
@@ -92,7 +92,7 @@ visit_basic(const ut_unit *basic, void *arg)
 static ut_status
 visit_product(const ut_unit *product, int n, const ut_unit *const *basic, const int *power, void *arg)
 {
-    struct reading *r = arg;
+    struct unit_reading *r = arg;
 
     (void)product;
     for (int k = 0; k < n; k++) {
@@ -109,7 +109,7 @@ static const ut_visitor visitor;
 static ut_status
 visit_galilean(const ut_unit *x, double scale, const ut_unit *under, double offset, void *arg)
 {
-    struct reading *r = arg;
+    struct unit_reading *r = arg;
 
     (void)x;
     if (ut_accept_visitor(under, &visitor, arg) != UT_SUCCESS)
@@ -124,7 +124,7 @@ static ut_status
 visit_timestamp(const ut_unit *x, const ut_unit *under, double origin, void *arg)
 {
     (void)x, (void)under, (void)origin;
-    ((struct reading *)arg)->refused = true;
+    ((struct unit_reading *)arg)->refused = true;
     return UT_SUCCESS;
 }
 
@@ -132,7 +132,7 @@ static ut_status
 visit_logarithmic(const ut_unit *x, double base, const ut_unit *reference, void *arg)
 {
     (void)x, (void)base, (void)reference;
-    ((struct reading *)arg)->refused = true;
+    ((struct unit_reading *)arg)->refused = true;
     return UT_SUCCESS;
 }
 
@@ -142,7 +142,7 @@ static const ut_visitor visitor = { visit_basic, visit_product, visit_galilean, 
 
 /* Defines scale*text as a name (which takes prefixes as words) or a symbol (which takes prefixes like k). */
 static void
-define(ut_system *ut, const char *name, double scale, const char *text, bool replace)
+define_unit(ut_system *ut, const char *name, double scale, const char *text, bool replace)
 {
     ut_unit *x = ut_parse(ut, text, UT_ASCII);
     ut_unit *scaled = x ? ut_scale(scale, x) : NULL;
@@ -166,27 +166,27 @@ units_new(void)
     ut = ut_read_xml(NULL);
     if (!ut)
         return NULL;
-    define(ut, "deg", turn / 360, "radian", false);
-    define(ut, "rev", turn, "radian", false);
-    define(ut, "Nm", 1, "N.m", false);
-    define(ut, "Wh", 3600, "J", false);
-    define(ut, "Ah", 3600, "C", false);
-    define(ut, "VA", 1, "W", false);
+    define_unit(ut, "deg", turn / 360, "radian", false);
+    define_unit(ut, "rev", turn, "radian", false);
+    define_unit(ut, "Nm", 1, "N.m", false);
+    define_unit(ut, "Wh", 3600, "J", false);
+    define_unit(ut, "Ah", 3600, "C", false);
+    define_unit(ut, "VA", 1, "W", false);
     /* units that udunits2 reads as a prefix and another unit (nanomiles, milliphot-hours), or does not know */
-    define(ut, "nmi", 1852, "m", false);
-    define(ut, "mph", 0.44704, "m/s", false);
-    define(ut, "kph", 1, "km/h", false);
-    define(ut, "kmh", 1, "km/h", false);
-    define(ut, "PS", 735.49875, "W", false);
-    define(ut, "kp", 9.80665, "N", false);
-    define(ut, "Ns", 1, "N.s", false);
-    define(ut, "Nms", 1, "N.m.s", false);
-    define(ut, "cP", 1e-3, "Pa.s", false);
-    define(ut, "uM", 1e-3, "mol/m3", false);
-    define(ut, "mM", 1, "mol/m3", false);
-    define(ut, "dalton", 1.66053906660e-27, "kg", false);
-    define(ut, "u", 1.66053906660e-27, "kg", true);
-    define(ut, "eV", 1.602176634e-19, "J", true);
+    define_unit(ut, "nmi", 1852, "m", false);
+    define_unit(ut, "mph", 0.44704, "m/s", false);
+    define_unit(ut, "kph", 1, "km/h", false);
+    define_unit(ut, "kmh", 1, "km/h", false);
+    define_unit(ut, "PS", 735.49875, "W", false);
+    define_unit(ut, "kp", 9.80665, "N", false);
+    define_unit(ut, "Ns", 1, "N.s", false);
+    define_unit(ut, "Nms", 1, "N.m.s", false);
+    define_unit(ut, "cP", 1e-3, "Pa.s", false);
+    define_unit(ut, "uM", 1e-3, "mol/m3", false);
+    define_unit(ut, "mM", 1, "mol/m3", false);
+    define_unit(ut, "dalton", 1.66053906660e-27, "kg", false);
+    define_unit(ut, "u", 1.66053906660e-27, "kg", true);
+    define_unit(ut, "eV", 1.602176634e-19, "J", true);
 
     u = bg_calloc(1, sizeof *u);
     u->ut = ut;
@@ -585,7 +585,7 @@ unit_parse(unit_system *u, const char *text, const char **why)
     size_t len;
     uint64_t key;
     uint32_t at;
-    struct reading r = { .scale = 1 };
+    struct unit_reading r = { .scale = 1 };
     char copy[LONGEST_TEXT + 1];
     ut_unit *x;
     ut_status seen;
@@ -695,7 +695,7 @@ limited(long power)
 }
 
 static const unit *
-combine(unit_system *u, const unit *a, const unit *b, int sign)
+combine_units(unit_system *u, const unit *a, const unit *b, int sign)
 {
     dimension d = { 0 };
 
@@ -707,12 +707,12 @@ combine(unit_system *u, const unit *a, const unit *b, int sign)
 const unit *
 unit_multiply(unit_system *u, const unit *a, const unit *b)
 {
-    return combine(u, a, b, 1);
+    return combine_units(u, a, b, 1);
 }
 const unit *
 unit_divide(unit_system *u, const unit *a, const unit *b)
 {
-    return combine(u, a, b, -1);
+    return combine_units(u, a, b, -1);
 }
 
 const unit *

@@ -5,7 +5,7 @@
 
 /* Is there any modulated two-port? */
 static bool
-find_candidates(struct assign *a)
+find_state_candidates(struct assign *a)
 {
     bool *listed = bg_calloc(a->s.njunction, sizeof *listed), varies = false;
 
@@ -165,7 +165,7 @@ causality_choose_junction_states(struct assign *a)
     bool *changeable;
     enum outcome o;
 
-    if (!find_candidates(a))
+    if (!find_state_candidates(a))
         return;
     if (!causality_settle(a, false, ANY_DIRECTION)) {
         memset(a->forced, 0, a->s.nport * sizeof *a->forced);

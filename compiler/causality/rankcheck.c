@@ -157,7 +157,7 @@ is_link_here(const strokes *s, uint32_t e)
 
 /* Gives a column to every point that open junctions act on, where a one-way resistor may be among them. */
 static void
-extend(struct check *c)
+extend_columns(struct check *c)
 {
     const strokes *s = c->s;
     size_t start;
@@ -264,7 +264,7 @@ build(struct check *c, bool one_way)
         return false;
     }
     if (one_way)
-        extend(c);
+        extend_columns(c);
     extra = one_way ? extended_rows(c, 0, true) : 0;
     c->matrix = nullspace_new(rows + links + extra, (uint32_t)c->owner.n);
     for (uint32_t j = 0; j < s->njunction; j++) {

@@ -88,7 +88,7 @@ set_known(residues *r, var_id v, uint32_t value)
 
 /* One operation. */
 static uint32_t
-apply(const ex_node *n, uint32_t a, uint32_t b, uint32_t c)
+residue_operation(const ex_node *n, uint32_t a, uint32_t b, uint32_t c)
 {
 
     switch ((enum ex_op)n->op) {
@@ -132,7 +132,7 @@ evaluate_residues(residues *r, inst i)
             (a || power > 0))
             value[k] = power < 0 ? gf_inv(gf_power(a, (uint64_t)-power)) : gf_power(a, (uint64_t)power);
         else
-            value[k] = apply(x, a, b, c);
+            value[k] = residue_operation(x, a, b, c);
     }
     result = value[n - 1];
     free(value);

@@ -10,7 +10,7 @@
 #include "strokes.h"
 
 static void
-join(strokes *s, uint32_t a, uint32_t b, bool gyrates)
+join_ends(strokes *s, uint32_t a, uint32_t b, bool gyrates)
 {
     uint8_t ta = s->f->junction.at[s->junction[a]].type, tb = s->f->junction.at[s->junction[b]].type;
 
@@ -52,13 +52,13 @@ strokes_init(strokes *s, const flat_model *f)
 
         s->junction[e] = f->bond.at[b].from;
         s->junction[e + 1] = f->bond.at[b].to;
-        join(s, e, e + 1, false);
+        join_ends(s, e, e + 1, false);
     }
     for (size_t i = 0; i < f->element.n; i++) {
         const flat_element *el = &f->element.at[i];
 
         for (uint32_t p = el->port0; is_two_port(el) && p + 1 < el->port0 + el->nports; p += 2)
-            join(s, p, p + 1, el->type == EL_GY);
+            join_ends(s, p, p + 1, el->type == EL_GY);
     }
     for (uint32_t j = 0; j < s->njunction; j++) {
         const flat_junction *fj = &f->junction.at[j];
@@ -120,7 +120,7 @@ strokes_reset(strokes *s)
 }
 
 static bool
-fail(strokes *s, uint32_t j, uint32_t e, uint32_t held, enum why why, uint32_t from)
+note_conflict(strokes *s, uint32_t j, uint32_t e, uint32_t held, enum why why, uint32_t from)
 {
     s->conflict = (stroke_conflict){ .junction = j, .e = e, .held = held, .from = from, .why = why };
     return false;
@@ -134,9 +134,9 @@ set(strokes *s, uint32_t e, enum strength v, enum why why, uint32_t from)
     if (s->at[e] == v)
         return true;
     if (s->at[e] != ST_OPEN)
-        return fail(s, j, e, e, why, from);
+        return note_conflict(s, j, e, e, why, from);
     if (v == ST_STRONG && s->strong[j] != END_NONE)
-        return fail(s, j, e, s->strong[j], why, from);
+        return note_conflict(s, j, e, s->strong[j], why, from);
     s->at[e] = (int8_t)v;
     s->why[e] = (uint8_t)why;
     s->from[e] = from;
@@ -156,7 +156,7 @@ last_one(strokes *s, uint32_t j)
         return true;
     if (s->undecided[j] == 1)
         return set(s, s->mix[j], ST_STRONG, WHY_LAST, END_NONE);
-    return s->undecided[j] != 0 || fail(s, j, END_NONE, END_NONE, WHY_LAST, END_NONE);
+    return s->undecided[j] != 0 || note_conflict(s, j, END_NONE, END_NONE, WHY_LAST, END_NONE);
 }
 
 static bool

@@ -91,7 +91,7 @@ one_port(const flat_model *f, const causal *c, uint32_t p, size_t *ndependent, c
 }
 
 static bool
-elements(const flat_model *f, const causal *c, char **flaw)
+check_elements(const flat_model *f, const causal *c, char **flaw)
 {
     size_t ndependent = 0;
 
@@ -162,7 +162,7 @@ verify_strokes(const flat_model *f, const causal *c)
 
     for (uint32_t j = 0; ok && j < f->junction.n; j++)
         ok = junction(f, c, j, &flaw);
-    if (ok && bonds(f, c, &flaw) && elements(f, c, &flaw) && open_junctions(f, c, &flaw))
+    if (ok && bonds(f, c, &flaw) && check_elements(f, c, &flaw) && open_junctions(f, c, &flaw))
         relations(f, c, &flaw);
     return flaw;
 }

@@ -505,6 +505,12 @@ model_has_nets(const bg_model *m)
 }
 
 bool
+model_nets_curved(const bg_model *m)
+{
+    return m->nets && nets_curved(m->nets);
+}
+
+bool
 model_net_mode(const bg_model *m, size_t k)
 {
     return m->nets && nets_watches(m->nets, (uint32_t)k);

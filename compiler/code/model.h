@@ -248,6 +248,7 @@ typedef struct nets_report {
     span at;
 } nets_report;
 bool model_has_nets(const bg_model *m);
+bool model_nets_curved(const bg_model *m);        /* is any of them not linear? */
 bool model_net_mode(const bg_model *m, size_t k); /* is it set by the search? */
 /* Sets the modes of all nets as just after t, and moves x where these require it (charge and momentum are conserved).
  * ahead: a time in s within which nothing else happens. farther: 1, or more if a contradiction was taken for rounding.
@@ -305,6 +306,14 @@ void model_choose(struct model_choice *c, const double *z);
 /* Powers of all elements and its solution z, with the present choice and modes. False: there is no solution. */
 bool model_chosen(struct model_choice *c, double *power, double *z);
 var_id model_choice_unknown(const struct model_choice *c, size_t i);
+/* The same of nets of ideal switches, see net.h. */
+size_t model_nnets(const bg_model *m);
+span model_net_place(const bg_model *m, size_t net);
+size_t model_net_others(bg_model *m, size_t net, double t, const double *x, double ahead, size_t most, double **others,
+                        size_t *tried);
+/* Sets its modes to those of one of them, and starts from its unknowns from now on. */
+void model_net_take(bg_model *m, size_t net, const double *others, size_t one);
+bool model_nets_hold(bg_model *m, double t, const double *x, double ahead);
 
 /* ---- Jacobian: rates and kept algebraic variables, augmented ----
  * Rows and columns 0..nx-1 are states, nx..n-1 kept variables z. With J = [f_x f_z; g_x g_z] the integrator's matrix is

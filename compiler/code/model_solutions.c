@@ -1,4 +1,4 @@
-/* model_solutions.c - nonlinear blocks that have several solutions, see model.h */
+/* model_solutions.c - nonlinear blocks, and nets of ideal switches, that have several solutions, see model.h */
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,4 +115,35 @@ var_id
 model_choice_unknown(const struct model_choice *c, size_t i)
 {
     return c->model->image->unknown[c->block->unknown0 + i];
+}
+
+size_t
+model_nnets(const bg_model *m)
+{
+    return m->nets ? nets_count(m->nets) : 0;
+}
+
+span
+model_net_place(const bg_model *m, size_t net)
+{
+    return nets_place(m->nets, net);
+}
+
+size_t
+model_net_others(bg_model *m, size_t net, double t, const double *x, double ahead, size_t most, double **others,
+                 size_t *tried)
+{
+    return nets_others(m->nets, net, model_time_of(m, t), x, ahead, most, others, tried);
+}
+
+void
+model_net_take(bg_model *m, size_t net, const double *others, size_t one)
+{
+    nets_take(m->nets, net, others + one * nets_wide(m->nets, net));
+}
+
+bool
+model_nets_hold(bg_model *m, double t, const double *x, double ahead)
+{
+    return !m->nets || nets_hold(m->nets, model_time_of(m, t), x, ahead);
 }

@@ -60,6 +60,7 @@ void nets_quiet(nets *s, double *g);
 int nets_project(nets *s, double t, double *x);
 /* The same for the present modes, even if no search has found them. */
 int nets_kick(nets *s, double t, double *x);
+bool nets_curved(const nets *s);
 bool nets_watches(const nets *s, uint32_t mode); /* is it set by the search? */
 /* Do coefficients of unknowns depend on time or states? Known after the first solution. */
 bool nets_vary(const nets *s);
@@ -69,6 +70,21 @@ bool nets_vary(const nets *s);
  * taken for rounding. stated (NULL except at the start): states whose jumps are judged; the others may be moved. */
 enum nets_status nets_search(nets *s, double t, double *x, double ahead, double farther, const bool *stated,
                              nets_report *r);
+
+/* ---- where a run begins: nets with several solutions ---- */
+
+size_t nets_count(const nets *s);
+span nets_place(const nets *s, size_t net);
+/* Solutions at (t, x) that move no state, the present one first: for nets_take one behind the other in *others, to be
+ * freed. 0: it is the only one, by its matrix, or none was found. ahead: as of nets_search. most: combinations of modes
+ * that are tried; *tried: so many were. */
+size_t nets_others(nets *s, size_t net, double t, const double *x, double ahead, size_t most, double **others,
+                   size_t *tried);
+size_t nets_wide(const nets *s, size_t net); /* numbers of one of them */
+/* Its modes are set; that others agree with them is to be seen to. */
+void nets_take(nets *s, size_t net, const double *one);
+/* Do the present modes of all nets hold at (t, x), where no state is moved? */
+bool nets_hold(nets *s, double t, const double *x, double ahead);
 
 /* ---- the integrator's matrix: states, kept variables and held unknowns (model.h) ---- */
 struct model_pattern nets_pattern(nets *s);

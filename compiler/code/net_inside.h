@@ -162,12 +162,27 @@ void net_slopes_free(struct slopes *g);
  * elimination. By differences if variables are kept, otherwise from the partial derivatives. */
 bool net_slopes(nets *s, struct net *k, const struct known *w, double t, double *x, struct known *terms,
                 struct slopes *g);
-/* The only state of row r, or UINT32_MAX. */
+/* The only state of row r, or NONE. */
 uint32_t net_single(const struct slopes *g, uint32_t r);
 /* Finds the states that the constraints hold at zero, those alone in a constraint. Stored in w, once. */
 bool net_find_rest(nets *s, struct net *k, struct known *w, double t, double *x);
 /* Row r of o applied to b; *all: the sum of the magnitudes of its terms. */
 double net_row_sum(const sparse_rows *o, uint32_t r, const double *b, double *all);
+
+/* ---- net_search.c ---- */
+
+double net_reach(const struct net *k, double ahead);           /* how far a search looks */
+void net_keep_modes(nets *s, const struct net *k, double *to); /* [nwatch] */
+void net_set_modes(nets *s, const struct net *k, const double *from);
+/* Do the present modes hold at (t, x), once x is moved onto their constraints? */
+bool net_admit(nets *s, struct net *k, double t, double *x, const double *x_given);
+span net_place(const nets *s, const struct net *k); /* of its first ideal switch */
+
+/* ---- net_others.c ---- */
+
+/* Of the solutions of a curved net that move no state, that whose unknowns are nearest to those of the last one: where
+ * it ended, since a law folds back there. Its modes are set. h: as of net_contradictions. */
+bool net_take_nearest(nets *s, struct net *k, double t, const double *x, double h);
 
 /* ---- net_pivot.c ---- */
 
@@ -177,6 +192,7 @@ double net_margin_of(nets *s, const struct net *k, uint32_t w, double g);
 /* Differences a time h later, from the rows in s->raw (for zero held unknowns): returns the number that contradict
  * their modes, and which. */
 int net_contradictions(nets *s, struct net *k, struct known *w, double h, uint32_t *which);
+void net_exchange_all(nets *s, const struct net *k);
 /* Exchanges modes until none contradicts a time h later. soft: each condition contains a small part of its other
  * branch. */
 bool net_pivot(nets *s, struct net *k, double t, const double *x, double h, bool soft);

@@ -80,8 +80,8 @@ look(nets *s, struct net *k, double t, const double *x)
     return net_rows_free(s, t, x) == 0 ? net_known(s, k, t, x) : NULL;
 }
 
-static void
-exchange_all(nets *s, const struct net *k)
+void
+net_exchange_all(nets *s, const struct net *k)
 {
     for (uint32_t i = 0; i < k->q->nwatch; i++)
         *net_mode_of(s, k, i) = *net_mode_of(s, k, i) == 0;
@@ -116,13 +116,13 @@ soft_contradictions(nets *s, struct net *k, double t, const double *x, double h,
     struct known *w;
     int found = -1;
 
-    exchange_all(s, k);
+    net_exchange_all(s, k);
     w = look(s, k, t, x);
     if (w) {
         memcpy(a, w->a, na * sizeof *a);
         memcpy(b, s->raw + ORDERS * k->q->held0, ORDERS * n * sizeof *b);
     }
-    exchange_all(s, k);
+    net_exchange_all(s, k);
     if (w && (w = look(s, k, t, x))) {
         const double *own = s->raw + ORDERS * k->q->held0;
         staircase *ahead;

@@ -15,6 +15,7 @@ copy_states(double *to, const double *from, size_t n)
 
 enum { KICKS = 6, GUESSES = 3, TANGENTS = 8, MOST_ALL = 12 };
 #define AHEAD 1e-5    /* of the shortest time of the coefficients: how far a search looks */
+#define KICKED 1e-15  /* of the states' sizes: an impulse that moves them by no more has come to its end */
 #define AGREES 1e-9   /* of a difference's greatest size: below it is rounding */
 #define NEAR 1e-6     /* of what a difference becomes ahead, in time alone: nothing of it is there yet */
 #define MOVED 1e-4    /* of a state's usual size: less is the integrator's error, more a jump */
@@ -93,9 +94,8 @@ watches_agree(nets *s, struct net *k, const double *noise, bool still, const dou
     return true;
 }
 
-/* How far a search looks ahead. */
-static double
-reach_of(const struct net *k, double ahead)
+double
+net_reach(const struct net *k, double ahead)
 {
     return isfinite(k->tau) ? AHEAD * k->tau : ahead;
 }
@@ -140,9 +140,8 @@ agree_but_for_place(nets *s, struct net *k, struct known *w, double t, const dou
     return ok;
 }
 
-/* Do the present modes hold at (t, x), once x is moved onto their constraints? */
-static bool
-admit(nets *s, struct net *k, double t, double *x, const double *x_given)
+bool
+net_admit(nets *s, struct net *k, double t, double *x, const double *x_given)
 {
     const net_part *q = k->q;
     struct known *w = NULL;
@@ -155,7 +154,7 @@ admit(nets *s, struct net *k, double t, double *x, const double *x_given)
         if (net_kick(s, t, x, k, &most) != 0)
             return false;
         jumps = fmax(jumps, most);
-        if (most <= 1e-15)
+        if (most <= KICKED)
             break;
     }
     w = net_known(s, k, t, x);
@@ -178,15 +177,15 @@ admit(nets *s, struct net *k, double t, double *x, const double *x_given)
 
 /* ---- the search ---- */
 
-static void
-keep_modes(nets *s, const struct net *k, double *to)
+void
+net_keep_modes(nets *s, const struct net *k, double *to)
 {
     for (uint32_t i = 0; i < k->q->nwatch; i++)
         to[i] = *net_mode_of(s, k, i);
 }
 
-static void
-set_modes(nets *s, const struct net *k, const double *from)
+void
+net_set_modes(nets *s, const struct net *k, const double *from)
 {
     for (uint32_t i = 0; i < k->q->nwatch; i++)
         *net_mode_of(s, k, i) = from[i];
@@ -222,11 +221,11 @@ pivot_and_admit(nets *s, struct net *k, double t, double *x, const double *x_giv
 {
     bool found = false;
 
-    set_modes(s, k, given);
+    net_set_modes(s, k, given);
     for (int round = 0; round < (k->guess ? TANGENTS : 1) && !found; round++) {
         copy_states(x, x_given, s->nx);
         if (net_pivot(s, k, t, x, h, soft))
-            found = admit(s, k, t, x, x_given);
+            found = net_admit(s, k, t, x, x_given);
         else if (k->guess && nets_solve(s, t, x) != 0)
             break;
     }
@@ -242,7 +241,7 @@ try_all(nets *s, struct net *k, double t, double *x, const double *x_given, cons
 
     for (uint32_t i = 0; i < nw; i++)
         of[i] = i;
-    set_modes(s, k, given);
+    net_set_modes(s, k, given);
     copy_states(x, x_given, s->nx);
     if (nw > MOST_ALL)
         n = group_alike(s, k, t, x, h, of);
@@ -257,7 +256,7 @@ try_all(nets *s, struct net *k, double t, double *x, const double *x_given, cons
             copy_states(x, x_given, s->nx);
             if (net_rows_free(s, t, x) != 0 || !(w = net_known(s, k, t, x)) || net_contradictions(s, k, w, h, which))
                 continue;
-            found = admit(s, k, t, x, x_given);
+            found = net_admit(s, k, t, x, x_given);
         }
     free(which);
     return found;
@@ -276,7 +275,7 @@ share(nets *s, struct net *k, double t, double *x, double h)
     double most = 0;
 
     before = w ? w->now->free : UINT32_MAX;
-    keep_modes(s, k, modes);
+    net_keep_modes(s, k, modes);
     copy_states(given, x, s->nx);
     for (uint32_t i = 0; i < nw; i++)
         most = fmax(most, k->size[i]);
@@ -290,10 +289,10 @@ share(nets *s, struct net *k, double t, double *x, double h)
     }
     if (any) {
         better = net_rows_free(s, t, x) == 0 && (w = net_known(s, k, t, x)) && w->now->free > before &&
-                 net_contradictions(s, k, w, h, which) == 0 && admit(s, k, t, x, given);
+                 net_contradictions(s, k, w, h, which) == 0 && net_admit(s, k, t, x, given);
     }
     if (any && !better) {
-        set_modes(s, k, modes);
+        net_set_modes(s, k, modes);
         copy_states(x, given, s->nx);
     }
     free(which);
@@ -307,7 +306,7 @@ check_jump(nets *s, struct net *k, double t, double *before, const double *x, do
 {
     struct known *w;
     struct slopes g;
-    size_t worst = SIZE_MAX;
+    size_t worst = NO_INDEX;
     bool refused = false;
 
     double *small = bg_malloc((s->nx + 1) * sizeof *small);
@@ -326,10 +325,10 @@ check_jump(nets *s, struct net *k, double t, double *before, const double *x, do
             r->jumped = true;
             if (stated && !stated[i])
                 continue;
-            if (worst == SIZE_MAX)
+            if (worst == NO_INDEX)
                 worst = i;
         }
-    if (worst == SIZE_MAX) {
+    if (worst == NO_INDEX) {
         free(small);
         return true;
     }
@@ -342,7 +341,7 @@ check_jump(nets *s, struct net *k, double t, double *before, const double *x, do
         uint32_t i = net_single(&g, c);
         double sum = 0, all = 0;
 
-        if (i != UINT32_MAX) {
+        if (i != NONE) {
             refused = fabs(x[i] - before[i]) > small[i];
             if (refused)
                 worst = i;
@@ -390,7 +389,7 @@ look_nearer(nets *s, struct net *k, double t, double *x, double *x_given, const 
     double *modes = bg_malloc((k->q->nwatch + s->nx + 1) * sizeof *modes), *moved = modes + k->q->nwatch;
     bool better = false;
 
-    keep_modes(s, k, modes);
+    net_keep_modes(s, k, modes);
     copy_states(moved, x, s->nx);
     for (size_t i = 0; i < sizeof part / sizeof *part && !better; i++) {
         nets_report r = { 0 };
@@ -399,7 +398,7 @@ look_nearer(nets *s, struct net *k, double t, double *x, double *x_given, const 
                  check_jump(s, k, t, x_given, x, ahead, stated, &r) && !r.jumped;
     }
     if (!better) {
-        set_modes(s, k, modes);
+        net_set_modes(s, k, modes);
         copy_states(x, moved, s->nx);
     }
     free(modes);
@@ -418,6 +417,13 @@ find_rounding(nets *s, struct net *k, double t, const double *x)
     return net_rounding(s, t, x, s->rounding) == 0;
 }
 
+static void
+set_back(nets *s, const struct net *k, double *x, const double *given, const double *x_given)
+{
+    net_set_modes(s, k, given);
+    copy_states(x, x_given, s->nx);
+}
+
 static enum nets_status
 search_net(nets *s, struct net *k, double t, double *x, double ahead, double farther, const bool *stated,
            nets_report *r)
@@ -429,20 +435,23 @@ search_net(nets *s, struct net *k, double t, double *x, double ahead, double far
     bool found = false, same = true;
     enum nets_status status = NETS_NONE;
 
-    keep_modes(s, k, given);
+    net_keep_modes(s, k, given);
     copy_states(x_given, x, s->nx);
     if (!find_rounding(s, k, t, x) || !net_known(s, k, t, x)) {
         status = NETS_FAILED;
     } else {
-        h = reach_of(k, ahead) * farther;
+        h = net_reach(k, ahead) * farther;
         for (int i = 0; i < 2 * GUESSES && !found; i++)
             found = pivot_and_admit(s, k, t, x, x_given, given, part[i % GUESSES] * h, i >= GUESSES);
         for (int i = 0; i < GUESSES && !found; i++)
             found = try_all(s, k, t, x, x_given, given, part[i] * h);
         if (!found) { /* beside a steep law a difference is zero to rounding before its time has come */
-            set_modes(s, k, given);
-            copy_states(x, x_given, s->nx);
-            found = admit(s, k, t, x, x_given);
+            set_back(s, k, x, given, x_given);
+            found = net_admit(s, k, t, x, x_given);
+        }
+        if (!found && k->guess) {
+            set_back(s, k, x, given, x_given);
+            found = net_take_nearest(s, k, t, x, h);
         }
         if (found && (s->nx == 0 || !memcmp(x, x_given, s->nx * sizeof *x)))
             share(s, k, t, x, h);
@@ -460,10 +469,8 @@ search_net(nets *s, struct net *k, double t, double *x, double ahead, double far
                 status = NETS_SWITCHED;
         }
     }
-    if (!found || status == NETS_REFUSED) {
-        set_modes(s, k, given);
-        copy_states(x, x_given, s->nx);
-    }
+    if (!found || status == NETS_REFUSED)
+        set_back(s, k, x, given, x_given);
     free(given);
     free(x_given);
     return status;
@@ -495,7 +502,7 @@ settle_drift(nets *s, double t, double *x)
             exchange_settled(s, &s->net[i]);
             any = true;
         }
-    for (int round = 0; round < KICKS && any && ok && most > 1e-15; round++)
+    for (int round = 0; round < KICKS && any && ok && most > KICKED; round++)
         ok = net_kick(s, t, x, NULL, &most) == 0;
     for (size_t i = 0; i < s->n; i++)
         if (s->net[i].bound)
@@ -544,7 +551,7 @@ find_staying(nets *s, double t, double *x, double ahead, double farther)
         if (!k->stays)
             continue;
         struct known *w = net_known(s, k, t, x);
-        k->stays = on_constraints(s, k, w) && net_contradictions(s, k, w, reach_of(k, ahead) * farther, which) == 0;
+        k->stays = on_constraints(s, k, w) && net_contradictions(s, k, w, net_reach(k, ahead) * farther, which) == 0;
         net_noise(s, k, w->now, s->raw + ORDERS * h0, s->noise + h0);
         sparse_apply(&w->now->solve, s->raw + ORDERS * h0, s->z);
         for (uint32_t j = 0; j < k->q->n; j++)
@@ -558,9 +565,8 @@ find_staying(nets *s, double t, double *x, double ahead, double farther)
             s->net[i].stays = watches_agree(s, &s->net[i], s->noise + s->net[i].q->held0, true, NULL);
 }
 
-/* The first ideal switch of a net. */
-static span
-place_of(const nets *s, const struct net *k)
+span
+net_place(const nets *s, const struct net *k)
 {
     for (uint32_t i = 0; i < k->q->n; i++)
         if (span_known(s->form->at[k->q->held0 + i]))
@@ -574,7 +580,7 @@ nets_search(nets *s, double t, double *x, double ahead, double farther, const bo
     enum nets_status all = NETS_SAME;
     bool jumped = false;
 
-    *r = (nets_report){ .state = SIZE_MAX, .at = SPAN_NONE };
+    *r = (nets_report){ .state = NO_INDEX, .at = SPAN_NONE };
     net_sizes(s, x);
     if (!settle_drift(s, t, x))
         return NETS_FAILED;
@@ -586,7 +592,7 @@ nets_search(nets *s, double t, double *x, double ahead, double farther, const bo
 
         if (one > NETS_SWITCHED) {
             if (one == NETS_NONE)
-                r->at = place_of(s, &s->net[i]);
+                r->at = net_place(s, &s->net[i]);
             net_forget(s);
             return one;
         }

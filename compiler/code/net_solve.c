@@ -5,10 +5,11 @@
 
 #include "net_inside.h"
 
-enum { MAX_ITERATIONS = 40, MAX_CURVED = 100, PATIENCE = 4, PLACES = 4 };
+enum { MAX_ITERATIONS = 40, MAX_CURVED = 100, PATIENCE = 4, PLACES = 4, STALLS = 3 };
 #define OF_NOISE 1e-2   /* of what rounding may have left: a step that is shorter is one of rounding */
 #define CONVERGED 1e-13 /* last step of an iteration, in parts of the unknowns */
 #define OF_UNIT 0.1     /* or in parts of this much of the greatest value of their unit, where they pass zero */
+#define NO_PART 1e-14   /* of a step: moves nothing */
 #define MET 1e-4        /* of a condition's terms: what is left of it at a solution */
 
 static bool
@@ -93,9 +94,10 @@ is_met(const nets *s, const struct net *k, const double *rounding)
     return true;
 }
 
-/* The same of all curved nets in which that may be so: beside an infinite slope more is left of a condition. */
+/* The same of all curved nets, or of those in which that may be so: beside an infinite slope more is left of a
+ * condition. */
 static bool
-all_met(nets *s, double t, const double *x)
+all_met(nets *s, double t, const double *x, bool all)
 {
     bool met = true;
 
@@ -103,11 +105,24 @@ all_met(nets *s, double t, const double *x)
         struct net *k = &s->net[i];
         uint32_t constraints = k->guess ? net_general(s, k, t, x).constraints : 0;
 
-        met = !k->guess || (k->now->now->free == 0 && k->now->now->constraint.n <= constraints) || is_met(s, k, NULL);
+        met = !k->guess || (!all && k->now->now->free == 0 && k->now->now->constraint.n <= constraints) ||
+              is_met(s, k, NULL);
         if (!met && net_rounding(s, t, x, s->raw_noise) == 0)
             met = is_met(s, k, s->raw_noise);
     }
     return met;
+}
+
+/* No part of a step that can be told from none leaves less of the conditions: what is left of them is rounding, or
+ * there is no way on from here. */
+static bool
+is_stalled(const nets *s)
+{
+    bool stalled = true;
+
+    for (size_t k = 0; k < s->n && stalled; k++)
+        stalled = !s->net[k].guess || s->net[k].whole == 0 || s->net[k].part <= NO_PART;
+    return stalled;
 }
 
 /* Newton's method from the unknowns as they are. curved: any net is. */
@@ -117,6 +132,7 @@ iterate(nets *s, double t, const double *x, bool curved)
     int most = curved ? MAX_CURVED : MAX_ITERATIONS, status = 0;
     double before = 0, *rounding = NULL, *size = bg_malloc((s->form->nunits + 1) * sizeof *size);
     bool done = false;
+    int stalled = 0;
 
     for (size_t k = 0; k < s->n; k++)
         s->net[k].whole = s->net[k].part = 0;
@@ -156,12 +172,14 @@ iterate(nets *s, double t, const double *x, bool curved)
         if (s->any_varies && status == 0)
             done = (done && change == 0) || (i > 0 && change <= CONVERGED && (!curved || before <= CONVERGED)) ||
                    (i > 3 && change < 1e-9 && change >= before / 2);
+        stalled = status == 0 && curved && i >= PATIENCE && is_stalled(s) ? stalled + 1 : 0;
+        done = done || stalled == STALLS;
         before = change;
         if (!done && i == most)
             status = 1;
     }
     if (status == 0 && curved)
-        status = all_met(s, t, x) ? 0 : 1;
+        status = all_met(s, t, x, stalled == STALLS) ? 0 : 1;
     free(rounding);
     free(size);
     return status;
@@ -213,11 +231,9 @@ start_from(nets *s, int place)
 static int
 solve_varying(nets *s, double t, const double *x)
 {
-    bool curved = false;
+    bool curved = nets_curved(s);
     int status = 1;
 
-    for (size_t k = 0; k < s->n; k++)
-        curved |= s->net[k].guess != NULL;
     for (int place = 0; place == 0 || (place < PLACES && curved && status == 1); place++) {
         start_from(s, place);
         status = iterate(s, t, x, curved);

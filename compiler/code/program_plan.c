@@ -100,9 +100,9 @@ should_inline(program *g, inst i, uint32_t uses, bool forced)
     }
     if (time_only || forced)
         return false;
-    if (leaves == 1 && uses <= 2 && ex_size(f->pool, i.root) <= 4)
+    if (leaves == 1 && uses <= 2 && ex_fits(f->pool, i.root, 4))
         return true;
-    return uses <= 1 && ex_size(f->pool, i.root) <= MAX_INLINED;
+    return uses <= 1 && ex_fits(f->pool, i.root, MAX_INLINED);
 }
 
 static node

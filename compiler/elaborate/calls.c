@@ -200,7 +200,7 @@ hidden_integral(builder *b, const ast_expr *e)
 
 /* smooth: a spline through the points. */
 static val
-look_up(builder *b, const ast_expr *e, bool smooth)
+look_up_table(builder *b, const ast_expr *e, bool smooth)
 {
     elab *el = b->el;
     const ast_expr *column;
@@ -413,7 +413,7 @@ inlined_too_much(builder *b, const user_function *f, span at)
 }
 
 static val
-call_function(builder *b, const ast_expr *e, uint32_t index)
+call_user_function(builder *b, const ast_expr *e, uint32_t index)
 {
     elab *el = b->el;
     const user_function *f = &el->function.at[index];
@@ -459,11 +459,11 @@ resolve_call(builder *b, const ast_expr *e)
     if (e->call.name == el->n_integral)
         return hidden_integral(b, e);
     if (e->call.name == el->n_table)
-        return look_up(b, e, false);
+        return look_up_table(b, e, false);
     index = find_function(el, b->in, e->call.name);
     if (index != MAP_NONE)
         return import_ambiguous(el, b->in, e->call.name, false, e->call.name_at) ? val_bad(el)
-                                                                                 : call_function(b, e, index);
+                                                                                 : call_user_function(b, e, index);
     if (is_several(e->call.name))
         return call_several(b, e);
     f = find_builtin(e->call.name);
@@ -474,7 +474,7 @@ resolve_call(builder *b, const ast_expr *e)
     if (!strcmp(e->call.name, "table2d"))
         return look_up_plane(b, e);
     if (!strcmp(e->call.name, "spline"))
-        return look_up(b, e, true);
+        return look_up_table(b, e, true);
     if (!strcmp(e->call.name, "previous"))
         return make_previous(b, e);
     if (!strcmp(e->call.name, "noise") || !strcmp(e->call.name, "uniform"))

@@ -21,7 +21,7 @@
 /* ---------------------------------------------------------------- equations */
 
 static var_id
-port_quantity(const flat_port *p, enum quantity q)
+quantity_var(const flat_port *p, enum quantity q)
 {
     return q == Q_EFFORT ? p->e : q == Q_FLOW ? p->f : p->stored;
 }
@@ -57,7 +57,7 @@ given(struct check *c, const struct equation *e, measure *to)
 
     if (e->kind == EQ_INITIAL) {
         const flat_initial *i = &f->initial.at[e->index];
-        var_id v = i->port != NONE ? port_quantity(&f->port.at[i->port], i->q) : f->junction.at[i->junction].common;
+        var_id v = i->port != NONE ? quantity_var(&f->port.at[i->port], i->q) : f->junction.at[i->junction].common;
 
         *to = v == VAR_NONE ? anything : bonds_variable(c, v);
         return i->unit ? bonds_stated(i->unit) : anything;
@@ -87,7 +87,7 @@ bonds_look(struct check *c, const struct equation *e)
         } else {
             from = bonds_expression(c, law->def);
             if (law->kind == LAW_ASSIGN)
-                bonds_same_unit(c, NODE_NONE, bonds_variable(c, port_quantity(&c->f->port.at[law->port], law->out)),
+                bonds_same_unit(c, NODE_NONE, bonds_variable(c, quantity_var(&c->f->port.at[law->port], law->out)),
                                 NODE_NONE, from);
         }
         return;
@@ -114,7 +114,7 @@ add_item(struct items *t, uint32_t item)
 }
 
 static void
-add_variable(struct items *t, var_id v)
+add_unit_variable(struct items *t, var_id v)
 {
     const flat_model *f = t->c->f;
     uint32_t r;
@@ -132,7 +132,7 @@ static void
 add_inst(struct items *t, inst i)
 {
     for (uint32_t k = 0; inst_known(i) && k < i.n; k++)
-        add_variable(t, inst_slots(t->c->f, i)[k]);
+        add_unit_variable(t, inst_slots(t->c->f, i)[k]);
 }
 
 void
@@ -163,7 +163,7 @@ bonds_list_items(struct items *t, const struct equation *e)
         break;
     }
     case EQ_REINIT:
-        add_variable(t, f->reinit.at[e->index].target);
+        add_unit_variable(t, f->reinit.at[e->index].target);
         add_inst(t, f->reinit.at[e->index].value);
         break;
     case EQ_SIGNAL:

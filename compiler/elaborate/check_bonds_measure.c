@@ -162,7 +162,7 @@ bonds_variable(const struct check *c, var_id v)
 /* ---------------------------------------------------------------- expressions */
 
 static void
-clash(struct check *c, node a, const unit *ua, node b, const unit *ub)
+note_clash(struct check *c, node a, const unit *ua, node b, const unit *ub)
 {
     if (!c->found.clash) {
         c->found.clash = true;
@@ -199,7 +199,7 @@ bonds_same_unit(struct check *c, node na, measure a, node nb, measure b)
     den = (a.sym != NONE ? a.den : 1) * (b.sym != NONE ? b.den : 1);
     if (sym == NONE || !num) {
         if (a.known != b.known)
-            clash(c, na, sym == NONE ? a.known : NULL, nb, sym == NONE ? b.known : NULL);
+            note_clash(c, na, sym == NONE ? a.known : NULL, nb, sym == NONE ? b.known : NULL);
         return a;
     }
     if (c->found.sym != NONE || c->found.impossible)

@@ -13,7 +13,7 @@ element_called(const struct check *c, uint32_t e)
 }
 
 static uint32_t
-element_of(const struct check *c, const struct equation *e)
+equation_element(const struct check *c, const struct equation *e)
 {
     const flat_model *f = c->f;
 
@@ -28,7 +28,7 @@ static const char *
 called(const struct check *c, const struct equation *e)
 {
     const flat_model *f = c->f;
-    uint32_t x = element_of(c, e);
+    uint32_t x = equation_element(c, e);
 
     if (x != NONE)
         return element_called(c, x);
@@ -89,7 +89,7 @@ static span
 equation_place(const struct check *c, const struct equation *e)
 {
     const flat_model *f = c->f;
-    uint32_t x = element_of(c, e);
+    uint32_t x = equation_element(c, e);
 
     if (e->kind == EQ_INITIAL)
         return f->initial.at[e->index].at;
@@ -102,9 +102,9 @@ equation_place(const struct check *c, const struct equation *e)
 
 /* The unit of the coefficient of a linear law that follows from the units of its bond; NULL for other laws. */
 static const unit *
-coefficient(const struct check *c, const struct equation *e, const unit *effort, const unit *flow)
+unit_of_coefficient(const struct check *c, const struct equation *e, const unit *effort, const unit *flow)
 {
-    uint32_t x = element_of(c, e);
+    uint32_t x = equation_element(c, e);
     const flat_element *y = x != NONE ? &c->f->element.at[x] : NULL;
     unit_system *us = c->el->u;
 
@@ -176,12 +176,12 @@ said_in(const struct check *c, const struct equation *e, const unit *u, const ch
 static void
 note_says(const struct check *c, const struct equation *e, const unit *effort, const unit *flow)
 {
-    const unit *k = coefficient(c, e, effort, flow);
+    const unit *k = unit_of_coefficient(c, e, effort, flow);
     bool turning = unit_is_number(unit_multiply(c->el->u, flow, c->el->second)) &&
                    effort == unit_multiply(c->el->u, c->watt, c->el->second);
     bool carried = e->kind == EQ_LAW && c->f->law.at[e->index].kind == LAW_MODULUS;
-    const char *in = k ? arena_format(c->el->a, ", in %s,", unit_said(c->el, coefficient_said(c, element_of(c, e), k)))
-                       : "";
+    const char *in =
+        k ? arena_format(c->el->a, ", in %s,", unit_said(c->el, coefficient_said(c, equation_element(c, e), k))) : "";
 
     /* a torque is not called an energy */
     diag_note(c->el->s, equation_place(c, e),
@@ -232,7 +232,7 @@ in_unit(const struct check *c, const struct equation *e, const unit *u)
 static const unit *
 given_in(struct check *c, const struct equation *e)
 {
-    uint32_t x = element_of(c, e);
+    uint32_t x = equation_element(c, e);
     const flat_element *y = x != NONE ? &c->f->element.at[x] : NULL;
     inst def;
     var_id multiplied;
@@ -270,7 +270,7 @@ static bool
 help_inverse(struct check *c, const struct equation *e, const unit *effort, const unit *flow)
 {
     elab *el = c->el;
-    uint32_t x = e->kind == EQ_LAW ? element_of(c, e) : NONE;
+    uint32_t x = e->kind == EQ_LAW ? equation_element(c, e) : NONE;
     const flat_element *y = x != NONE ? &c->f->element.at[x] : NULL;
     const unit *given = y ? given_in(c, e) : NULL, *takes;
 
@@ -292,7 +292,7 @@ static void
 no_such_bond(struct check *c, const struct equation *e)
 {
     elab *el = c->el;
-    uint32_t x = element_of(c, e);
+    uint32_t x = equation_element(c, e);
     const flat_element *y = x != NONE ? &c->f->element.at[x] : NULL;
     const unit *u = given_in(c, e);
 
@@ -317,7 +317,7 @@ no_such_bond(struct check *c, const struct equation *e)
 static void
 help_condition(struct check *c, const struct equation *e)
 {
-    uint32_t x = e->kind == EQ_LAW ? element_of(c, e) : NONE;
+    uint32_t x = e->kind == EQ_LAW ? equation_element(c, e) : NONE;
     const flat_element *y = x != NONE ? &c->f->element.at[x] : NULL;
     const char *text, *dot = y ? strrchr(y->name, '.') : NULL, *name = dot ? dot + 1 : y ? y->name : "";
 
@@ -342,7 +342,7 @@ plain_clash(struct check *c, const struct equation *e)
 
     if (coefficient_unit && x.a == NODE_NONE && x.ua && x.ub)
         diag_error(el->s, "unit-clash", at, "%s is given in %s, and its bond takes %s", called(c, e),
-                   unit_said(el, coefficient_said(c, element_of(c, e), coefficient_unit)),
+                   unit_said(el, coefficient_said(c, equation_element(c, e), coefficient_unit)),
                    unit_said(el, unit_divide(el->u, unit_multiply(el->u, coefficient_unit, x.ua), x.ub)));
     else if (!x.ua || !x.ub)
         diag_error(el->s, "unit-clash", at, "the units in the law of %s do not fit together", called(c, e));
@@ -368,7 +368,7 @@ plain_clash(struct check *c, const struct equation *e)
     if (e->kind == EQ_SIGNAL && var_display(f, e->index) && !strcmp(unit_text(var_display(f, e->index)), "C") && x.ub &&
         !strcmp(unit_text(x.ub), "K"))
         diag_help(el->s, "[C] is a coulomb. Degrees Celsius are [degC], a difference of temperatures is in [K].");
-    if (coefficient_unit && strstr(unit_text(coefficient_said(c, element_of(c, e), coefficient_unit)), "/C"))
+    if (coefficient_unit && strstr(unit_text(coefficient_said(c, equation_element(c, e), coefficient_unit)), "/C"))
         diag_help(el->s, "[C] is a coulomb. A difference of temperatures is in [K], as in [J/K].");
     if (e->kind == EQ_SIGNAL && given_value(el, e->index))
         diag_note(el->s, var_at(f, e->index), "it is declared here");
@@ -447,7 +447,7 @@ help_pure_factor(struct check *c, const struct equation *e, const struct region 
     const unit *takes;
     measure m;
 
-    if (!law || law->kind != LAW_ASSIGN || !element_is_source(c->f->element.at[element_of(c, e)].type))
+    if (!law || law->kind != LAW_ASSIGN || !element_is_source(c->f->element.at[equation_element(c, e)].type))
         return false;
     m = bonds_expression(c, law->def);
     takes = law->out == Q_EFFORT ? x->effort : x->flow;
@@ -462,7 +462,7 @@ static void
 report_equation(struct check *c, struct items *t, const struct equation *e)
 {
     struct finding plainly = c->found;
-    uint32_t notes = 0, element = element_of(c, e);
+    uint32_t notes = 0, element = equation_element(c, e);
     const unit *found;
     bool linear = e->kind == EQ_LAW && c->f->element.at[element].linear;
 
@@ -481,7 +481,7 @@ report_equation(struct check *c, struct items *t, const struct equation *e)
         c->opened = NONE;
         if (c->found.impossible && linear) {
             no_such_bond(c, e);
-            if (element_of(c, &c->eq.at[x->from]) != element)
+            if (equation_element(c, &c->eq.at[x->from]) != element)
                 note_region(c, r);
             c->region[r].said = true;
             return;

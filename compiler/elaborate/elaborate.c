@@ -138,7 +138,7 @@ elaborate_model(elab *el, const ast_model *m, uint32_t from)
     for (size_t j = 0; j < el->f->junction.n; j++)
         check_junction(el, &el->f->junction.at[j]);
     for (uint32_t p = 0; p < el->part.n; p++)
-        if ((el->part.at[p].kind == PART_JUNCTION || el->part.at[p].kind == PART_ELEMENT) &&
+        if ((el->part.at[p].kind == DECLARED_JUNCTION || el->part.at[p].kind == DECLARED_ELEMENT) &&
             el->part.at[p].index != NONE)
             make_initial(el, el->part.at[p].in, p);
     override_integrals(el);

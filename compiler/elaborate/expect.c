@@ -21,11 +21,11 @@ element_item(void *ctx, uint32_t index, uint32_t entry)
     const part *p = &el->part.at[index];
 
     (void)entry;
-    if (p->kind != PART_ELEMENT) {
+    if (p->kind != DECLARED_ELEMENT) {
         diag_error(el->s, "expect-element", w->ref->at, "\"%s\" is %s; an activity is expected of an element", p->name,
-                   p->kind == PART_BOND       ? "a bond"
-                   : p->kind == PART_JUNCTION ? "a junction"
-                                              : "a component");
+                   p->kind == DECLARED_BOND       ? "a bond"
+                   : p->kind == DECLARED_JUNCTION ? "a junction"
+                                                  : "a component");
         diag_note(el->s, part_at(p), "declared here");
         return false;
     }

@@ -48,15 +48,6 @@ check_experiments(elab *el)
     }
 }
 
-static bool
-is_component(const ast_model *m)
-{
-    for (int k = 0; k < m->nstmt; k++)
-        if (m->stmt[k]->kind == AST_STMT_PORT)
-            return true;
-    return false;
-}
-
 /* Without an experiment: the requested model, or the first that is no component, else the first. */
 static const ast_model *
 first_model(const elab *el)
@@ -71,7 +62,7 @@ first_model(const elab *el)
     for (size_t k = 0; k < el->file->ndecls; k++) {
         if (el->file->decl[k].kind != AST_DECL_MODEL)
             continue;
-        if (!is_component(el->file->decl[k].model))
+        if (!ast_is_component(el->file->decl[k].model))
             return el->file->decl[k].model;
         if (!first)
             first = el->file->decl[k].model;
@@ -363,9 +354,9 @@ keep_item(void *ctx, uint32_t index, uint32_t entry)
     part *p = &w->el->part.at[index];
 
     (void)entry;
-    if (p->kind == PART_JUNCTION || p->kind == PART_BOND) {
+    if (p->kind == DECLARED_JUNCTION || p->kind == DECLARED_BOND) {
         diag_error(w->el->s, "keep-element", w->at, "\"%s\" is a %s; keep takes elements", p->name,
-                   p->kind == PART_BOND ? "bond" : "junction");
+                   p->kind == DECLARED_BOND ? "bond" : "junction");
         diag_note(w->el->s, part_at(p), "declared here");
         diag_help(w->el->s, "Name the elements on it: keep mass, spring;");
         return false;
@@ -427,7 +418,7 @@ keep_insides(elab *el)
             s = s->parent;
         if (s->outer && el->part.at[s->instance].keep)
             p->keep = true;
-        if (p->keep && p->kind == PART_ELEMENT && p->index != NONE)
+        if (p->keep && p->kind == DECLARED_ELEMENT && p->index != NONE)
             el->f->element.at[p->index].keep = true;
     }
 }

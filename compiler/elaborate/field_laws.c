@@ -206,7 +206,7 @@ find_equations(elab *el, const field *f, const ast_law_item **of)
 
 /* Does the equation give all ports of an array at once? Then its value is a vector. */
 static bool
-is_whole(const elab *el, const field *f, uint32_t k, const ast_law_item *item)
+is_array_law(const elab *el, const field *f, uint32_t k, const ast_law_item *item)
 {
     return el->field_port.at[f->first + k].count && !item->left.part[0].nindex;
 }
@@ -306,7 +306,7 @@ out:
 static uint32_t
 make_equation(elab *el, scope *in, const field *f, uint32_t k, const ast_law_item *item)
 {
-    bool transformer = el->f->element.at[f->element].type == EL_TF, whole = is_whole(el, f, k, item);
+    bool transformer = el->f->element.at[f->element].type == EL_TF, whole = is_array_law(el, f, k, item);
     uint32_t n = whole ? el->field_port.at[f->first + k].count : 1;
     builder b = law_builder(el, in, f->element);
     val v = whole ? resolve(&b, item->right, true) : resolve_law(&b, item->right);

@@ -266,7 +266,7 @@ join_field_port(elab *el, uint32_t p, uint32_t l, bool ends)
 
 /* Adds a junction of an element, with its origin. */
 static uint32_t
-add_junction(elab *el, uint32_t element, uint8_t type, const char *name, span at)
+add_field_junction(elab *el, uint32_t element, uint8_t type, const char *name, span at)
 {
     flat_model *f = el->f;
     uint32_t j = (uint32_t)f->junction.n;
@@ -282,8 +282,8 @@ add_junction(elab *el, uint32_t element, uint8_t type, const char *name, span at
 
 /* Adds a bond between an implicit junction and another one; returns its effort and flow. */
 static void
-add_bond(elab *el, uint32_t from, uint32_t to, const char *name, const char *bond_name, span at, var_id *e,
-         var_id *flow)
+add_field_bond(elab *el, uint32_t from, uint32_t to, const char *name, const char *bond_name, span at, var_id *e,
+               var_id *flow)
 {
     flat_model *f = el->f;
     flat_bond b = { .from = from, .to = to, .name = bond_name, .own = VAR_NONE, .at = at };
@@ -301,7 +301,7 @@ add_bond(elab *el, uint32_t from, uint32_t to, const char *name, const char *bon
 }
 
 static uint32_t
-add_port(elab *el, uint32_t element, uint32_t junction, const field_port *p, const char *name, const char *stored)
+add_field_port(elab *el, uint32_t element, uint32_t junction, const field_port *p, const char *name, const char *stored)
 {
     flat_model *f = el->f;
     flat_element *x = &f->element.at[element];
@@ -334,7 +334,7 @@ static uint32_t
 outer_junction(elab *el, uint32_t element, const field_port *p, enum element_type type)
 {
     if (p->link == NONE)
-        return add_junction(el, element, type == EL_TF || p->momentum, p->full, p->at);
+        return add_field_junction(el, element, type == EL_TF || p->momentum, p->full, p->at);
     return el->link.at[p->link].junction_from;
 }
 
@@ -440,11 +440,11 @@ make_transformer(elab *el, field *f)
         for (uint32_t i = 0; i < k; i++)
             taken = taken || landing[i] == outer;
         if (p->out ? n > 1 && type == 1 : type == 0 || taken) {
-            landing[k] = add_junction(el, f->element, p->out ? 0 : 1, p->full, p->at);
+            landing[k] = add_field_junction(el, f->element, p->out ? 0 : 1, p->full, p->at);
             if (p->out)
-                add_bond(el, landing[k], outer, p->full, NULL, p->at, &p->e, &p->f);
+                add_field_bond(el, landing[k], outer, p->full, NULL, p->at, &p->e, &p->f);
             else
-                add_bond(el, outer, landing[k], p->full, NULL, p->at, &p->e, &p->f);
+                add_field_bond(el, outer, landing[k], p->full, NULL, p->at, &p->e, &p->f);
             if (!p->out) /* two ports on one junction differ by their flow */
                 p->f = el->f->junction.at[landing[k]].common;
         }
@@ -462,8 +462,8 @@ make_transformer(elab *el, field *f)
         const field_pair *q = &el->field_pair.at[f->pair0 + k];
         const field_port *in = &el->field_port.at[q->in], *out = &el->field_port.at[q->out];
 
-        add_port(el, f->element, landing[q->in - f->first], in, in->full, NULL);
-        add_port(el, f->element, landing[q->out - f->first], out, out->full, NULL);
+        add_field_port(el, f->element, landing[q->in - f->first], in, in->full, NULL);
+        add_field_port(el, f->element, landing[q->out - f->first], out, out->full, NULL);
     }
     for (uint32_t k = 0; k < f->n; k++) {
         field_port *p = &el->field_port.at[f->first + k];
@@ -529,11 +529,11 @@ make_field(elab *el, uint32_t element)
 
             /* two ports on one junction need a variable that differs */
             if (map_get(&taken, outer) != MAP_NONE) {
-                j = add_junction(el, element, el->f->junction.at[outer].type, p->full, p->at);
-                add_bond(el, p->out ? j : outer, p->out ? outer : j, p->full, NULL, p->at, &e, &flow);
+                j = add_field_junction(el, element, el->f->junction.at[outer].type, p->full, p->at);
+                add_field_bond(el, p->out ? j : outer, p->out ? outer : j, p->full, NULL, p->at, &e, &flow);
             }
             map_set(&taken, outer, 1);
-            p->port = add_port(el, element, j, p, p->full, !stores ? NULL : p->momentum ? "p" : "q");
+            p->port = add_field_port(el, element, j, p, p->full, !stores ? NULL : p->momentum ? "p" : "q");
             port = &el->f->port.at[p->port];
             p->e = port->e;
             p->f = port->f;
@@ -579,7 +579,7 @@ no_quantity(builder *b, const field_port *p, enum element_type type, const ast_p
 }
 
 static val
-port_quantity(builder *b, uint32_t at, enum element_type type, const ast_part *q)
+field_quantity(builder *b, uint32_t at, enum element_type type, const ast_part *q)
 {
     elab *el = b->el;
     const field_port *p = &el->field_port.at[at];
@@ -652,11 +652,11 @@ ports_quantity(builder *b, uint32_t element, uint32_t first, const ast_part *nam
             return val_bad(el);
     } else if (!count || name->nindex) {
         first = single_field_port(el, b->in, element, name);
-        return first == NONE ? val_bad(el) : port_quantity(b, first, type, q);
+        return first == NONE ? val_bad(el) : field_quantity(b, first, type, q);
     }
     r = matrix_of(el, 1, count, 1, NULL);
     for (uint32_t k = 0; k < count; k++) {
-        one = port_quantity(b, first + k, type, q);
+        one = field_quantity(b, first + k, type, q);
         if (one.bad)
             return one;
         r.m->at[k] = one.n;

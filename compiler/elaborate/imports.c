@@ -127,7 +127,7 @@ help_library(elab *el, const char *wrong)
 
 /* The file's path, and the path shown in messages. NULL: an error was reported. */
 static const char *
-find_file(elab *el, uint32_t m, const ast_import *i, const char **shown)
+find_import_file(elab *el, uint32_t m, const ast_import *i, const char **shown)
 {
     const char *path, *why = NULL;
 
@@ -183,7 +183,7 @@ static void
 import(struct loader *l, uint32_t m, const ast_import *i)
 {
     elab *el = l->el;
-    const char *shown, *path = find_file(el, m, i, &shown), *key;
+    const char *shown, *path = find_import_file(el, m, i, &shown), *key;
     char real[PATH_MAX];
     uint32_t at;
     int file;

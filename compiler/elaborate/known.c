@@ -21,7 +21,7 @@ struct reader {
     int depth, steps;
 };
 
-static bool read_number(struct reader *r, scope *in, const ast_expr *e, double *x);
+static bool read_known_number(struct reader *r, scope *in, const ast_expr *e, double *x);
 
 bool
 find_known(const scope *in, const char *name, known_value *found)
@@ -53,7 +53,7 @@ unknown(struct reader *r, span at, const char *why)
 }
 
 static bool
-read_name(struct reader *r, scope *in, const ast_ref *ref, double *x)
+read_known_name(struct reader *r, scope *in, const ast_ref *ref, double *x)
 {
     elab *el = r->el;
     const char *name = ref->part[0].name, *near;
@@ -91,7 +91,7 @@ read_name(struct reader *r, scope *in, const ast_ref *ref, double *x)
             diag_note(el->s, v->at, "declared here");
         return false;
     }
-    return read_number(r, v->expr_in, v->expr, x);
+    return read_known_number(r, v->expr_in, v->expr, x);
 }
 
 static bool
@@ -107,7 +107,7 @@ read_call(struct reader *r, scope *in, const ast_expr *e, double *x)
             find_function(r->el, in, e->call.name) != NONE)
             continue;
         for (int i = 0; i < f->arity; i++)
-            if (!read_number(r, in, e->call.arg[i], &a[i]))
+            if (!read_known_number(r, in, e->call.arg[i], &a[i]))
                 return false;
         *x = ex_apply(calls[k], a[0], a[1], 0, NULL);
         return true;
@@ -121,7 +121,7 @@ read_binary(struct reader *r, scope *in, const ast_expr *e, double *x)
 {
     double a, b;
 
-    if (!read_number(r, in, e->bin.a, &a) || !read_number(r, in, e->bin.b, &b))
+    if (!read_known_number(r, in, e->bin.a, &a) || !read_known_number(r, in, e->bin.b, &b))
         return false;
     *x = tree_turned(e->bin.op) ? ex_apply(tree_operation(e->bin.op), b, a, 0, NULL)
                                 : ex_apply(tree_operation(e->bin.op), a, b, 0, NULL);
@@ -139,26 +139,26 @@ read_inside(struct reader *r, scope *in, const ast_expr *e, double *x)
             return unknown(r, e->at, "a number with a unit stands in it");
         *x = e->number.value;
         return true;
-    case AST_REF: return read_name(r, in, &e->ref, x);
+    case AST_REF: return read_known_name(r, in, &e->ref, x);
     case AST_NEG:
-        if (!read_number(r, in, e->un.a, x))
+        if (!read_known_number(r, in, e->un.a, x))
             return false;
         *x = -*x;
         return true;
     case AST_NOT:
-        if (!read_number(r, in, e->un.a, x))
+        if (!read_known_number(r, in, e->un.a, x))
             return false;
         *x = *x == 0;
         return true;
     case AST_BINARY: return read_binary(r, in, e, x);
     case AST_IF:
         for (; e->kind == AST_IF; e = e->cond.b) {
-            if (!read_number(r, in, e->cond.c, &c))
+            if (!read_known_number(r, in, e->cond.c, &c))
                 return false;
             if (c != 0)
-                return read_number(r, in, e->cond.a, x);
+                return read_known_number(r, in, e->cond.a, x);
         }
-        return read_number(r, in, e, x);
+        return read_known_number(r, in, e, x);
     case AST_CALL: return read_call(r, in, e, x);
     case AST_STRING:
     case AST_MATRIX: break;
@@ -167,7 +167,7 @@ read_inside(struct reader *r, scope *in, const ast_expr *e, double *x)
 }
 
 static bool
-read_number(struct reader *r, scope *in, const ast_expr *e, double *x)
+read_known_number(struct reader *r, scope *in, const ast_expr *e, double *x)
 {
     bool fine;
 
@@ -184,7 +184,7 @@ bool
 known_number(elab *el, scope *in, const ast_expr *e, const char *what, bool quiet, double *x, bool *sized)
 {
     struct reader r = { .el = el, .what = what, .quiet = quiet };
-    bool fine = read_number(&r, in, e, x);
+    bool fine = read_known_number(&r, in, e, x);
 
     if (sized)
         *sized = r.sized;

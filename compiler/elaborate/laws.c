@@ -40,7 +40,7 @@ port_var(const flat_port *p, enum quantity q)
 }
 
 static void
-add_law(elab *el, uint32_t e, flat_law law)
+add_element_law(elab *el, uint32_t e, flat_law law)
 {
     flat_element *x = &el->f->element.at[e];
 
@@ -112,7 +112,7 @@ make_linear(elab *el, scope *in, uint32_t e)
     law.def = builder_inst(&b, n);
     builder_free(&b);
     x->linear = true;
-    add_law(el, e, law);
+    add_element_law(el, e, law);
     if (varies)
         say_modulated(el, x, expr);
 }
@@ -150,7 +150,7 @@ make_general(elab *el, scope *in, uint32_t e, const ast_law_item *item)
                        item->left.part[0].name, type, x->name);
             diag_help(el->s, "Solve it for one of %s.", related[x->type].names);
         }
-        add_law(el, e, law);
+        add_element_law(el, e, law);
     }
     builder_free(&b);
 }
@@ -262,12 +262,12 @@ make_two_port(elab *el, scope *in, uint32_t e, const ast_law_item *item)
             diag_help(el->s, "%s", two_port_help(x->type));
         } else {
             n = l->inverse ? ex_div(el->pool, ex_const(el->pool, 1), n) : n;
-            add_law(el, e,
-                    (flat_law){ .kind = LAW_MODULUS,
-                                .port = x->port0,
-                                .out = Q_EFFORT,
-                                .def = builder_inst(&b, n),
-                                .at = item->right->at });
+            add_element_law(el, e,
+                            (flat_law){ .kind = LAW_MODULUS,
+                                        .port = x->port0,
+                                        .out = Q_EFFORT,
+                                        .def = builder_inst(&b, n),
+                                        .at = item->right->at });
             f->element.at[e].linear = true;
             if (!only_parameters(f, inst_slots(f, f->law.at[f->law.n - 1].def), f->law.at[f->law.n - 1].def.n))
                 say_modulated(el, x, item->right);
@@ -296,7 +296,7 @@ make_residual(elab *el, scope *in, uint32_t e)
                          .def = builder_inst(&b, v.n),
                          .at = expr->at };
 
-        add_law(el, e, law);
+        add_element_law(el, e, law);
     }
     builder_free(&b);
 }
@@ -364,12 +364,12 @@ make_rest(elab *el, uint32_t e)
     if (!x->nports)
         return;
     x->linear = true;
-    add_law(el, e,
-            (flat_law){ .kind = LAW_ASSIGN,
-                        .port = x->port0,
-                        .out = x->type == EL_SE ? Q_EFFORT : Q_FLOW,
-                        .def = set_inst(el, 0),
-                        .at = x->at });
+    add_element_law(el, e,
+                    (flat_law){ .kind = LAW_ASSIGN,
+                                .port = x->port0,
+                                .out = x->type == EL_SE ? Q_EFFORT : Q_FLOW,
+                                .def = set_inst(el, 0),
+                                .at = x->at });
 }
 
 void
@@ -551,7 +551,7 @@ void
 make_initial(elab *el, scope *in, uint32_t p)
 {
     const part *x = &el->part.at[p];
-    bool junction = x->kind == PART_JUNCTION;
+    bool junction = x->kind == DECLARED_JUNCTION;
     const flat_junction *j = junction ? &el->f->junction.at[x->index] : NULL;
     const flat_element *element = junction ? NULL : &el->f->element.at[x->index];
     const ast_node *written = junction ? j->node : element->node;

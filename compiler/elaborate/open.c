@@ -36,7 +36,7 @@ with_offset(elab *el, inst i, var_id by)
 }
 
 static void
-add_opening(elab *el, flat_opening o)
+note_opening(elab *el, flat_opening o)
 {
     o.rate_name = arena_format(el->a, "der(%s)", o.name);
     o.rate = hidden(el, o.rate_name, NULL);
@@ -58,7 +58,7 @@ open_input(elab *el, var_id v)
         o.by = hidden(el, var_name(el->f, v), x);
         var_say(el->f, v)->def = with_offset(el, var_def(el->f, v), o.by);
     }
-    add_opening(el, o);
+    note_opening(el, o);
 }
 
 static void
@@ -77,7 +77,7 @@ open_source(elab *el, uint32_t e)
         o.unit = el->f->var.at[o.by].unit;
         law = &el->f->law.at[x->law0 + k];
         law->def = with_offset(el, law->def, o.by);
-        add_opening(el, o);
+        note_opening(el, o);
     }
 }
 

@@ -175,13 +175,13 @@ override_quantity(elab *el, const part *x, const char *name, enum quantity *q, c
     bool may[4] = { false };
 
     *has = "it has no initial value";
-    if (x->kind == PART_JUNCTION) {
+    if (x->kind == DECLARED_JUNCTION) {
         may[x->junction ? Q_FLOW : Q_EFFORT] = true;
         *has = x->junction ? "it has f(0)" : "it has e(0)";
-    } else if (x->kind == PART_ELEMENT && x->element == EL_C) {
+    } else if (x->kind == DECLARED_ELEMENT && x->element == EL_C) {
         may[Q_DISPLACEMENT] = may[Q_EFFORT] = true;
         *has = "it has q(0) or e(0)";
-    } else if (x->kind == PART_ELEMENT && x->element == EL_I) {
+    } else if (x->kind == DECLARED_ELEMENT && x->element == EL_I) {
         may[Q_MOMENTUM] = may[Q_FLOW] = true;
         *has = "it has p(0) or f(0)";
     }
@@ -293,7 +293,7 @@ override_port(void *ctx, uint32_t index, uint32_t entry)
 }
 
 static void
-give(struct giving *g, bool initial)
+give_value(struct giving *g, bool initial)
 {
     elab *el = g->el;
     const ast_ref *r = g->ref;
@@ -408,7 +408,7 @@ apply_initials(elab *el)
                             .e = x->stmt->initial.value };
 
         if (!scope_gone(el, x->in))
-            give(&g, true);
+            give_value(&g, true);
     }
 }
 
@@ -424,7 +424,7 @@ apply_experiment_lets(elab *el)
                             .e = item->a };
 
         if (item->kind == AST_EXP_LET)
-            give(&g, item->initial);
+            give_value(&g, item->initial);
     }
     for (size_t k = 0; k < el->opt->nset; k++) {
         bool initial, fine;
@@ -439,7 +439,7 @@ apply_experiment_lets(elab *el)
         if (el->opt->set[k].formula && !(g.e = formula_of(el, k)))
             continue;
         if (fine)
-            give(&g, initial);
+            give_value(&g, initial);
         else
             diag_error(el->s, "let-target", SPAN_NONE, "--set %s: this is no name, as k, m[2], front.k or spring.q(0)",
                        el->opt->set[k].name);

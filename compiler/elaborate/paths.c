@@ -18,11 +18,11 @@ inside_of(elab *el, const scope *in)
 static const char *
 part_word(const part *p)
 {
-    return p->kind == PART_BOND       ? "a bond"
-           : p->kind == PART_ELEMENT  ? "an element"
-           : p->kind == PART_INSTANCE ? "a component"
-           : p->junction              ? "a 1-junction"
-                                      : "a 0-junction";
+    return p->kind == DECLARED_BOND       ? "a bond"
+           : p->kind == DECLARED_ELEMENT  ? "an element"
+           : p->kind == DECLARED_INSTANCE ? "a component"
+           : p->junction                  ? "a 1-junction"
+                                          : "a 0-junction";
 }
 
 /* The path r with its name number k replaced. */
@@ -209,7 +209,7 @@ walk_path(elab *el, const scope *in, scope *at, const ast_ref *r, int k, bool as
             return nowhere;
         x.kind = is_value ? PLACE_VALUE : PLACE_PART;
         x.used = k + 1;
-        if (is_value || k == r->nparts - 1 || !f.n || el->part.at[f.first].kind != PART_INSTANCE)
+        if (is_value || k == r->nparts - 1 || !f.n || el->part.at[f.first].kind != DECLARED_INSTANCE)
             return x;
         if (!x.one && list) {
             *list = true;

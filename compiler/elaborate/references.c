@@ -122,16 +122,16 @@ note_read(builder *b, const part *p, span at)
 
     if (p->index == NONE || b->only_looks)
         return;
-    if (p->kind == PART_JUNCTION && !f->junction.at[p->index].read) {
+    if (p->kind == DECLARED_JUNCTION && !f->junction.at[p->index].read) {
         flat_note_read(f, true, p->index, at);
-    } else if (p->kind == PART_ELEMENT && p->index != b->own && !f->element.at[p->index].read) {
+    } else if (p->kind == DECLARED_ELEMENT && p->index != b->own && !f->element.at[p->index].read) {
         flat_note_read(f, false, p->index, at);
-    } else if (p->kind == PART_BOND) {
+    } else if (p->kind == DECLARED_BOND) {
         const link_said *l = &b->el->said.at[p->index];
 
-        if (l->from != NONE && b->el->part.at[l->from].kind != PART_BOND)
+        if (l->from != NONE && b->el->part.at[l->from].kind != DECLARED_BOND)
             note_read(b, &b->el->part.at[l->from], at);
-        if (l->to != NONE && b->el->part.at[l->to].kind != PART_BOND)
+        if (l->to != NONE && b->el->part.at[l->to].kind != DECLARED_BOND)
             note_read(b, &b->el->part.at[l->to], at);
     }
 }
@@ -267,7 +267,7 @@ read_known(builder *b, const known_value *k)
 }
 
 static val
-read_name(builder *b, const ast_ref *r)
+read_plain_name(builder *b, const ast_ref *r)
 {
     elab *el = b->el;
     const ast_part *p = &r->part[0];
@@ -314,14 +314,14 @@ read_name(builder *b, const ast_ref *r)
         const part *q = &el->part.at[find_part(el, b->in, p->name)];
 
         diag_error(el->s, "name-part", p->at, "\"%s\" is %s, not a value", p->name,
-                   q->kind == PART_JUNCTION  ? "a junction"
-                   : q->kind == PART_ELEMENT ? "an element"
-                   : q->kind == PART_BOND    ? "a bond"
-                                             : "a component");
+                   q->kind == DECLARED_JUNCTION  ? "a junction"
+                   : q->kind == DECLARED_ELEMENT ? "an element"
+                   : q->kind == DECLARED_BOND    ? "a bond"
+                                                 : "a component");
         diag_note(el->s, part_at(q), "declared here");
-        if (q->kind != PART_INSTANCE)
+        if (q->kind != DECLARED_INSTANCE)
             diag_help(el->s, "Say what is read of it: %s.%s.", text_of(el, p->at),
-                      q->kind == PART_JUNCTION && !q->junction ? "e" : "f");
+                      q->kind == DECLARED_JUNCTION && !q->junction ? "e" : "f");
         return val_bad(el);
     }
     x = follow(el, b->in, b->in, r, true, 0);
@@ -457,7 +457,7 @@ read_quantity(builder *b, const ast_part *p, const ast_part *q, const part *x)
     elab *el = b->el;
     const char *name;
 
-    if (x->gone || (x->kind == PART_BOND && x->index != NONE && el->said.at[x->index].gone)) {
+    if (x->gone || (x->kind == DECLARED_BOND && x->index != NONE && el->said.at[x->index].gone)) {
         diag_error(el->s, "part-gone", p->at, "\"%s\" was taken out, but it is read here", x->name);
         if (x->gone)
             diag_note(el->s, part_gone_at(b->el, x), "taken out here");
@@ -467,9 +467,9 @@ read_quantity(builder *b, const ast_part *p, const ast_part *q, const part *x)
         return val_bad(el);
     note_read(b, x, q->at);
     name = name_from_here(b, p, x);
-    if (x->kind != PART_INSTANCE) {
-        const flat_element *e = x->kind == PART_ELEMENT ? &el->f->element.at[x->index] : NULL;
-        const flat_junction *j = x->kind == PART_JUNCTION ? &el->f->junction.at[x->index] : NULL;
+    if (x->kind != DECLARED_INSTANCE) {
+        const flat_element *e = x->kind == DECLARED_ELEMENT ? &el->f->element.at[x->index] : NULL;
+        const flat_junction *j = x->kind == DECLARED_JUNCTION ? &el->f->junction.at[x->index] : NULL;
         uint32_t junction = j   ? x->index
                             : e ? (e->nports == 1 ? el->f->port.at[e->port0].junction : NONE)
                                 : el->said.at[x->index].junction;
@@ -546,7 +546,7 @@ read_part(builder *b, const ast_ref *r)
         return val_bad(el);
     }
     first = family_of(el, x.family).n ? family_of(el, x.family).first : NONE;
-    if (first != NONE && el->part.at[first].kind == PART_ELEMENT && el->part.at[first].index != NONE &&
+    if (first != NONE && el->part.at[first].kind == DECLARED_ELEMENT && el->part.at[first].index != NONE &&
         is_field(el, el->part.at[first].index)) {
         index = single_item(el, &x, r->at, &entry);
         if (index != NONE)
@@ -581,5 +581,5 @@ read_ref(builder *b, const ast_ref *r)
         if (v.bad || v.n != NODE_NONE)
             return v;
     }
-    return r->nparts == 1 ? read_name(b, r) : read_part(b, r);
+    return r->nparts == 1 ? read_plain_name(b, r) : read_part(b, r);
 }

@@ -317,7 +317,7 @@ relation(builder *b, const ast_expr *e, val x, val y)
 }
 
 static val
-combine(builder *b, const ast_expr *e, val x, val y)
+combine_operands(builder *b, const ast_expr *e, val x, val y)
 {
     elab *el = b->el;
     span xa = e->bin.a->at, ya = e->bin.b->at;
@@ -376,7 +376,7 @@ binary(builder *b, const ast_expr *e)
                 v = weighed_operand(b, up->bin.a, v);
                 right = weighed_operand(b, up->bin.b, right);
             }
-            v = combine(b, up, v, right);
+            v = combine_operands(b, up, v, right);
         }
     }
     vec_free(&spine);

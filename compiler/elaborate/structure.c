@@ -81,12 +81,12 @@ node_ends(elab *el, scope *in, const ast_node *written, bool middle)
         diag_error(el->s, "name-unknown", ref.part[x.used].at, "\"%s\" has no ports", p->name);
         return no_ends;
     }
-    if (p->kind == PART_BOND) {
+    if (p->kind == DECLARED_BOND) {
         diag_error(el->s, "bond-end", ref.at, "\"%s\" is a bond; bonds join junctions and elements", p->name);
         diag_note(el->s, part_at(p), "named here");
         return no_ends;
     }
-    if (p->kind == PART_INSTANCE)
+    if (p->kind == DECLARED_INSTANCE)
         return component_ends(el, in, p, ref.at, middle);
     if (x.used > 1 && !p->port) {
         diag_error(el->s, "bond-inside", ref.at, "\"%s\" is inside a component; bonds from outside join its ports",
@@ -202,7 +202,7 @@ make_parts(elab *el)
 
         if (p->gone)
             continue;
-        if (p->kind == PART_JUNCTION) {
+        if (p->kind == DECLARED_JUNCTION) {
             p->index = (uint32_t)f->junction.n;
             vec_push(&f->junction, ((flat_junction){ .type = p->junction,
                                                      .name = p->name,
@@ -214,7 +214,7 @@ make_parts(elab *el)
                                                      .thinned = p->thinned }));
             f->junction.at[p->index].domain = read_domain(el, p->node);
             f->junction.at[p->index].common = flat_add_var(f, VAR_COMMON, p->index, NULL, SPAN_NONE);
-        } else if (p->kind == PART_ELEMENT) {
+        } else if (p->kind == DECLARED_ELEMENT) {
             p->index = (uint32_t)f->element.n;
             vec_push(&f->element, ((flat_element){ .type = p->element,
                                                    .modulated = p->modulated,
@@ -255,11 +255,11 @@ settle_link(elab *el, link *l)
         return;
     from = &el->part.at[l->from];
     to = &el->part.at[l->to];
-    if (from->kind == PART_JUNCTION)
+    if (from->kind == DECLARED_JUNCTION)
         l->junction_from = from->index;
-    if (to->kind == PART_JUNCTION)
+    if (to->kind == DECLARED_JUNCTION)
         l->junction_to = to->index;
-    if (from->kind == PART_ELEMENT && to->kind == PART_ELEMENT) {
+    if (from->kind == DECLARED_ELEMENT && to->kind == DECLARED_ELEMENT) {
         const char *name = link_name(el, l);
         uint32_t j = (uint32_t)f->junction.n;
 
@@ -270,9 +270,9 @@ settle_link(elab *el, link *l)
                                                  .parent = from->in->origin }));
         f->junction.at[j].common = flat_add_var(f, VAR_COMMON, j, NULL, SPAN_NONE);
         l->junction_from = l->junction_to = j;
-    } else if (from->kind == PART_ELEMENT) {
+    } else if (from->kind == DECLARED_ELEMENT) {
         l->junction_from = l->junction_to;
-    } else if (to->kind == PART_ELEMENT) {
+    } else if (to->kind == DECLARED_ELEMENT) {
         l->junction_to = l->junction_from;
     }
 }
@@ -290,7 +290,7 @@ make_bond(elab *el, const link *l)
     var_id e, flow;
 
     if (l->junction_from == NONE || l->junction_to == NONE || l->junction_from == l->junction_to ||
-        el->part.at[l->from].kind != PART_JUNCTION || el->part.at[l->to].kind != PART_JUNCTION)
+        el->part.at[l->from].kind != DECLARED_JUNCTION || el->part.at[l->to].kind != DECLARED_JUNCTION)
         return;
     from = &f->junction.at[b.from];
     to = &f->junction.at[b.to];
@@ -494,7 +494,7 @@ make_structure(elab *el)
 
         if (q->gone)
             continue;
-        if (q->kind == PART_ELEMENT) {
+        if (q->kind == DECLARED_ELEMENT) {
             flat_element *x = &f->element.at[q->index];
 
             x->port0 = (uint32_t)f->port.n;

@@ -41,7 +41,7 @@ value_builder(elab *el, const value *v, scope *in, bool let)
 
 /* An input given by a formula is a signal. */
 static void
-define(elab *el, const value *v, uint32_t entry, inst def)
+define_value(elab *el, const value *v, uint32_t entry, inst def)
 {
     flat_var *x = &el->f->var.at[v->var + entry];
 
@@ -60,7 +60,7 @@ define_entries(elab *el, const value *v, builder *b, const val *x)
     if (!m) {
         all = builder_inst(b, x->n);
         for (uint32_t k = 0; k < v->count; k++)
-            define(el, v, k, all);
+            define_value(el, v, k, all);
         return;
     }
     if (m->rank != v->rank || m->rows != v->size[0] || (v->rank == 2 && m->cols != v->size[1])) {
@@ -80,7 +80,7 @@ define_entries(elab *el, const value *v, builder *b, const val *x)
         return;
     }
     for (uint32_t k = 0; k < v->count; k++)
-        define(el, v, k, builder_entry(b, m->at[k]));
+        define_value(el, v, k, builder_entry(b, m->at[k]));
 }
 
 /* Defines entries that the experiment sets one by one. */
@@ -99,7 +99,7 @@ override_entries(elab *el, uint32_t index)
             continue;
         o = &el->override.at[at];
         if (o->set) {
-            define(el, v, k, set_inst(el, o->set_value));
+            define_value(el, v, k, set_inst(el, o->set_value));
             continue;
         }
         b = value_builder(el, v, el->model_scope, true);
@@ -108,7 +108,7 @@ override_entries(elab *el, uint32_t index)
         need_single(el, &x, o->expr->at);
         as_number(el, &x);
         if (!x.bad)
-            define(el, v, k, builder_inst(&b, x.n));
+            define_value(el, v, k, builder_inst(&b, x.n));
         if (units_give(el, x, o->expr->at, v->declared, b.who) || x.bad) {
             builder_free(&b);
             continue;
@@ -220,7 +220,7 @@ struct frame {
 };
 
 /* seen: items so far, limited like the expressions that read them */
-struct reading {
+struct value_reads {
     elab *el;
     scope *in;
     uint64_t seen;
@@ -230,7 +230,7 @@ struct reading {
 static bool
 see_item(void *ctx, uint32_t index, uint32_t entry)
 {
-    struct reading *r = ctx;
+    struct value_reads *r = ctx;
 
     (void)entry;
     r->seen++;
@@ -242,7 +242,7 @@ see_item(void *ctx, uint32_t index, uint32_t entry)
 static void
 see_value(void *ctx, const ast_expr *e)
 {
-    struct reading *r = ctx;
+    struct value_reads *r = ctx;
     path_end p;
 
     if (e->kind != AST_REF || (e->ref.nparts == 1 && find_known(r->in, e->ref.part[0].name, NULL)))
@@ -283,7 +283,7 @@ report_cycle(elab *el, const struct frame *path, size_t n, uint32_t again)
 }
 
 static void
-open_value(elab *el, struct reading *r, uint32_t at, struct frame *to)
+open_value(elab *el, struct value_reads *r, uint32_t at, struct frame *to)
 {
     value *v = &el->value.at[at];
 
@@ -304,7 +304,7 @@ open_value(elab *el, struct reading *r, uint32_t at, struct frame *to)
 void
 make_values(elab *el, bool early)
 {
-    struct reading r = { .el = el };
+    struct value_reads r = { .el = el };
     VEC(struct frame) open = { 0 };
 
     for (uint32_t k = 0; k < el->value.n; k++) {

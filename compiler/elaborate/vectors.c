@@ -44,7 +44,7 @@ size_words(elab *el, const val *v)
 }
 
 static bool
-clash(elab *el, const ast_expr *e, const char *verb, val x, val y)
+size_clash(elab *el, const ast_expr *e, const char *verb, val x, val y)
 {
     diag_error(el->s, "matrix-size", e->at, "%s and %s cannot be %s", size_words(el, &x), size_words(el, &y), verb);
     if (x.m)
@@ -69,7 +69,7 @@ sum(elab *el, const ast_expr *e, val x, val y, val fits)
     val r;
 
     if (!x.m || !y.m || x.m->rank != y.m->rank || x.m->rows != y.m->rows || x.m->cols != y.m->cols) {
-        clash(el, e, tree_verb(e->bin.op), x, y);
+        size_clash(el, e, tree_verb(e->bin.op), x, y);
         return val_bad(el);
     }
     r = matrix_of(el, x.m->rank, x.m->rows, x.m->cols, NULL);
@@ -99,7 +99,7 @@ matrix_product(elab *el, const ast_expr *e, val x, val y, val fits)
     val r;
 
     if (n != y.m->rows) {
-        clash(el, e, tree_verb(e->bin.op), x, y);
+        size_clash(el, e, tree_verb(e->bin.op), x, y);
         return val_bad(el);
     }
     if (!may_write_out(el, (uint64_t)a * (n + 1), e->at) || !may_write_out(el, (uint64_t)a * (n + 1) * b, e->at))

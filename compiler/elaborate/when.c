@@ -54,9 +54,9 @@ find_target(elab *el, scope *in, const ast_ref *r)
     return VAR_NONE;
 }
 
-/* Makes the assignment of an event to a target that was found before. */
+/* Makes the assignment of an event to a target that was found before. set: the targets of its assignments so far. */
 static void
-make_reinit(elab *el, scope *in, const struct ast_reinit *r, var_id target, uint32_t first, uint32_t every)
+make_reinit(elab *el, scope *in, const struct ast_reinit *r, var_id target, map *set, uint32_t every)
 {
     const char *name = arena_format(el->a, "\"%s\"", text_of(el, r->target.at));
     builder b = builder_new(el, in, READ_ALL, name);
@@ -71,11 +71,13 @@ make_reinit(elab *el, scope *in, const struct ast_reinit *r, var_id target, uint
     if (target != VAR_NONE && !v.bad && units_give(el, v, r->value->at, want, name)) {
         flat_model *f = el->f;
 
-        for (size_t k = first; k < f->reinit.n; k++) {
-            if (f->reinit.at[k].target != target)
-                continue;
+        uint32_t before = map_get(set, target);
+
+        if (before != MAP_NONE) {
             diag_error(el->s, "reinit-twice", r->at, "%s is set twice in one event", name);
-            diag_note(el->s, f->reinit.at[k].at, "the first one is here");
+            diag_note(el->s, f->reinit.at[before].at, "the first one is here");
+        } else {
+            map_set(set, target, (uint32_t)f->reinit.n);
         }
         if (!want && v.fit == FIT_UNIT) {
             f->var.at[target].unit = unit_dimension(v.unit);
@@ -126,6 +128,7 @@ make_when(elab *el, const struct pending_when *p, const var_id *target)
                     .reinit0 = (uint32_t)el->f->reinit.n,
                     .says = s->when.text };
     uint32_t every = w.kind == WHEN_SAMPLES ? (uint32_t)el->f->when.n : NONE;
+    map set = { 0 };
 
     w.at = w.kind == WHEN_SAMPLES ? s->when.head : s->when.cond->at;
     w.text = text_of(el, w.at);
@@ -135,7 +138,8 @@ make_when(elab *el, const struct pending_when *p, const var_id *target)
         make_condition(el, p->in, s->when.cond, &w);
     el->remembered.n = 0;
     for (int k = 0; k < s->when.n; k++)
-        make_reinit(el, p->in, &s->when.reinit[k], target[k], w.reinit0, every);
+        make_reinit(el, p->in, &s->when.reinit[k], target[k], &set, every);
+    map_free(&set);
     for (size_t k = 0; k < el->remembered.n; k++) {
         const struct remembered *m = &el->remembered.at[k];
 

@@ -40,7 +40,7 @@ take(void *ctx, uint32_t index, uint32_t entry)
     part *p = &t->el->part.at[index];
 
     (void)entry;
-    if (p->kind == PART_BOND) {
+    if (p->kind == DECLARED_BOND) {
         diag_error(t->el->s, "without-bond", t->at,
                    "\"%s\" is a bond; without takes junctions, elements and components out, with their bonds", p->name);
         return false;
@@ -64,15 +64,15 @@ take_variable(void *ctx, uint32_t index, uint32_t entry)
     part *p = &el->part.at[index];
 
     (void)entry;
-    if (p->kind != PART_ELEMENT || p->field || (p->element != EL_R && p->element != EL_C && p->element != EL_I)) {
+    if (p->kind != DECLARED_ELEMENT || p->field || (p->element != EL_R && p->element != EL_C && p->element != EL_I)) {
         diag_error(el->s, "without-variable", t->at, "only R, C and I with one port can be held at zero; \"%s\" is %s",
                    p->name,
-                   p->kind == PART_JUNCTION        ? "a junction"
-                   : p->kind == PART_BOND          ? "a bond"
+                   p->kind == DECLARED_JUNCTION    ? "a junction"
+                   : p->kind == DECLARED_BOND      ? "a bond"
                    : p->field                      ? "a field"
                    : element_is_source(p->element) ? "a source"
                                                    : "a two-port");
-        if (p->kind == PART_JUNCTION && p->junction == (t->rest == Q_FLOW))
+        if (p->kind == DECLARED_JUNCTION && p->junction == (t->rest == Q_FLOW))
             diag_help(el->s, "Name one of its elements; they share its %s.", t->rest == Q_FLOW ? "flow" : "effort");
         return false;
     }
@@ -221,12 +221,12 @@ gather_links(const elab *el, cleanup *c)
     for (size_t k = 0; k < el->part.n; k++) {
         const part *p = &el->part.at[k];
         cleanup_part *x = &c->part[k];
-        bool passes = p->kind == PART_ELEMENT && element_is_two_port(p->element) && !p->field;
+        bool passes = p->kind == DECLARED_ELEMENT && element_is_two_port(p->element) && !p->field;
 
-        x->kind = p->kind == PART_JUNCTION ? CLEANUP_JUNCTION : passes ? CLEANUP_TWO_PORT : CLEANUP_OTHER;
-        x->type = p->kind == PART_JUNCTION ? p->junction : p->element == EL_GY;
+        x->kind = p->kind == DECLARED_JUNCTION ? CLEANUP_JUNCTION : passes ? CLEANUP_TWO_PORT : CLEANUP_OTHER;
+        x->type = p->kind == DECLARED_JUNCTION ? p->junction : p->element == EL_GY;
         x->fixed = p->port;
-        x->least = p->kind != PART_ELEMENT ? 0 : passes ? 2 : 1;
+        x->least = p->kind != DECLARED_ELEMENT ? 0 : passes ? 2 : 1;
     }
 }
 

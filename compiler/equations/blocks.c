@@ -105,7 +105,7 @@ struct sorter {
 };
 
 static uint32_t
-node_of(const struct sorter *s, var_id v)
+block_node_of(const struct sorter *s, var_id v)
 {
     const eq_var *d = &s->e->var.at[v];
     uint32_t group;
@@ -137,7 +137,7 @@ reads_itself(const struct sorter *s, uint32_t n)
         inst d = equation_in(s, n, i);
 
         for (uint32_t k = 0; k < d.n; k++)
-            if (node_of(s, s->e->f->slot.at[d.first + k]) == n)
+            if (block_node_of(s, s->e->f->slot.at[d.first + k]) == n)
                 return true;
     }
     return false;
@@ -431,7 +431,7 @@ make_block(struct sorter *s)
                 continue;
             inst c = substitute(s, e->var.at[explicit_.at[i]].def, &composed);
 
-            if (ex_size(f->pool, c.root) <= MAX_INLINED && (small || s->uses[explicit_.at[i]] <= 1 || c.n <= 2))
+            if (ex_fits(f->pool, c.root, MAX_INLINED) && (small || s->uses[explicit_.at[i]] <= 1 || c.n <= 2))
                 composed.at[i] = c;
             else
                 vec_push(&e->unknown, explicit_.at[i]);
@@ -579,7 +579,7 @@ visit_definition(struct sorter *s, uint32_t root)
                 c->slot = 0;
                 continue;
             }
-            uint32_t w = node_of(s, s->e->f->slot.at[d.first + c->slot++]);
+            uint32_t w = block_node_of(s, s->e->f->slot.at[d.first + c->slot++]);
 
             if (w == NONE)
                 continue;

@@ -152,7 +152,7 @@ read_by_rates(const equations *e)
 /* Finds the maximal parts of an expression that depend on time nonlinearly. Variables are handled in their own
  * definition. */
 static void
-find_in(struct finder *d, inst i, span at, bool driving)
+find_clocks_in(struct finder *d, inst i, span at, bool driving)
 {
     flat_model *f = d->e->f;
     const var_id *slot = inst_slots(f, i);
@@ -201,16 +201,16 @@ clocks_find(equations *e, clock_list *out, bend_list *bends)
     vec_resize(&d.of_var, e->var.n);
     for (uint32_t v = 0; v < e->var.n; v++)
         if (e->var.at[v].kind == DEF_EXPLICIT)
-            find_in(&d, e->var.at[v].def, var_at(e->f, v), d.read[v]);
+            find_clocks_in(&d, e->var.at[v].def, var_at(e->f, v), d.read[v]);
     for (size_t b = 0; b < e->block.n; b++)
         for (uint32_t k = 0; k < e->block.at[b].n; k++)
-            find_in(&d, e->residual.at[e->block.at[b].residual0 + k], e->block.at[b].at,
-                    d.read[e->unknown.at[e->block.at[b].unknown0]]);
+            find_clocks_in(&d, e->residual.at[e->block.at[b].residual0 + k], e->block.at[b].at,
+                           d.read[e->unknown.at[e->block.at[b].unknown0]]);
     for (size_t k = 0; k < e->mode.n; k++)
         if (!e->mode.at[k].known)
-            find_in(&d, e->mode.at[k].g, e->mode.at[k].at, false);
+            find_clocks_in(&d, e->mode.at[k].g, e->mode.at[k].at, false);
     for (size_t k = 0; k < e->power.n; k++)
-        find_in(&d, e->power.at[k], e->f->element.at[k].at, false);
+        find_clocks_in(&d, e->power.at[k], e->f->element.at[k].at, false);
     vec_free(&d.of_var);
     vec_free(&d.of_node);
     vec_free(&d.place);

@@ -64,7 +64,7 @@ residual_of(const struct matcher *m, uint32_t s)
 }
 
 static bool
-is_own(struct matcher *m, uint32_t s, uint32_t found)
+is_own_unknown(struct matcher *m, uint32_t s, uint32_t found)
 {
     (void)m;
     return found == s;
@@ -121,7 +121,7 @@ augment(struct matcher *m, uint32_t first, uint32_t mark)
 }
 
 static const flat_element *
-element_of(const struct matcher *m, uint32_t s)
+source_element(const struct matcher *m, uint32_t s)
 {
     const flat_model *f = m->r->e->f;
 
@@ -140,9 +140,9 @@ raise(struct matcher *m, uint32_t s)
     var_id d;
 
     if (x->condition == VAR_NONE) {
-        char *name = bg_format("condition of %s", element_of(m, s)->name);
+        char *name = bg_format("condition of %s", source_element(m, s)->name);
 
-        x->condition = eq_new_var(e, VAR_AUX, NONE, names_intern_z(f->names, name), element_of(m, s)->at,
+        x->condition = eq_new_var(e, VAR_AUX, NONE, names_intern_z(f->names, name), source_element(m, s)->at,
                                   f->var.at[x->unknown].position);
         eq_define(e, x->condition, group_residual(r->g, x->group, 0));
         free(name);
@@ -167,13 +167,13 @@ static void
 report_free(struct matcher *m, uint32_t s)
 {
     equations *e = m->r->e;
-    const flat_element *el = element_of(m, s);
+    const flat_element *el = source_element(m, s);
     bool effort = el->type == EL_SE;
     const struct residual_source *x = &m->k->source.at[s];
 
     learn(m, s);
     if (m->reached[s].n) {
-        const flat_element *other = element_of(m, m->reached[s].at[0]);
+        const flat_element *other = source_element(m, m->reached[s].at[0]);
 
         diag_error(e->f->sources, "residual-twice", el->at,
                    "the condition of %s:%s determines \"%s\", which has a condition of its own already",
@@ -234,7 +234,7 @@ constraints_make(struct constraints *k, struct rates *r)
     }
     /* nearly all read their own unknown */
     for (uint32_t s = 0; s < n; s++)
-        if (walk(&m, residual_of(&m, s), is_own, s)) {
+        if (walk(&m, residual_of(&m, s), is_own_unknown, s)) {
             m.owner[s] = s;
             found[s] = true;
         }

@@ -27,13 +27,13 @@ readable(struct dumper *d, inst i)
             enum var_kind kind = f->var.at[f->slot.at[i.first + k]].kind;
             inst in = INST_NONE;
 
-            if (v->kind == DEF_EXPLICIT && kind != VAR_SIGNAL && ex_size(f->pool, v->def.root) < READABLE_NODES)
+            if (v->kind == DEF_EXPLICIT && kind != VAR_SIGNAL && ex_fits(f->pool, v->def.root, READABLE_NODES - 1))
                 in = v->def, more = true;
             vec_push(&inner, in);
         }
         next = more ? inst_compact(d->e->composer, inst_compose(d->e->composer, i, inner.at)) : i;
         vec_free(&inner);
-        if (!more || ex_size(f->pool, next.root) > READABLE_NODES)
+        if (!more || !ex_fits(f->pool, next.root, READABLE_NODES))
             break;
         i = next;
     }

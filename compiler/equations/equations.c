@@ -122,7 +122,7 @@ over_time(equations *e, inst g)
         if (ok && more)
             g = inst_compose(e->composer, g, inner.at);
         vec_free(&inner);
-        if (!ok || ex_size(f->pool, g.root) > 2000)
+        if (!ok || !ex_fits(f->pool, g.root, 2000))
             return INST_NONE;
         if (!more)
             return g;
@@ -162,7 +162,7 @@ find_known_modes(equations *e)
 
 /* Checks what depends on numbers: finite parameters, no derivatives of what jumps. */
 static bool
-check_values(equations *e, const struct rates *r, size_t differentiated)
+check_numbers(equations *e, const struct rates *r, size_t differentiated)
 {
     double *value = bg_calloc(e->f->var.n + 1, sizeof *value);
     bool ok;
@@ -343,7 +343,7 @@ signals(struct build *b)
 }
 
 static bool
-elements(struct build *b)
+define_elements(struct build *b)
 {
     flat_model *f = b->e->f;
     struct closed_forms forms = { 0 };
@@ -483,7 +483,7 @@ known_modes(struct build *b)
 static bool
 values(struct build *b)
 {
-    return check_values(b->e, &b->rate, b->differentiated);
+    return check_numbers(b->e, &b->rate, b->differentiated);
 }
 
 static bool
@@ -508,7 +508,7 @@ static const struct step {
     { signals, true },
     /* needs groups and states; gives what elements impose by their laws, in the direction of their strokes, and adds
      * unknowns and laws of open ones to their groups. Finds residual sources and ideal switches. */
-    { elements, true },
+    { define_elements, true },
     /* needs the definitions by laws; multiplies them by the factors that take elements out of a run, if asked for.
      * Before balances read them: nothing else may be done to them in between. */
     { removable_elements, true },

@@ -33,7 +33,7 @@ struct term_pair {
 };
 
 static int
-compare_term(const void *a, const void *b)
+by_variable(const void *a, const void *b)
 {
     const struct term_pair *x = a, *y = b;
 
@@ -131,7 +131,7 @@ gather_terms(const equations *e, uint32_t j, var_id except, struct term_pair *al
         all[n++] = (struct term_pair){ v, inc->sign };
     }
     if (!sorted)
-        qsort(all, n, sizeof *all, compare_term);
+        qsort(all, n, sizeof *all, by_variable);
     for (size_t i = 0; i < n; i++)
         if (merged && all[merged - 1].var == all[i].var)
             all[merged - 1].weight += all[i].weight;
@@ -142,7 +142,7 @@ gather_terms(const equations *e, uint32_t j, var_id except, struct term_pair *al
 
 /* Balance of junction j without `except` (VAR_NONE: all terms), times -1/weight of `except`. */
 static inst
-balance(equations *e, uint32_t j, var_id except, bool *determined)
+junction_balance(equations *e, uint32_t j, var_id except, bool *determined)
 {
     flat_model *f = e->f;
     struct term_pair few[SUM_TERMS], *all = few;
@@ -204,9 +204,9 @@ equations_define_junction(equations *e, struct groups *g, uint32_t j, const uint
          * determines */
         if (e->var.at[f->junction.at[j].common].kind == DEF_STATE)
             group_add(g, group_new(g), e->state.at[e->var.at[f->junction.at[j].common].index].rate,
-                      balance(e, j, VAR_NONE, NULL));
+                      junction_balance(e, j, VAR_NONE, NULL));
         else
-            group_add(g, component_group[j], f->junction.at[j].common, balance(e, j, VAR_NONE, NULL));
+            group_add(g, component_group[j], f->junction.at[j].common, junction_balance(e, j, VAR_NONE, NULL));
         return true;
     }
     inc = &f->incidence.at[c->strong[j]];
@@ -218,7 +218,7 @@ equations_define_junction(equations *e, struct groups *g, uint32_t j, const uint
         eq_define(e, f->junction.at[j].common, inst_var(f, f->junction.at[b->from == j ? b->to : b->from].common));
         e->defining = (defined){ DEF_BY_BALANCE, j };
     }
-    inst def = balance(e, j, y, &determined);
+    inst def = junction_balance(e, j, y, &determined);
 
     if (!determined) {
         diag_error(f->sources, "causality-singular", f->junction.at[j].at,

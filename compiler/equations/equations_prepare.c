@@ -29,7 +29,7 @@ equations_reads_mode(const flat_model *f, inst i)
 
 /* Makes a mode for a number that the runtime sets. */
 static void
-give(equations *e, var_id v, span at)
+make_given(equations *e, var_id v, span at)
 {
     inst zero = inst_const(e->f, 0);
 
@@ -69,9 +69,9 @@ equations_prepare(flat_model *f)
     e->f = f;
     e->composer = composer_new(f);
     for (size_t i = 0; i < f->draw.n; i++)
-        give(e, f->draw.at[i].var, f->draw.at[i].at);
+        make_given(e, f->draw.at[i].var, f->draw.at[i].at);
     for (size_t i = 0; i < f->delay.n; i++)
-        give(e, f->delay.at[i].var, f->delay.at[i].at);
+        make_given(e, f->delay.at[i].var, f->delay.at[i].at);
     z = freezer_new(e);
     for (size_t i = 0; i < f->law.n; i++) {
         f->law.at[i].def = freeze(z, f->law.at[i].def,

@@ -182,7 +182,7 @@ add_mode(freezer *z, struct frozen *r, uint8_t kind, node g, uint32_t table)
 
 /* The condition of a corner, where nothing jumps. */
 static node
-add_corner(freezer *z, struct frozen *r, node g)
+add_corner_condition(freezer *z, struct frozen *r, node g)
 {
     return add_condition(z, r, (struct extra){ .is = EXTRA_MODE, .kind = MODE_LESS, .g = g });
 }
@@ -198,7 +198,7 @@ freeze_node(freezer *z, struct frozen *r, const ex_node *x, node a, node b, node
     case EX_LE: return add_mode(z, r, MODE_LESS_EQUAL, ex_sub(p, a, b), 0);
     case EX_EQ: return add_mode(z, r, MODE_EQUAL, ex_sub(p, a, b), 0);
     case EX_NE: return ex_make(p, EX_NOT, add_mode(z, r, MODE_EQUAL, ex_sub(p, a, b), 0), NODE_NONE, NODE_NONE);
-    case EX_ABS: return ex_make(p, EX_SELECT, add_corner(z, r, a), ex_neg(p, a), a);
+    case EX_ABS: return ex_make(p, EX_SELECT, add_corner_condition(z, r, a), ex_neg(p, a), a);
     case EX_SIGN: {
         if (!timed)
             return add_condition(z, r, (struct extra){ .is = EXTRA_SIGN, .g = a, .jumps = true });
@@ -207,8 +207,8 @@ freeze_node(freezer *z, struct frozen *r, const ex_node *x, node a, node b, node
         return ex_make(p, EX_SELECT, above, ex_const(p, 1),
                        ex_make(p, EX_SELECT, below, ex_const(p, -1), ex_const(p, 0)));
     }
-    case EX_MIN: return ex_make(p, EX_SELECT, add_corner(z, r, ex_sub(p, a, b)), a, b);
-    case EX_MAX: return ex_make(p, EX_SELECT, add_corner(z, r, ex_sub(p, a, b)), b, a);
+    case EX_MIN: return ex_make(p, EX_SELECT, add_corner_condition(z, r, ex_sub(p, a, b)), a, b);
+    case EX_MAX: return ex_make(p, EX_SELECT, add_corner_condition(z, r, ex_sub(p, a, b)), b, a);
     case EX_TABLE:
     case EX_TABLE_SLOPE: {
         const ex_table *t = pool_table(p, x->table);
@@ -375,38 +375,10 @@ part_choice(pool *p, node condition, node b, node c)
 
 /* Splits an `if` on a combination of comparisons into a tree of such with one comparison each. */
 static node
-part_choices(pool *p, node from)
+split_select(void *ctx, pool *p, node at, const ex_node *e)
 {
-    size_t count;
-    const node *shared = ex_tape(p, from, &count);
-    node *tape = bg_malloc(count * sizeof *tape), result;
-    map to = { 0 };
-
-    memcpy(tape, shared, count * sizeof *tape);
-    for (size_t i = 0; i < count; i++) {
-        ex_node x = *pool_node(p, tape[i]);
-        node *operand[3] = { &x.a, &x.b, &x.c }, made = tape[i];
-        bool changed = false;
-
-        for (int k = 0; k < 3 && x.op != EX_SLOT && x.op != EX_CONST; k++) {
-            uint32_t other = *operand[k] == NODE_NONE ? MAP_NONE : map_get(&to, *operand[k]);
-
-            changed |= other != MAP_NONE;
-            *operand[k] = other != MAP_NONE ? other : *operand[k];
-        }
-        if (x.op == EX_TABLE || x.op == EX_TABLE_SLOPE)
-            made = changed ? ex_table_node(p, x.op, x.table, x.a, x.b) : made;
-        else if (x.op == EX_SELECT)
-            made = part_choice(p, x.a, x.b, x.c);
-        else if (changed)
-            made = ex_make(p, x.op, x.a, x.b, x.c);
-        if (made != tape[i])
-            map_set(&to, tape[i], made);
-    }
-    result = map_get(&to, from) != MAP_NONE ? map_get(&to, from) : from;
-    map_free(&to);
-    free(tape);
-    return result;
+    (void)ctx, (void)at;
+    return e->op == EX_SELECT ? part_choice(p, e->a, e->b, e->c) : NODE_NONE;
 }
 
 /* Do b and c differ where g is zero, for any values of their slots? No, if that cannot be determined, as where they
@@ -516,7 +488,7 @@ freeze_template(freezer *z, struct frozen *r)
     const node *shared;
 
     if ((r->how & FREEZE_RELAYS) && pool_node(p, from)->switching)
-        from = part_choices(p, from);
+        from = ex_replace(p, from, split_select, NULL);
     shared = ex_tape(p, from, &count);
     tape = bg_malloc(count * sizeof *tape); /* the pool may move its lists while new nodes are made */
     memcpy(tape, shared, count * sizeof *tape);

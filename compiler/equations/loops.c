@@ -50,7 +50,7 @@ equation_of(const struct search *s, uint32_t n, uint32_t i)
 
 /* The node that must be known before v, or NONE. */
 static uint32_t
-node_of(const struct search *s, var_id v)
+loop_node_of(const struct search *s, var_id v)
 {
     uint32_t group;
 
@@ -61,7 +61,7 @@ node_of(const struct search *s, var_id v)
 }
 
 static void
-enter(struct search *s, uint32_t n)
+open_loop_node(struct search *s, uint32_t n)
 {
     s->index[n] = s->low[n] = ++s->counter;
     s->on_stack[n] = true;
@@ -71,7 +71,7 @@ enter(struct search *s, uint32_t n)
 
 /* Pops the set with the root n from the stack. */
 static void
-leave(struct search *s, uint32_t n, struct loops *out)
+close_loop(struct search *s, uint32_t n, struct loops *out)
 {
     uint32_t w, set = out->nsets++;
     bool loop = s->stack.at[s->stack.n - 1] != n;
@@ -87,7 +87,7 @@ leave(struct search *s, uint32_t n, struct loops *out)
 static void
 visit(struct search *s, uint32_t root, struct loops *out)
 {
-    enter(s, root);
+    open_loop_node(s, root);
     while (s->call.n) {
         struct frame *c = &s->call.at[s->call.n - 1];
         uint32_t n = c->node;
@@ -101,11 +101,11 @@ visit(struct search *s, uint32_t root, struct loops *out)
                 c->slot = 0;
                 continue;
             }
-            w = node_of(s, s->e->f->slot.at[d.first + c->slot++]);
+            w = loop_node_of(s, s->e->f->slot.at[d.first + c->slot++]);
             if (w == NONE)
                 continue;
             if (s->index[w] == UNSEEN)
-                enter(s, w);
+                open_loop_node(s, w);
             else if (s->on_stack[w] && s->index[w] < s->low[n])
                 s->low[n] = s->index[w];
             continue;
@@ -118,7 +118,7 @@ visit(struct search *s, uint32_t root, struct loops *out)
                 s->low[up] = s->low[n];
         }
         if (s->low[n] == s->index[n])
-            leave(s, n, out);
+            close_loop(s, n, out);
     }
 }
 

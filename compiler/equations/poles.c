@@ -149,7 +149,7 @@ matrix_moves(struct finder *d, const eq_block *b)
 
 /* Adds the determinant of a needed block, if it may become zero. */
 static void
-add_block(struct finder *d, uint32_t block)
+add_block_pole(struct finder *d, uint32_t block)
 {
     const eq_block *b = &d->e->block.at[block];
     var_id v = d->e->unknown.at[b->unknown0];
@@ -160,7 +160,7 @@ add_block(struct finder *d, uint32_t block)
 
 /* Adds the divisors of an expression; what it reads is visited next. */
 static void
-find_in(struct finder *d, inst i, var_id var, span at)
+find_poles_in(struct finder *d, inst i, var_id var, span at)
 {
     flat_model *f = d->e->f;
     VEC(node) divisor = { 0 };
@@ -202,10 +202,10 @@ poles_find(equations *e, pole_list *out)
     for (size_t i = 0; i < e->state.n; i++)
         vec_push(&d.todo, e->state.at[i].rate);
     for (size_t k = 0; k < e->power.n; k++)
-        find_in(&d, e->power.at[k], VAR_NONE, f->element.at[k].at);
+        find_poles_in(&d, e->power.at[k], VAR_NONE, f->element.at[k].at);
     for (size_t b = 0; b < e->block.n; b++)
         for (uint32_t k = 0; k < e->block.at[b].n; k++)
-            find_in(&d, e->residual.at[e->block.at[b].residual0 + k], VAR_NONE, e->block.at[b].at);
+            find_poles_in(&d, e->residual.at[e->block.at[b].residual0 + k], VAR_NONE, e->block.at[b].at);
     while (d.todo.n) {
         var_id v = d.todo.at[--d.todo.n];
 
@@ -213,9 +213,9 @@ poles_find(equations *e, pole_list *out)
             continue;
         d.seen.at[v] = 1;
         if (e->var.at[v].kind == DEF_EXPLICIT)
-            find_in(&d, e->var.at[v].def, v, var_at(f, v));
+            find_poles_in(&d, e->var.at[v].def, v, var_at(f, v));
         else if (e->var.at[v].kind == DEF_BLOCK && e->unknown.at[e->block.at[e->var.at[v].index].unknown0] == v)
-            add_block(&d, e->var.at[v].index);
+            add_block_pole(&d, e->var.at[v].index);
     }
     vec_free(&d.seen);
     vec_free(&d.moves);

@@ -55,7 +55,7 @@ read_by(struct search *s, uint32_t n)
 }
 
 static void
-enter(struct search *s, uint32_t n)
+open_rest_node(struct search *s, uint32_t n)
 {
     size_t first = s->next.n;
 
@@ -68,7 +68,7 @@ enter(struct search *s, uint32_t n)
 
 /* Pops the set with the root n: a state in a set with others takes part. */
 static void
-leave(struct search *s, equations *e, uint32_t n)
+close_circle(struct search *s, equations *e, uint32_t n)
 {
     bool circle = s->stack.at[s->stack.n - 1] != n;
     uint32_t w;
@@ -84,7 +84,7 @@ leave(struct search *s, equations *e, uint32_t n)
 static void
 visit_state(struct search *s, equations *e, uint32_t root)
 {
-    enter(s, root);
+    open_rest_node(s, root);
     while (s->call.n) {
         struct frame *c = &s->call.at[s->call.n - 1];
         uint32_t n = c->node;
@@ -93,7 +93,7 @@ visit_state(struct search *s, equations *e, uint32_t root)
             uint32_t w = s->next.at[--c->at];
 
             if (!s->index[w])
-                enter(s, w);
+                open_rest_node(s, w);
             else if (s->on_stack[w] && s->index[w] < s->low[n])
                 s->low[n] = s->index[w];
             continue;
@@ -107,7 +107,7 @@ visit_state(struct search *s, equations *e, uint32_t root)
                 s->low[up] = s->low[n];
         }
         if (s->low[n] == s->index[n])
-            leave(s, e, n);
+            close_circle(s, e, n);
     }
 }
 

@@ -59,7 +59,7 @@ is_rough(const pool *p, node n, bool roots)
 
 /* u = exp(a). Where both are small, without the 1 that would leave nothing of them but rounding. */
 static node
-exponential(pool *p, node u, node a)
+smooth_exponential(pool *p, node u, node a)
 {
     node one = ex_const(p, 1), zero = ex_const(p, 0), e = one_argument(p, EX_EXP, a);
     node large = ex_make(p, EX_LT, one, u, NODE_NONE), positive = ex_make(p, EX_LT, zero, a, NODE_NONE);
@@ -93,13 +93,13 @@ smooth_equation(pool *p, node n, node u)
     if (b > 0)
         return root_equation(p, x.a, u, 1 / b);
     if (x.op == EX_LN)
-        return exponential(p, x.a, u);
+        return smooth_exponential(p, x.a, u);
     if (x.op == EX_EXP)
-        return exponential(p, u, x.a);
+        return smooth_exponential(p, u, x.a);
     if (x.op == EX_SINH)
         return ex_sub(p, one_argument(p, EX_ASINH, u), x.a);
     ex_is_const(p, x.a, &c);
-    return exponential(p, u, ex_mul(p, ex_const(p, log(c)), x.b));
+    return smooth_exponential(p, u, ex_mul(p, ex_const(p, log(c)), x.b));
 }
 
 /* The first rough operation in root that reads a flagged slot; NODE_NONE: there is none. */
@@ -123,41 +123,23 @@ find_rough(pool *p, node root, bool roots, const bool *flag, uint32_t nslots, bo
     return NODE_NONE;
 }
 
-/* root with one of its operations replaced. */
+struct new_slot {
+    node operation, slot;
+};
+
+/* The slot takes the place of an operation. */
 static node
-put_slot(pool *p, node root, node n, node slot)
+put_slot(void *ctx, pool *p, node at, const ex_node *e)
 {
-    size_t count;
-    const node *shared = ex_tape(p, root, &count);
-    node *tape = bg_malloc(count * sizeof *tape), r;
-    map at = { 0 };
+    const struct new_slot *x = ctx;
 
-    memcpy(tape, shared, count * sizeof *tape);
-    for (size_t i = 0; i < count; i++) {
-        ex_node x = *pool_node(p, tape[i]);
-        node image = tape[i];
-
-        if (tape[i] == n) {
-            image = slot;
-        } else if (x.op != EX_CONST && x.op != EX_SLOT) {
-            node a = x.a == NODE_NONE ? x.a : map_get(&at, x.a), b = x.b == NODE_NONE ? x.b : map_get(&at, x.b),
-                 c = x.c == NODE_NONE ? x.c : map_get(&at, x.c);
-
-            if (a != x.a || b != x.b || c != x.c)
-                image = x.op == EX_TABLE || x.op == EX_TABLE_SLOPE ? ex_table_node(p, x.op, x.table, a, b)
-                                                                   : ex_make(p, x.op, a, b, c);
-        }
-        map_set(&at, tape[i], image);
-    }
-    r = map_get(&at, root);
-    map_free(&at);
-    free(tape);
-    return r;
+    (void)p, (void)e;
+    return at == x->operation ? x->slot : NODE_NONE;
 }
 
 /* A hash that does not depend on the order of slots. */
 static uint64_t
-hash_of(const flat_model *f, inst i)
+unordered_hash(const flat_model *f, inst i)
 {
     uint64_t h = i.n;
 
@@ -192,7 +174,7 @@ slot_like(const flat_model *f, inst i, var_id v)
 
 /* The unknown for an operation; made, with its equation, at its first occurrence. VAR_NONE if no more are made. */
 static bool
-is_same(const flat_model *f, inst a, inst b)
+is_same_unordered(const flat_model *f, inst a, inst b)
 {
     VEC(node) with = { 0 };
     bool same = a.n == b.n;
@@ -217,14 +199,14 @@ unknown_for(unfolding *z, inst what)
 {
     equations *e = z->e;
     flat_model *f = e->f;
-    uint64_t hash = hash_of(f, what);
+    uint64_t hash = unordered_hash(f, what);
     uint32_t first = map_get(&z->made, hash);
     strbuf name = { 0 };
     VEC(var_id) slot = { 0 };
     var_id u;
 
     for (uint32_t k = first; k != MAP_NONE; k = z->done.at[k].next)
-        if (is_same(f, z->done.at[k].what, what))
+        if (is_same_unordered(f, z->done.at[k].what, what))
             return z->done.at[k].u;
     if (z->closed)
         return VAR_NONE;
@@ -269,8 +251,10 @@ unfold(unfolding *z, inst r)
             if (u == VAR_NONE) {
                 n = NODE_NONE;
             } else {
+                struct new_slot new = { n, ex_slot(f->pool, r.n) };
+
                 vec_push(&slot, u);
-                r = inst_part(e->composer, put_slot(f->pool, r.root, n, ex_slot(f->pool, r.n)), slot.at, r.n + 1);
+                r = inst_part(e->composer, ex_replace(f->pool, r.root, put_slot, &new), slot.at, r.n + 1);
             }
         }
         vec_free(&slot);

@@ -11,14 +11,14 @@
 
 /* Unknowns of the group that a residual reads, through explicit definitions too. seen[v]: number of the last residual
  * that reached v. */
-struct reading {
+struct group_reads {
     VEC(var_id) stack;
     VEC(int32_t) found;
     uint32_t *seen, *local;
 };
 
 static void
-read_inst(struct reading *r, const flat_model *f, inst i, uint32_t stamp)
+read_inst(struct group_reads *r, const flat_model *f, inst i, uint32_t stamp)
 {
     for (uint32_t k = 0; k < i.n; k++) {
         var_id v = f->slot.at[i.first + k];
@@ -35,7 +35,7 @@ read_inst(struct reading *r, const flat_model *f, inst i, uint32_t stamp)
 
 /* A law without a closed form is a group of its own. */
 static void
-read_group(struct reading *r, const flat_model *f, const struct groups *g, var_id v, uint32_t stamp)
+read_group(struct group_reads *r, const flat_model *f, const struct groups *g, var_id v, uint32_t stamp)
 {
     uint32_t group = group_of(g, v);
 
@@ -44,7 +44,7 @@ read_group(struct reading *r, const flat_model *f, const struct groups *g, var_i
 }
 
 static void
-split(equations *e, struct groups *g, uint32_t group, struct reading *r, uint32_t *stamp)
+split_group(equations *e, struct groups *g, uint32_t group, struct group_reads *r, uint32_t *stamp)
 {
     struct group *old = &g->group.at[group];
     int32_t n = (int32_t)old->unknown.n, blocks, *column = bg_malloc(((size_t)n + 1) * sizeof *column);
@@ -102,7 +102,7 @@ split(equations *e, struct groups *g, uint32_t group, struct reading *r, uint32_
 void
 groups_split(equations *e, struct groups *g)
 {
-    struct reading r = { 0 };
+    struct group_reads r = { 0 };
     uint32_t stamp = 0;
     size_t n = g->group.n;
 
@@ -110,7 +110,7 @@ groups_split(equations *e, struct groups *g)
     r.local = bg_calloc(e->f->var.n + 1, sizeof *r.local);
     for (uint32_t k = 0; k < n; k++)
         if (g->group.at[k].unknown.n > 1)
-            split(e, g, k, &r, &stamp);
+            split_group(e, g, k, &r, &stamp);
     vec_free(&r.stack);
     vec_free(&r.found);
     free(r.seen);

@@ -29,7 +29,7 @@ find_algebraic(const equations *e, const struct groups *g, bool *algebraic)
 }
 
 static uint64_t
-hash_of(const flat_model *f, inst i)
+ordered_hash(const flat_model *f, inst i)
 {
     return bg_hash_bytes(inst_slots(f, i), i.n * sizeof(var_id), i.root);
 }
@@ -50,8 +50,8 @@ find_conditions(equations *e)
         for (uint32_t i = 0; i < x.n; i++)
             vec_push(&slot, f->slot.at[x.first + i]);
         vec_push(&negative, inst_part(e->composer, ex_neg(f->pool, x.root), slot.at, x.n));
-        map_set(&seen, hash_of(f, x), 2 * k);
-        map_set(&seen, hash_of(f, negative.at[k]), 2 * k + 1);
+        map_set(&seen, ordered_hash(f, x), 2 * k);
+        map_set(&seen, ordered_hash(f, negative.at[k]), 2 * k + 1);
         vec_free(&slot);
     }
     for (size_t i = 0; i < e->mode.n; i++) {
@@ -60,7 +60,7 @@ find_conditions(equations *e)
 
         if (m->kind != MODE_LESS && m->kind != MODE_LESS_EQUAL && m->kind != MODE_EQUAL)
             continue;
-        k = map_get(&seen, hash_of(f, m->g));
+        k = map_get(&seen, ordered_hash(f, m->g));
         if (k == MAP_NONE || !inst_equal(f, m->g, k % 2 ? negative.at[k / 2] : e->sign.at[k / 2].x))
             continue;
         m->side = k % 2 ? -1 : 1;
@@ -215,7 +215,7 @@ stick_define(equations *e, struct groups *g, struct rates *r)
     drop_relays(e, g, algebraic);
     for (size_t k = 0; k < e->sign.n; k++) {
         const eq_sign *q = &e->sign.at[k];
-        var_id x = eq_new_var(e, VAR_AUX, UINT32_MAX, var_name(f, q->s), q->at,
+        var_id x = eq_new_var(e, VAR_AUX, NONE, var_name(f, q->s), q->at,
                               q->x.n ? f->var.at[f->slot.at[q->x.first]].position : 0);
 
         e->mode.at[q->slip].relay = q->relay;

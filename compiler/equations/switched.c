@@ -59,7 +59,7 @@ walk_expansion(struct net_maker *m, const eq_expansion *x, int order)
 /* ---- expansions ---- */
 
 static eq_expansion
-expand(struct net_maker *m, inst i, const char *name, span at, uint32_t position)
+expand_in_time(struct net_maker *m, inst i, const char *name, span at, uint32_t position)
 {
     eq_expansion x = { { eq_new_var(m->e, VAR_AUX, NONE, name, at, position), VAR_NONE, VAR_NONE } };
 
@@ -228,7 +228,8 @@ take_groups(struct net_maker *m, const switch_group *group, size_t n)
     loops_free(&found);
     for (size_t i = 0; i < residual.n; i++) {
         const flat_var *v = &e->f->var.at[m->held.at[i]];
-        eq_row x = { expand(m, residual.at[i], var_name(e->f, m->held.at[i]), var_at(e->f, m->held.at[i]), v->position),
+        eq_row x = { expand_in_time(m, residual.at[i], var_name(e->f, m->held.at[i]), var_at(e->f, m->held.at[i]),
+                                    v->position),
                      at.at[i] };
 
         vec_push(&m->row, x);
@@ -259,7 +260,7 @@ find_watches(struct net_maker *m)
 
         if (q->kind == MODE_LESS || q->kind == MODE_LESS_EQUAL) {
             uint32_t mode = modes.at[k], position = q->g.n ? e->f->var.at[e->f->slot.at[q->g.first]].position : 0;
-            eq_watch w = { mode, expand(m, q->g, var_name(e->f, q->var), var_at(e->f, q->var), position) };
+            eq_watch w = { mode, expand_in_time(m, q->g, var_name(e->f, q->var), var_at(e->f, q->var), position) };
 
             /* depends on time alone: does not belong to the net */
             start_walk(m);

@@ -6,7 +6,7 @@
 enum { AT_THE_END = UINT32_MAX };
 
 static const char *
-name_of(const equations *e, var_id v)
+variable_name(const equations *e, var_id v)
 {
     return var_name(e->f, v) ? var_name(e->f, v) : "a variable";
 }
@@ -23,11 +23,11 @@ reads(const equations *e, inst i, uint32_t rank, uint32_t block, const char *wha
         const eq_var *d = &e->var.at[v];
 
         if (d->kind == DEF_NONE)
-            return flaw_found(flaw, "%s reads %s, which nothing defines", what, name_of(e, v));
+            return flaw_found(flaw, "%s reads %s, which nothing defines", what, variable_name(e, v));
         if ((d->kind != DEF_EXPLICIT && d->kind != DEF_BLOCK) || (d->kind == DEF_BLOCK && d->index == block))
             continue;
         if (rank != AT_THE_END && d->rank >= rank)
-            return flaw_found(flaw, "%s reads %s, which is evaluated behind it", what, name_of(e, v));
+            return flaw_found(flaw, "%s reads %s, which is evaluated behind it", what, variable_name(e, v));
     }
     return true;
 }
@@ -42,7 +42,7 @@ static bool
 variable(const equations *e, var_id v, char **flaw)
 {
     const eq_var *d = &e->var.at[v];
-    const char *name = name_of(e, v);
+    const char *name = variable_name(e, v);
 
     switch (d->kind) {
     case DEF_NONE: return true;
@@ -81,7 +81,7 @@ states(const equations *e, char **flaw)
         if (s->var >= e->var.n || e->var.at[s->var].kind != DEF_STATE || e->var.at[s->var].index != i)
             return flaw_found(flaw, "state %zu is of a variable that is none", i);
         if (s->rate >= e->var.n || e->var.at[s->rate].kind == DEF_NONE)
-            return flaw_found(flaw, "state %s has no rate", name_of(e, s->var));
+            return flaw_found(flaw, "state %s has no rate", variable_name(e, s->var));
     }
     return true;
 }
@@ -110,7 +110,7 @@ blocks(const equations *e, char **flaw)
     }
     for (var_id v = 0; ok && v < e->var.n; v++)
         if (e->var.at[v].kind == DEF_BLOCK && !seen[v])
-            ok = flaw_found(flaw, "%s is an unknown that its block does not have", name_of(e, v));
+            ok = flaw_found(flaw, "%s is an unknown that its block does not have", variable_name(e, v));
     free(seen);
     return ok;
 }

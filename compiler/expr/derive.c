@@ -38,10 +38,33 @@ ex_substitute(pool *p, node n, const node *with, uint32_t nslots)
     return image[n];
 }
 
+node
+ex_replace(pool *p, node n, node (*replace)(void *ctx, pool *p, node at, const ex_node *e), void *ctx)
+{
+    size_t count;
+    const node *tape = pool_collect(p, n, &count);
+    node *image = pool_images(p, n);
+
+    for (size_t i = 0; i < count; i++) {
+        ex_node e = *pool_node(p, tape[i]);
+        node *operand[3] = { &e.a, &e.b, &e.c };
+        bool changed = false;
+
+        for (int k = 0, m = ex_operands(&e); k < m; k++) {
+            changed |= image[*operand[k]] != *operand[k];
+            *operand[k] = image[*operand[k]];
+        }
+        image[tape[i]] = replace(ctx, p, tape[i], &e);
+        if (image[tape[i]] == NODE_NONE)
+            image[tape[i]] = changed ? pool_remake(p, &e, e.a, e.b, e.c) : tape[i];
+    }
+    return image[n];
+}
+
 /* ---------------------------------------------------------------- derivatives */
 
 static node
-square(pool *p, node a)
+squared_node(pool *p, node a)
 {
     return ex_make(p, EX_POW, a, ex_const(p, 2), NODE_NONE);
 }
@@ -90,7 +113,8 @@ pool_slope(pool *p, node n, node da, node db, node dc)
     case EX_SPOW:
     case EX_APOW: return da == zero && db == zero ? zero : signed_power_slope(p, e->op, n, a, b, da, db);
     case EX_ATAN2:
-        return ex_div(p, ex_sub(p, ex_mul(p, b, da), ex_mul(p, a, db)), ex_add(p, square(p, a), square(p, b)));
+        return ex_div(p, ex_sub(p, ex_mul(p, b, da), ex_mul(p, a, db)),
+                      ex_add(p, squared_node(p, a), squared_node(p, b)));
     case EX_ABS: return ex_make(p, EX_SELECT, ex_make(p, EX_LE, zero, a, NODE_NONE), da, ex_neg(p, da));
     case EX_MIN: return ex_make(p, EX_SELECT, ex_make(p, EX_LT, a, b, NODE_NONE), da, db);
     case EX_MAX: return ex_make(p, EX_SELECT, ex_make(p, EX_LT, b, a, NODE_NONE), da, db);

@@ -183,8 +183,9 @@ by_node_number(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-const node *
-pool_collect(const pool *p, node n, size_t *count)
+/* The distinct nodes of n in the work list, in no order; of more than `most` only some. Returns the least of them. */
+static node
+gather(const pool *p, node n, size_t most)
 {
     struct scratch *s = p->scratch;
     node least = n;
@@ -203,7 +204,7 @@ pool_collect(const pool *p, node n, size_t *count)
     s->list.n = 0;
     vec_push(&s->list, n);
     s->stamp[n] = s->now;
-    for (size_t i = 0; i < s->list.n; i++) {
+    for (size_t i = 0; i < s->list.n && s->list.n <= most; i++) {
         const ex_node *e = pool_node(p, s->list.at[i]);
         const node kid[3] = { e->a, e->b, e->c };
 
@@ -216,6 +217,15 @@ pool_collect(const pool *p, node n, size_t *count)
             vec_push(&s->list, kid[j]);
         }
     }
+    return least;
+}
+
+const node *
+pool_collect(const pool *p, node n, size_t *count)
+{
+    struct scratch *s = p->scratch;
+    node least = gather(p, n, SIZE_MAX);
+
     if ((n - least) / 8 < s->list.n) { /* dense: scanning the stamps is faster than sorting */
         size_t m = 0;
 
@@ -256,17 +266,17 @@ pool_images(const pool *p, node n)
 bool
 pool_reads(const pool *p, node n, uint32_t k)
 {
-    const node *at;
-    size_t count;
-
     if (!pool_may_read(p, n, k))
         return false;
     if (k < 63)
         return true;
-    at = pool_collect(p, n, &count);
-    for (size_t i = 0; i < count; i++)
-        if (ex_is_op(p, at[i], EX_SLOT) && pool_node(p, at[i])->a == k)
+    gather(p, n, SIZE_MAX);
+    for (size_t i = 0; i < p->scratch->list.n; i++) {
+        node at = p->scratch->list.at[i];
+
+        if (ex_is_op(p, at, EX_SLOT) && pool_node(p, at)->a == k)
             return true;
+    }
     return false;
 }
 
@@ -280,16 +290,14 @@ void
 ex_slots_used(const pool *p, node n, bool *used, uint32_t nslots)
 {
     const struct entry *e = pool_entry(p, n);
-    const node *at;
-    size_t count;
 
     for (uint32_t k = 0; k < nslots; k++)
         used[k] = k < 63 && (e->slots >> k & 1);
     if (nslots <= 63 || !(e->slots >> 63))
         return;
-    at = pool_collect(p, n, &count);
-    for (size_t i = 0; i < count; i++) {
-        const ex_node *s = pool_node(p, at[i]);
+    gather(p, n, SIZE_MAX);
+    for (size_t i = 0; i < p->scratch->list.n; i++) {
+        const ex_node *s = pool_node(p, p->scratch->list.at[i]);
 
         if (s->op == EX_SLOT && s->a < nslots)
             used[s->a] = true;
@@ -300,8 +308,7 @@ size_t
 ex_slots_read(const pool *p, node n, uint32_t nslots, uint32_t *slot)
 {
     const struct entry *e = pool_entry(p, n);
-    const node *at;
-    size_t count, nread = 0, nfirst;
+    size_t nread = 0, nfirst;
 
     for (uint32_t k = 0; k < nslots && k < 63; k++)
         if (e->slots >> k & 1)
@@ -309,9 +316,9 @@ ex_slots_read(const pool *p, node n, uint32_t nslots, uint32_t *slot)
     if (nslots <= 63 || !(e->slots >> 63))
         return nread;
     nfirst = nread;
-    at = pool_collect(p, n, &count);
-    for (size_t i = 0; i < count; i++) {
-        const ex_node *s = pool_node(p, at[i]);
+    gather(p, n, SIZE_MAX);
+    for (size_t i = 0; i < p->scratch->list.n; i++) {
+        const ex_node *s = pool_node(p, p->scratch->list.at[i]);
 
         if (s->op == EX_SLOT && s->a >= 63 && s->a < nslots)
             slot[nread++] = s->a;
@@ -323,10 +330,15 @@ ex_slots_read(const pool *p, node n, uint32_t nslots, uint32_t *slot)
 size_t
 ex_size(const pool *p, node n)
 {
-    size_t count;
+    gather(p, n, SIZE_MAX);
+    return p->scratch->list.n;
+}
 
-    pool_collect(p, n, &count);
-    return count;
+bool
+ex_fits(const pool *p, node n, size_t most)
+{
+    gather(p, n, most);
+    return p->scratch->list.n <= most;
 }
 
 const node *

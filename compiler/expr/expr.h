@@ -167,6 +167,8 @@ void ex_slots_used(const pool *p, node n, bool *used, uint32_t nslots);
 /* The slots as an ascending list; returns their number. slot[nslots] */
 size_t ex_slots_read(const pool *p, node n, uint32_t nslots, uint32_t *slot);
 size_t ex_size(const pool *p, node n); /* distinct nodes */
+/* Are these at most so many? Takes time for as many, however large n is. */
+bool ex_fits(const pool *p, node n, size_t most);
 
 /* Ascending list of the distinct nodes of n, n last. The pool keeps the array (cached for each n). */
 const node *ex_tape(pool *p, node n, size_t *count);
@@ -174,6 +176,10 @@ const node *ex_tape(pool *p, node n, size_t *count);
 /* ---- rewriting ---- */
 /* n with slot k replaced by with[k] (k < nslots; NODE_NONE keeps it). Linear in the template. */
 node ex_substitute(pool *p, node n, const node *with, uint32_t nslots);
+/* n with some of its operations replaced, from the leaves up. replace(ctx, p, at, e) returns what takes the place of
+ * node `at`, which is e with its operands already replaced; NODE_NONE: e itself. It makes nodes, and calls nothing else
+ * here. */
+node ex_replace(pool *p, node n, node (*replace)(void *ctx, pool *p, node at, const ex_node *e), void *ctx);
 /* Rewrites sign(x)*g(|x|) with g(0) = 0, in any spelling (products with sign and abs, both branches of an `if`), as an
  * odd and continuous function: signed powers if g is a product of powers. Only a sign that jumps remains a condition.
  * (odd.c) */

@@ -146,7 +146,7 @@ scaled(pool *p, double c, node core)
 
 /* n = *c * result, where the result has no constant factor */
 static node
-split(pool *p, node n, double *c)
+split_constant(pool *p, node n, double *c)
 {
     const ex_node *e = pool_node(p, n);
 
@@ -190,8 +190,8 @@ make_add(pool *p, node a, node b)
             return make_sub(p, b, make_neg(p, a));
         return pool_raw(p, EX_ADD, a, b, NODE_NONE);
     }
-    core = split(p, a, &x);
-    if (core == split(p, b, &y) && isfinite(c = x + y))
+    core = split_constant(p, a, &x);
+    if (core == split_constant(p, b, &y) && isfinite(c = x + y))
         return scaled(p, c, core);
     if (is_negative(p, b))
         return is_negative(p, a) ? make_neg(p, make_add(p, make_neg(p, a), make_neg(p, b)))
@@ -229,8 +229,8 @@ make_sub(pool *p, node a, node b)
             return make_add(p, eb->b, ex_const(p, x - y));
         return pool_raw(p, EX_SUB, a, b, NODE_NONE);
     }
-    core = split(p, a, &x);
-    if (core == split(p, b, &y) && isfinite(c = x - y))
+    core = split_constant(p, a, &x);
+    if (core == split_constant(p, b, &y) && isfinite(c = x - y))
         return scaled(p, c, core);
     if (is_negative(p, a))
         return make_neg(p, make_add(p, make_neg(p, a), b));
@@ -260,7 +260,7 @@ split_power(const pool *p, node n, double *m)
 
 /* a * b, both without constant factors */
 static node
-product(pool *p, node a, node b)
+make_product(pool *p, node a, node b)
 {
     double m, n;
     node base = split_power(p, a, &m);
@@ -287,9 +287,9 @@ make_mul(pool *p, node a, node b)
         return make_mul(p, b, a);
     if (ca)
         return isfinite(x) ? scaled(p, x, b) : pool_raw(p, EX_MUL, a, b, NODE_NONE);
-    u = split(p, a, &x);
-    v = split(p, b, &y);
-    return good_factor(x * y) ? scaled(p, x * y, product(p, u, v)) : raw_ordered(p, EX_MUL, a, b);
+    u = split_constant(p, a, &x);
+    v = split_constant(p, b, &y);
+    return good_factor(x * y) ? scaled(p, x * y, make_product(p, u, v)) : raw_ordered(p, EX_MUL, a, b);
 }
 
 /* a / c */
@@ -303,7 +303,7 @@ divided(pool *p, node a, double c)
 
     if (c == 1)
         return a;
-    core = split(p, a, &x);
+    core = split_constant(p, a, &x);
     if (c == 0 || !isfinite(c))
         return scaled(p, x, pool_raw(p, EX_DIV, core, ex_const(p, c), NODE_NONE));
     if (c < 0)
@@ -344,13 +344,13 @@ make_div(pool *p, node a, node b)
             return isfinite(x / y) ? ex_const(p, x / y) : pool_raw(p, EX_DIV, a, b, NODE_NONE);
         return divided(p, a, y);
     }
-    v = split(p, b, &y);
+    v = split_constant(p, b, &y);
     if (ex_is_const(p, a, &x)) {
         if (x == 0)
             return p->zero;
         u = p->one;
     } else {
-        u = split(p, a, &x);
+        u = split_constant(p, a, &x);
     }
     if (!good_factor(x / y))
         return pool_raw(p, EX_DIV, a, b, NODE_NONE);

@@ -38,7 +38,7 @@ put_number(strbuf *out, double v, int least)
 
 /* How tightly the text of e binds. */
 static int
-binding(const pool *p, const ex_node *e)
+latex_binding(const pool *p, const ex_node *e)
 {
     (void)p;
     switch (e->op) {
@@ -165,9 +165,8 @@ put_operation(struct ex_writer *w, const ex_node *e)
 void
 ex_latex(const pool *p, node n, const char *(*name)(void *ctx, uint32_t slot), void *ctx, strbuf *out)
 {
-    static const struct ex_style latex = {
-        PIECES, "\\left(", "\\right)", "\\dots", binding, put_number, put_operation
-    };
+    static const struct ex_style latex = { PIECES,        "\\left(",  "\\right)",   "\\dots",
+                                           latex_binding, put_number, put_operation };
 
     writer_run(&latex, p, n, name, ctx, out);
 }

@@ -93,7 +93,7 @@ put_for(pool *p, node n, node x, node with)
 /* ---------------------------------------------------------------- products */
 
 static void
-add_factor(struct product *f, node base, double power, int kind)
+add_product_factor(struct product *f, node base, double power, int kind)
 {
     if (f->n == MOST_FACTORS)
         f->ok = false;
@@ -118,7 +118,7 @@ gather_parts(pool *p, node n, double power, int kind, struct product *f)
             vec_push(&todo, ((struct factor){ e->a, t.power, PLAIN }));
             vec_push(&todo, ((struct factor){ e->b, e->op == EX_DIV ? -t.power : t.power, PLAIN }));
         } else {
-            add_factor(f, t.base, t.power, kind);
+            add_product_factor(f, t.base, t.power, kind);
         }
     }
     vec_free(&todo);
@@ -147,22 +147,22 @@ gather_factors(pool *p, node n, double power, struct product *f)
         } else if (e->op == EX_NEG && whole) {
             vec_push(&todo, ((struct factor){ e->a, t.power, PLAIN }));
             if (fmod(t.power, 2) != 0)
-                add_factor(f, ex_const(p, -1), 1, PLAIN);
+                add_product_factor(f, ex_const(p, -1), 1, PLAIN);
         } else if (e->op == EX_ABS) {
             gather_parts(p, e->a, t.power, ABS, f);
         } else if (e->op == EX_SIGN && whole) {
             gather_parts(p, e->a, t.power, SIGN, f);
         } else if (e->op == EX_SPOW && whole && ex_is_const(p, e->b, &c)) {
-            add_factor(f, e->a, t.power, SIGN);
-            add_factor(f, e->a, t.power * c, ABS);
+            add_product_factor(f, e->a, t.power, SIGN);
+            add_product_factor(f, e->a, t.power * c, ABS);
         } else if (e->op == EX_POW && ex_is_const(p, e->b, &c) && (whole || (c == floor(c) && fmod(c, 2) == 0)) &&
                    (c == floor(c) || is(p, e->a, EX_ABS))) {
             if (whole && c == floor(c))
                 vec_push(&todo, ((struct factor){ e->a, t.power * c, PLAIN }));
             else if (is(p, e->a, EX_ABS))
-                add_factor(f, pool_node(p, e->a)->a, t.power * c, ABS);
+                add_product_factor(f, pool_node(p, e->a)->a, t.power * c, ABS);
             else
-                add_factor(f, e->a, t.power * c, ABS);
+                add_product_factor(f, e->a, t.power * c, ABS);
         } else if ((e->op == EX_SQRT || (e->op == EX_POW && ex_is_const(p, e->b, &c))) && whole) {
             struct product inner = { .ok = true };
             node rest = p->one;
@@ -175,15 +175,15 @@ gather_factors(pool *p, node n, double power, struct product *f)
                             !ex_is_const(p, g.base, NULL);
 
                 if (g.is == ABS || even)
-                    add_factor(f, g.base, t.power * c * g.power, ABS);
+                    add_product_factor(f, g.base, t.power * c * g.power, ABS);
                 else
                     rest = ex_mul(p, rest, to_power(p, g.is == SIGN ? ex_call(p, EX_SIGN, g.base) : g.base, g.power));
             }
             if (rest != p->one)
-                add_factor(f, ex_make(p, EX_POW, rest, ex_const(p, c), NODE_NONE), t.power, PLAIN);
+                add_product_factor(f, ex_make(p, EX_POW, rest, ex_const(p, c), NODE_NONE), t.power, PLAIN);
             f->ok = f->ok && inner.ok;
         } else if (t.base != p->one) {
-            add_factor(f, t.base, t.power, PLAIN);
+            add_product_factor(f, t.base, t.power, PLAIN);
         }
     }
     vec_free(&todo);
@@ -240,7 +240,7 @@ join_powers(pool *p, struct product *f, node x)
         joined = to_power(p, total == floor(total) && fmod(total, 2) == 0 ? x : ex_call(p, EX_ABS, x), total);
     memcpy(f->at, other, (size_t)left * sizeof *other);
     f->n = left;
-    add_factor(f, turned ? ex_neg(p, joined) : joined, 1, PLAIN);
+    add_product_factor(f, turned ? ex_neg(p, joined) : joined, 1, PLAIN);
     return true;
 }
 
@@ -259,8 +259,8 @@ free_sign(pool *p, struct product *f, int k)
         return false;
     rest = put_for(p, rest, ex_call(p, EX_ABS, x), ex_make(p, EX_APOW, x, p->one, NODE_NONE));
     f->n = 0;
-    add_factor(f, rest, 1, PLAIN);
-    add_factor(f, ex_make(p, EX_SPOW, x, p->zero, NODE_NONE), 1, PLAIN);
+    add_product_factor(f, rest, 1, PLAIN);
+    add_product_factor(f, ex_make(p, EX_SPOW, x, p->zero, NODE_NONE), 1, PLAIN);
     return true;
 }
 

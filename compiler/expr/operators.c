@@ -36,7 +36,7 @@ VALUE(is_zero(double a), a == 0)
 /* ---------------------------------------------------------------- derivatives of n = f(a) by a */
 
 static node
-square(pool *p, node a)
+square_of(pool *p, node a)
 {
     return ex_make(p, EX_POW, a, ex_const(p, 2), NODE_NONE);
 }
@@ -48,14 +48,14 @@ SLOPE(ln, ex_div(p, p->one, a))
 SLOPE(log10, ex_div(p, ex_const(p, M_LOG10E), a))
 SLOPE(sin, ex_call(p, EX_COS, a))
 SLOPE(cos, ex_neg(p, ex_call(p, EX_SIN, a)))
-SLOPE(tan, ex_add(p, p->one, square(p, n)))
-SLOPE(asin, ex_div(p, p->one, ex_call(p, EX_SQRT, ex_sub(p, p->one, square(p, a)))))
+SLOPE(tan, ex_add(p, p->one, square_of(p, n)))
+SLOPE(asin, ex_div(p, p->one, ex_call(p, EX_SQRT, ex_sub(p, p->one, square_of(p, a)))))
 SLOPE(acos, ex_neg(p, of_asin(p, n, a)))
-SLOPE(atan, ex_div(p, p->one, ex_add(p, p->one, square(p, a))))
+SLOPE(atan, ex_div(p, p->one, ex_add(p, p->one, square_of(p, a))))
 SLOPE(sinh, ex_call(p, EX_COSH, a))
 SLOPE(cosh, ex_call(p, EX_SINH, a))
-SLOPE(tanh, ex_sub(p, p->one, square(p, n)))
-SLOPE(asinh, ex_div(p, p->one, ex_call(p, EX_SQRT, ex_add(p, p->one, square(p, a)))))
+SLOPE(tanh, ex_sub(p, p->one, square_of(p, n)))
+SLOPE(asinh, ex_div(p, p->one, ex_call(p, EX_SQRT, ex_add(p, p->one, square_of(p, a)))))
 
 /* ---------------------------------------------------------------- rows */
 

@@ -48,7 +48,7 @@ takes_factor(const pool *p, node n, bool minus)
 
 /* How tightly the text of e binds. */
 static int
-binding(const pool *p, const ex_node *e)
+print_binding(const pool *p, const ex_node *e)
 {
     if (e->op == EX_CONST)
         return e->value < 0 ? SIGNED : CALL;
@@ -134,7 +134,7 @@ put_operation(struct ex_writer *w, const ex_node *e)
 void
 ex_print(const pool *p, node n, const char *(*name)(void *ctx, uint32_t slot), void *ctx, strbuf *out)
 {
-    static const struct ex_style language = { PIECES, "(", ")", "...", binding, put_plain_number, put_operation };
+    static const struct ex_style language = { PIECES, "(", ")", "...", print_binding, put_plain_number, put_operation };
 
     writer_run(&language, p, n, name, ctx, out);
 }

@@ -92,7 +92,7 @@ ex_spline_bends(const double *x, const double *y, size_t n)
 }
 
 static double *
-copied(const double *x, size_t n)
+copied_points(const double *x, size_t n)
 {
     double *y = bg_malloc(n * sizeof *y);
 
@@ -122,11 +122,11 @@ pool_add_spline(pool *p, ex_table t)
         from = i;
     }
     ends.n = second.nends = t.nends;
-    ends.x = copied(t.end, t.nends);
-    ends.y = copied(t.end, t.nends);
-    second.x = copied(t.x, t.n);
-    second.y = copied(t.bend, t.n);
-    second.end = copied(t.end, t.nends);
+    ends.x = copied_points(t.end, t.nends);
+    ends.y = copied_points(t.end, t.nends);
+    second.x = copied_points(t.x, t.n);
+    second.y = copied_points(t.bend, t.n);
+    second.end = copied_points(t.end, t.nends);
     t.ends = second.ends = pool_add_table(p, ends);
     t.second = pool_add_table(p, second);
     return pool_add_table(p, t);

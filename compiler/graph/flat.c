@@ -28,7 +28,7 @@ add_var(flat_model *f, flat_var x)
 }
 
 static uint32_t
-say(flat_model *f, const char *name, span at)
+new_said(flat_model *f, const char *name, span at)
 {
     vec_push(&f->said, ((flat_said){ .name = name, .at = at, .def = INST_NONE, .init = INST_NONE }));
     return (uint32_t)f->said.n - 1;
@@ -40,7 +40,7 @@ flat_add_var(flat_model *f, enum var_kind kind, uint32_t owner, const char *name
     var_id v = add_var(f, (flat_var){ .kind = kind, .owner = owner });
 
     if (name)
-        f->var.at[v].said = say(f, name, at);
+        f->var.at[v].said = new_said(f, name, at);
     return v;
 }
 
@@ -49,7 +49,7 @@ flat_add_literal(flat_model *f, double value, const char *name, span at)
 {
     var_id v = add_var(f, (flat_var){ .kind = VAR_LITERAL, .owner = NONE, .said = (uint32_t)f->literal.n });
 
-    vec_push(&f->literal, ((flat_literal){ .value = value, .at = at, .said = name ? say(f, name, at) : 0 }));
+    vec_push(&f->literal, ((flat_literal){ .value = value, .at = at, .said = name ? new_said(f, name, at) : 0 }));
     return v;
 }
 
@@ -62,7 +62,7 @@ var_say(flat_model *f, var_id v)
     if (!*said) {
         span at = var_at(f, v);
 
-        *said = say(f, NULL, at);
+        *said = new_said(f, NULL, at);
     }
     return &f->said.at[*said];
 }
@@ -274,7 +274,7 @@ place_inst(struct walk *w, inst i)
 }
 
 static void
-arrive(struct walk *w, uint32_t junction)
+enter_junction(struct walk *w, uint32_t junction)
 {
     if (w->seen_junction[junction])
         return;
@@ -297,7 +297,7 @@ place_element(struct walk *w, uint32_t element)
         place_variable(w, p->stored);
         place_variable(w, p->e);
         place_variable(w, p->f);
-        arrive(w, p->junction);
+        enter_junction(w, p->junction);
     }
     for (uint32_t k = 0; k < el->nlaws; k++)
         place_inst(w, w->f->law.at[el->law0 + k].def);
@@ -317,8 +317,8 @@ place_junctions(struct walk *w)
 
             if (i->is_bond) {
                 place_variable(w, f->bond.at[i->index].own);
-                arrive(w, f->bond.at[i->index].from);
-                arrive(w, f->bond.at[i->index].to);
+                enter_junction(w, f->bond.at[i->index].from);
+                enter_junction(w, f->bond.at[i->index].to);
             } else {
                 place_element(w, f->port.at[i->index].element);
             }
@@ -342,12 +342,12 @@ flat_connect(flat_model *f)
         const flat_element *el = &f->element.at[e];
 
         for (uint32_t k = 0; k < el->nports; k++)
-            arrive(&w, f->port.at[el->port0 + k].junction);
+            enter_junction(&w, f->port.at[el->port0 + k].junction);
         place_junctions(&w);
         place_element(&w, (uint32_t)e); /* an element without a port: its laws */
     }
     for (uint32_t j = 0; j < f->junction.n; j++) {
-        arrive(&w, j);
+        enter_junction(&w, j);
         place_junctions(&w);
     }
     for (var_id v = 0; v < f->var.n; v++)
@@ -488,7 +488,7 @@ dump_output(const flat_model *f, const char *what, const flat_output *o, FILE *o
 }
 
 static void
-dump_experiment(const flat_model *f, FILE *out)
+dump_flat_experiment(const flat_model *f, FILE *out)
 {
     const flat_experiment *x = &f->experiment;
     const struct {
@@ -550,7 +550,7 @@ flat_dump(const flat_model *f, FILE *out)
     dump_vars(f, out);
     for (size_t k = 0; k < f->output.n; k++)
         dump_output(f, "output", &f->output.at[k], out);
-    dump_experiment(f, out);
+    dump_flat_experiment(f, out);
 }
 
 const char *

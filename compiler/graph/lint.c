@@ -139,7 +139,7 @@ is_zero_law(const flat_model *f, const flat_element *e)
 /* Warns of elements that add nothing to the sum of their junction: an effort of zero at a 1-junction, a flow of zero at
  * a 0-junction. A source of zero on a junction of the other kind is no mistake: it marks the ground. */
 static void
-check_zero(struct lint *l, const flat_element *e)
+lint_zero(struct lint *l, const flat_element *e)
 {
     const flat_port *p = e->nports == 1 ? &l->f->port.at[e->port0] : NULL;
     bool efforts;
@@ -237,7 +237,7 @@ lint_model(const flat_model *f, const ast_file *file)
         check_junction(&l, j);
     for (size_t e = 0; e < f->element.n; e++) {
         check_held(&l, &f->element.at[e]);
-        check_zero(&l, &f->element.at[e]);
+        lint_zero(&l, &f->element.at[e]);
     }
     if (file->units)
         check_units(&l);
@@ -265,7 +265,7 @@ note_read(void *ctx, const ast_ref *r)
 }
 
 static void
-see_read(void *ctx, const ast_expr *e)
+note_read_name(void *ctx, const ast_expr *e)
 {
     if (e->kind == AST_REF)
         note_read(ctx, &e->ref);
@@ -279,24 +279,14 @@ is_read(const struct reads *x, const char *name)
     return map_get(&x->first, key) != MAP_NONE || map_get(&x->inner, key) != MAP_NONE;
 }
 
-/* Signals of a component may be read from outside through a path; its parameters and inputs may not. */
-static bool
-is_component(const ast_model *m)
-{
-    for (int i = 0; i < m->nstmt; i++)
-        if (m->stmt[i]->kind == AST_STMT_PORT)
-            return true;
-    return false;
-}
-
 static void
-check_values(sources *s, const ast_model *m, const struct reads *x)
+lint_unread(sources *s, const ast_model *m, const struct reads *x)
 {
     static const char *const what[] = { [AST_PARAMETER] = "parameter",
                                         [AST_CONSTANT] = "constant",
                                         [AST_SIGNAL] = "signal",
                                         [AST_INPUT] = "input" };
-    bool component = is_component(m);
+    bool component = ast_is_component(m);
 
     for (int i = 0; i < m->nstmt; i++) {
         const ast_stmt *v = m->stmt[i];
@@ -322,13 +312,13 @@ lint_values(sources *s, const ast_file *file)
 {
     struct reads x = { 0 };
 
-    ast_visit_file(file, see_read, &x);
+    ast_visit_file(file, note_read_name, &x);
     for (size_t i = 0; i < file->ndecls; i++)
         if (file->decl[i].kind == AST_DECL_MODEL)
             note_outputs(file->decl[i].model, &x);
     for (size_t i = 0; i < file->ndecls; i++)
         if (file->decl[i].kind == AST_DECL_MODEL)
-            check_values(s, file->decl[i].model, &x);
+            lint_unread(s, file->decl[i].model, &x);
     map_free(&x.first);
     map_free(&x.inner);
 }

@@ -112,7 +112,7 @@ law_matrix(const flat_model *f, const double *value, const flat_element *e, doub
 
 /* Ports have different units: scales rows and columns by the roots of their greatest entries. */
 static void
-balance(double *m, double *scale, size_t n)
+balance_units(double *m, double *scale, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         double most = 0;
@@ -193,7 +193,7 @@ find_active(const flat_model *f, const double *value, const flat_element *e)
     scale = bg_calloc(n + 1, sizeof *scale);
     lambda = bg_calloc(n + 1, sizeof *lambda);
     if (law_matrix(f, value, e, m)) {
-        balance(m, scale, n);
+        balance_units(m, scale, n);
         if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'U', (lapack_int)n, m, (lapack_int)n, lambda) == 0 &&
             lambda[0] < -NEGATIVE * fabs(lambda[n - 1])) {
             double most = 0;

@@ -38,7 +38,7 @@ count_bonds(const flat_model *f)
 }
 
 static const char *
-dependent_name(const loaded *l, size_t i)
+dependent_stored_name(const loaded *l, size_t i)
 {
     const flat_port *p = &l->c.flat->port.at[l->c.causal->dependent.at[i]];
 
@@ -116,7 +116,7 @@ report_check(const loaded *l, FILE *out)
         fputs("  dependent: ", out);
         for (size_t i = 0; i < ndependent; i++)
             if (i < 12)
-                put_text(out, "%s%s", i ? ", " : "", dependent_name(l, i));
+                put_text(out, "%s%s", i ? ", " : "", dependent_stored_name(l, i));
         if (ndependent > 12)
             put_text(out, " and %zu more", ndependent - 12);
         fputs(ndependent == 1 ? "; it follows from other states\n" : "; they follow from other states\n", out);
@@ -218,7 +218,7 @@ begin_json(json *j, const loaded *l, bool fine)
         json_key(j, "dependent_states");
         json_open(j, '[');
         for (size_t i = 0; !l->c.component && i < l->c.causal->dependent.n; i++)
-            json_string(j, dependent_name(l, i));
+            json_string(j, dependent_stored_name(l, i));
         json_close(j, ']');
         json_key(j, "algebraic_loops"), json_count(j, l->c.component ? 0 : equations_nloops(l->c.equations));
     }

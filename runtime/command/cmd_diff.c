@@ -141,7 +141,7 @@ compare_graphs(const loaded *a, const loaded *b, diff *d)
 }
 
 static bool
-run_one(const request *q, loaded *l, track *outputs, double *end, bool *stopped)
+run_diff_model(const request *q, loaded *l, track *outputs, double *end, bool *stopped)
 {
     sim_options o = { .track = outputs };
     sim_result r;
@@ -157,7 +157,7 @@ run_one(const request *q, loaded *l, track *outputs, double *end, bool *stopped)
 }
 
 static void
-compare_runs(loaded *a, const track *ra, loaded *b, const track *rb, struct output_errors *errors)
+compare_trajectories(loaded *a, const track *ra, loaded *b, const track *rb, struct output_errors *errors)
 {
     size_t na = model_noutputs(a->c.model), nb = model_noutputs(b->c.model);
     map by_name = { 0 };
@@ -207,15 +207,15 @@ cmd_diff(const request *q)
     if (status == STATUS_DONE)
         status = load(q, q->file.at[1], stage, choice, &b);
     if (status == STATUS_DONE && trajectories) {
-        if (!run_one(q, &a, &ra, &errors.end[0], &errors.stopped))
+        if (!run_diff_model(q, &a, &ra, &errors.end[0], &errors.stopped))
             status = status_of(a.c.sources);
-        else if (!run_one(q, &b, &rb, &errors.end[1], &errors.stopped))
+        else if (!run_diff_model(q, &b, &rb, &errors.end[1], &errors.stopped))
             status = status_of(b.c.sources);
         else if (ra.border.n && rb.border.n &&
                  (ra.border.at[0] != rb.border.at[0] || (ra.t != rb.t && !errors.stopped)))
             complain("the experiments do not cover the same time; outputs are not compared");
         else
-            compare_runs(&a, &ra, &b, &rb, &errors);
+            compare_trajectories(&a, &ra, &b, &rb, &errors);
     }
     if (status == STATUS_DONE) {
         compare_graphs(&a, &b, &d);

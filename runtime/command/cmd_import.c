@@ -7,7 +7,7 @@
 
 /* Formats the text. If it does not parse, the translation has an error, and the text is shown as it is. */
 static void
-lay_out(strbuf *text)
+lay_out_text(strbuf *text)
 {
     sources *s = sources_new();
     names *n = names_new();
@@ -45,7 +45,7 @@ cmd_import(const request *q)
             status = STATUS_MODEL;
     }
     if (status == STATUS_DONE) {
-        lay_out(&out);
+        lay_out_text(&out);
         if (!write_whole(target ? target : "-", out.at, out.n))
             status = complain_file(target ? target : "-");
     }

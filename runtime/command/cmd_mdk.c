@@ -142,7 +142,7 @@ gather_channels(const request *q, const char *path, const measured *m, mdk_data 
 }
 
 static void
-matrix_json(json *j, const char *key, size_t n, const double *A)
+put_matrix_json(json *j, const char *key, size_t n, const double *A)
 {
     json_key(j, key);
     json_open(j, '[');
@@ -156,7 +156,7 @@ matrix_json(json *j, const char *key, size_t n, const double *A)
 }
 
 static void
-matrix_text(FILE *out, const char *head, size_t n, const double *A)
+put_matrix_text(FILE *out, const char *head, size_t n, const double *A)
 {
     table t = { .columns = (int)n };
 
@@ -178,9 +178,9 @@ write_matrices(const request *q, const mdk_result *r, const char *method)
         json j = { .out = out.out };
 
         json_open(&j, '{');
-        matrix_json(&j, "M", r->n, r->M);
-        matrix_json(&j, "D", r->n, r->D);
-        matrix_json(&j, "K", r->n, r->K);
+        put_matrix_json(&j, "M", r->n, r->M);
+        put_matrix_json(&j, "D", r->n, r->D);
+        put_matrix_json(&j, "K", r->n, r->K);
         json_key(&j, "cost"), json_number(&j, r->cost);
         json_key(&j, "positive_definite"), json_bool(&j, r->positive_definite);
         json_key(&j, "evaluations"), json_count(&j, r->evaluations);
@@ -189,9 +189,9 @@ write_matrices(const request *q, const mdk_result *r, const char *method)
         json_key(&j, "horizon"), json_count(&j, r->block_rows);
         json_close(&j, '}');
     } else {
-        matrix_text(out.out, "mass M [kg]", r->n, r->M);
-        matrix_text(out.out, "damping D [N.s/m]", r->n, r->D);
-        matrix_text(out.out, "stiffness K [N/m]", r->n, r->K);
+        put_matrix_text(out.out, "mass M [kg]", r->n, r->M);
+        put_matrix_text(out.out, "damping D [N.s/m]", r->n, r->D);
+        put_matrix_text(out.out, "stiffness K [N/m]", r->n, r->K);
         fprintf(out.out, "cost %.6g (noise alone: about %.3g), %zu evaluations, method %s\n", r->cost, r->noise,
                 r->evaluations, method);
     }

@@ -17,7 +17,7 @@ struct partition_settings {
 };
 
 static void
-adjust_quietly(void *ctx, bg_model *m, sim_options *o)
+adjust_partition(void *ctx, bg_model *m, sim_options *o)
 {
     struct partition_settings *s = ctx;
 
@@ -26,7 +26,7 @@ adjust_quietly(void *ctx, bg_model *m, sim_options *o)
 }
 
 static int
-failed(void *ctx, const sources *s)
+partition_failed(void *ctx, const sources *s)
 {
     struct partition_settings *p = ctx;
 
@@ -167,7 +167,7 @@ sweep_over(const request *q, const partition_options *o, const struct partition_
 
 /* Finds the partitions and reports them; returns a status. */
 static int
-find_partitions(const request *q, const partition_options *o, const struct partition_settings *settings)
+run_partition(const request *q, const partition_options *o, const struct partition_settings *settings)
 {
     partitioning p = { 0 };
     int status = STATUS_MODEL;
@@ -218,7 +218,7 @@ partition_experiments(const request *q, const loaded *file, const loaded *first,
                             .nregimes = q->mora_window.n,
                             .folder = q->text[OPT_OUTPUT],
                             .points = q->points,
-                            .failed = failed,
+                            .failed = partition_failed,
                             .ctx = &settings };
     int status;
 
@@ -230,7 +230,7 @@ partition_experiments(const request *q, const loaded *file, const loaded *first,
                               .set = first->set.at,
                               .nset = first->set.n,
                               .shared = shared,
-                              .adjust = adjust_quietly,
+                              .adjust = adjust_partition,
                               .ctx = &settings };
     if (q->text[OPT_THRESHOLD])
         parse_share(q->text[OPT_THRESHOLD], &o.limit);
@@ -241,7 +241,7 @@ partition_experiments(const request *q, const loaded *file, const loaded *first,
     } else if (q->text[OPT_OVER]) {
         status = sweep_over(q, &o, &settings);
     } else {
-        status = find_partitions(q, &o, &settings);
+        status = run_partition(q, &o, &settings);
     }
     free(regimes);
     free(list);

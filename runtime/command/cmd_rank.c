@@ -267,7 +267,7 @@ put_ranking(const struct studies *s, enum metric m, json *j, FILE *out)
 }
 
 static void
-put_ratios(const struct studies *s, enum metric m, json *j, FILE *out)
+put_ratio_table(const struct studies *s, enum metric m, json *j, FILE *out)
 {
     size_t n = s->study.n;
     ratio_table *one = bg_calloc(n, sizeof *one), all = { 0 }, *t = one;
@@ -320,7 +320,7 @@ put_metric(const struct studies *s, enum metric m, json *j, FILE *out)
 {
     if (metric_ranks(m))
         return put_ranking(s, m, j, out);
-    put_ratios(s, m, j, out);
+    put_ratio_table(s, m, j, out);
     return true;
 }
 
@@ -562,7 +562,7 @@ run_several(struct studies *s, loaded *file)
 }
 
 static int
-run_one(struct studies *s)
+run_one_study(struct studies *s)
 {
     struct study *x = new_study(s);
     int status = load(s->q, s->q->file.at[0], STAGE_MODEL, EXPERIMENT_NEEDED, &x->l);
@@ -581,7 +581,7 @@ cmd_rank(const request *q)
     if (status == STATUS_DONE && q->text[OPT_BY] && !strcmp(q->text[OPT_BY], "frequency"))
         return rank_by_frequency(q, s.threshold);
     if (status == STATUS_DONE)
-        status = (q->given & OPT(OPT_ALL)) || q->experiment.n > 1 ? run_several(&s, &file) : run_one(&s);
+        status = (q->given & OPT(OPT_ALL)) || q->experiment.n > 1 ? run_several(&s, &file) : run_one_study(&s);
     if (status == STATUS_DONE)
         status = write_result(&s);
     for (size_t i = 0; i < s.study.n; i++) {

@@ -253,7 +253,7 @@ observes(const ast_experiment *x, bool within)
 }
 
 static bool
-is_named(const request *q, const char *name)
+is_named_experiment(const request *q, const char *name)
 {
     for (size_t i = 0; i < q->experiment.n; i++)
         if (!strcmp(q->experiment.at[i], name))
@@ -272,7 +272,7 @@ find_experiments(const request *q, const ast_file *file, name_list *out)
         for (size_t i = 0; i < file->ndecls; i++) {
             const ast_experiment *x = file->decl[i].kind == AST_DECL_EXPERIMENT ? file->decl[i].experiment : NULL;
 
-            if (!x || (q->experiment.n && !is_named(q, x->name)) || (model && model != x->model))
+            if (!x || (q->experiment.n && !is_named_experiment(q, x->name)) || (model && model != x->model))
                 continue;
             if (least < 2 && !observes(x, least == 0))
                 continue;
@@ -342,7 +342,7 @@ adjust_bounded(void *ctx, bg_model *m, sim_options *o)
 }
 
 static void
-failed(void *ctx, const sources *s)
+reduction_failed(void *ctx, const sources *s)
 {
     struct bounded_settings *b = ctx;
 
@@ -360,7 +360,7 @@ reduce_within_tolerances(const request *q, const loaded *file, const name_list *
                           .bonds = (q->given & OPT(OPT_BONDS)) != 0,
                           .components = by_component(q),
                           .adjust = adjust_bounded,
-                          .failed = failed,
+                          .failed = reduction_failed,
                           .ctx = &settings };
     loaded l;
     int status;

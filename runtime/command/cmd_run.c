@@ -81,7 +81,7 @@ write_run_json(const loaded *l, const sim_result *r, const struct extent *e, con
 }
 
 static int
-write_table(const request *q, const loaded *l, const sim_result *r, const struct extent *e, const columns *c)
+write_run_table(const request *q, const loaded *l, const sim_result *r, const struct extent *e, const columns *c)
 {
     outfile out;
 
@@ -113,14 +113,14 @@ draw_run(const request *q, const loaded *l, const columns *c)
 /* ---------------------------------------------------------------- a folder of partitions */
 
 static void
-adjust_quietly(void *ctx, bg_model *m, sim_options *o)
+adjust_folder(void *ctx, bg_model *m, sim_options *o)
 {
     adjust_run(ctx, m, o);
     o->progress = NULL; /* several runs at once */
 }
 
 static int
-failed(void *ctx, const sources *s)
+folder_failed(void *ctx, const sources *s)
 {
     struct run_settings *r = ctx;
 
@@ -176,8 +176,8 @@ run_folder(const request *q)
     folder_options o = { .path = q->file.at[0],
                          .points = q->points,
                          .only = q->text[OPT_EXPERIMENT],
-                         .adjust = adjust_quietly,
-                         .failed = failed,
+                         .adjust = adjust_folder,
+                         .failed = folder_failed,
                          .ctx = &s };
     folder_runs runs = { 0 };
     char *why = NULL;
@@ -236,7 +236,7 @@ show_run(const request *q, const loaded *l, sim_result *r, const struct extent *
     if (c.column.n == 0 && !q->quiet)
         complain("%s has no outputs; --states adds its states", l->c.flat->name);
     if (wants_table(q))
-        status = write_table(q, l, r, e, &c);
+        status = write_run_table(q, l, r, e, &c);
     if (status == STATUS_DONE && figure)
         status = draw_run(q, l, &c);
     columns_free(&c);

@@ -7,8 +7,8 @@
 
 /* Parses `value` or `value[unit]`; *is_number: false if it is not a number, which is allowed. */
 static int
-read_number(const request *q, loaded *l, unit_system **units, struct elaborate_override *o, const char *from,
-            const char **unit_written, bool *is_number)
+read_set_number(const request *q, loaded *l, unit_system **units, struct elaborate_override *o, const char *from,
+                const char **unit_written, bool *is_number)
 {
     const char *why = NULL;
     const unit *u;
@@ -54,7 +54,7 @@ read_set(const request *q, loaded *l, unit_system **units, const char *text)
         from++;
     if (!*from)
         return command_wrong(q, "--set %s: a number or a formula is missing behind the =", o.name);
-    if ((status = read_number(q, l, units, &o, from, &unit_written, &is_number)) != STATUS_DONE)
+    if ((status = read_set_number(q, l, units, &o, from, &unit_written, &is_number)) != STATUS_DONE)
         return status;
     if (!is_number) {
         n = strlen(o.name);

@@ -108,7 +108,7 @@ write_bands_json(const struct by_frequency *s, FILE *out)
 }
 
 static void
-write_table(const struct by_frequency *s, FILE *out)
+write_band_table(const struct by_frequency *s, FILE *out)
 {
     table t = { .columns = 5 + (int)s->t.nbands, .left = 2 };
 
@@ -161,7 +161,7 @@ write_result(struct by_frequency *s)
     if (s->q->json)
         write_bands_json(s, out.out);
     else
-        write_table(s, out.out);
+        write_band_table(s, out.out);
     return outfile_commit(&out) ? STATUS_DONE : complain_file(path);
 }
 

@@ -125,7 +125,7 @@ enum { NAMES_SHOWN = 12 };
 static const double SLOWER_TIMES = 2;
 
 static void
-put_names(FILE *out, const reduction *r, enum rewrite_kind kind, const char *head)
+put_names_json(FILE *out, const reduction *r, enum rewrite_kind kind, const char *head)
 {
     size_t n = 0;
 
@@ -223,21 +223,21 @@ reduction_report(const reduction *r, bool bounded, const order_report *of, const
                  r->model, r->elements_after, r->elements_before, r->states_after, r->states_before, r->rounds.n,
                  r->rounds.n == 1 ? "" : "s");
         put_cost(out, r);
-        put_names(out, r, REWRITE_ELEMENT, "  taken out          ");
-        put_names(out, r, REWRITE_DROP_BOND, "  bond taken out     ");
-        put_names(out, r, REWRITE_CONDITION, "  acts one way       ");
-        put_names(out, r, REWRITE_JUNCTION, "  left dangling      ");
-        put_names(out, r, REWRITE_TWO_PORT, "  into nothing       ");
-        put_names(out, r, REWRITE_VALUE, "  not read any more  ");
-        put_names(out, r, REWRITE_MOVE, "  declared elsewhere ");
-        put_names(out, r, REWRITE_LET, "  let gone           ");
-        put_names(out, r, REWRITE_EXPECT, "  no longer expected ");
-        put_names(out, r, REWRITE_INITIAL, "  initial value gone ");
-        put_names(out, r, REWRITE_CLAMP, "  clamped            ");
-        put_names(out, r, REWRITE_TERM_DELETE, "  term deleted       ");
-        put_names(out, r, REWRITE_TERM_MEAN, "  term by its mean   ");
-        put_names(out, r, REWRITE_FOLD, "  folded             ");
-        put_names(out, r, REWRITE_REFIT, "  refitted           ");
+        put_names_json(out, r, REWRITE_ELEMENT, "  taken out          ");
+        put_names_json(out, r, REWRITE_DROP_BOND, "  bond taken out     ");
+        put_names_json(out, r, REWRITE_CONDITION, "  acts one way       ");
+        put_names_json(out, r, REWRITE_JUNCTION, "  left dangling      ");
+        put_names_json(out, r, REWRITE_TWO_PORT, "  into nothing       ");
+        put_names_json(out, r, REWRITE_VALUE, "  not read any more  ");
+        put_names_json(out, r, REWRITE_MOVE, "  declared elsewhere ");
+        put_names_json(out, r, REWRITE_LET, "  let gone           ");
+        put_names_json(out, r, REWRITE_EXPECT, "  no longer expected ");
+        put_names_json(out, r, REWRITE_INITIAL, "  initial value gone ");
+        put_names_json(out, r, REWRITE_CLAMP, "  clamped            ");
+        put_names_json(out, r, REWRITE_TERM_DELETE, "  term deleted       ");
+        put_names_json(out, r, REWRITE_TERM_MEAN, "  term by its mean   ");
+        put_names_json(out, r, REWRITE_FOLD, "  folded             ");
+        put_names_json(out, r, REWRITE_REFIT, "  refitted           ");
         put_reasons(out, r);
         passive_put(passive, out);
     }

@@ -71,7 +71,7 @@ struct greatest {
 };
 
 static double
-size_of(const column *c, size_t points)
+column_size(const column *c, size_t points)
 {
     double most = 0;
 
@@ -91,7 +91,7 @@ compare_columns(bg_model *ma, bg_model *mb, const sim_result *ra, const sim_resu
     columns_make(mb, rb, &b);
     for (size_t k = 0; k < a.column.n; k++) {
         const unit *d = a.column.at[k].unit ? unit_dimension(a.column.at[k].unit) : NULL;
-        double size = size_of(&a.column.at[k], a.points);
+        double size = column_size(&a.column.at[k], a.points);
         size_t g = 0;
 
         while (g < group.n && group.at[g].dimension != d)
@@ -102,7 +102,7 @@ compare_columns(bg_model *ma, bg_model *mb, const sim_result *ra, const sim_resu
     }
     for (size_t k = 0; k < a.column.n && k < b.column.n; k++) {
         const unit *d = a.column.at[k].unit ? unit_dimension(a.column.at[k].unit) : NULL;
-        double size = fmax(size_of(&a.column.at[k], a.points), size_of(&b.column.at[k], b.points));
+        double size = fmax(column_size(&a.column.at[k], a.points), column_size(&b.column.at[k], b.points));
         size_t g = 0, switching = 0;
 
         while (g < group.n && group.at[g].dimension != d)
@@ -132,7 +132,7 @@ compare_columns(bg_model *ma, bg_model *mb, const sim_result *ra, const sim_resu
 }
 
 static void
-compare_activities(const flat_model *f, const sim_result *a, const sim_result *b, verified *v)
+verify_activities(const flat_model *f, const sim_result *a, const sim_result *b, verified *v)
 {
     double total = 0;
 
@@ -222,7 +222,7 @@ verify_run(const request *q, const loaded *l, const sim_options *o, const sim_re
         v->second_events = second.nevents;
         compare_columns(l->c.model, again.c.model, r, &second, o->stop - o->start, v);
         if (r->activity && second.activity)
-            compare_activities(l->c.flat, r, &second, v);
+            verify_activities(l->c.flat, r, &second, v);
         v->fine = v->difference <= v->bound && v->activity_difference <= v->bound && v->end_difference <= v->bound;
     } else {
         print_diagnostics(q, again.c.sources);

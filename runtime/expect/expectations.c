@@ -27,7 +27,7 @@ struct session {
 };
 
 static int
-by_time(const void *a, const void *b)
+by_moment(const void *a, const void *b)
 {
     const struct moment *x = a, *y = b;
 
@@ -138,7 +138,7 @@ gather_expected(struct session *s)
             s->run.track = &s->track;
     }
     if (s->moment.n)
-        qsort(s->moment.at, s->moment.n, sizeof *s->moment.at, by_time);
+        qsort(s->moment.at, s->moment.n, sizeof *s->moment.at, by_moment);
     return fine;
 }
 
@@ -159,7 +159,7 @@ compare_value(expectation *r, double value, double wanted, double t)
 }
 
 static void
-compare_activities(struct session *s)
+expect_activities(struct session *s)
 {
     double all = 0;
 
@@ -250,7 +250,7 @@ compare_all(struct session *s, const forward *f)
             r->why = bg_format("at %.9g s the run had ended, at %.9g s", m->t, f->end);
     }
     if (s->activity)
-        compare_activities(s);
+        expect_activities(s);
     for (size_t i = 0; i < s->e->list.n; i++) {
         expectation *r = &s->e->list.at[i];
 

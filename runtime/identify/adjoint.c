@@ -212,7 +212,7 @@ map_back(void *ctx, double t0, double t1, double *v, double *rounding)
 /* For a parameter: the change of the output that its own size causes. A parameter of zero has no size: then lambda
  * alone counts. */
 static void
-least_of(void *ctx, const double *seen, double *floor)
+backward_floor(void *ctx, const double *seen, double *floor)
 {
     struct tape *w = ctx;
     const adjoint *a = w->a;
@@ -253,7 +253,8 @@ go_back(struct tape *w, double *lambda)
     if (nl)
         memcpy(v, lambda, nl * sizeof *v);
     memcpy(v + nl, a->gradient, ng * sizeof *v);
-    w->paced = (paced){ .n = nl + ng, .map = map_back, .least = least_of, .ctx = w, .wary = paced_wary(w->a->model) };
+    w->paced =
+        (paced){ .n = nl + ng, .map = map_back, .least = backward_floor, .ctx = w, .wary = paced_wary(w->a->model) };
     paced_open(&w->paced, w->o);
     for (size_t k = w->record.n; k-- > 0 && fine;) {
         const struct record *r = w->at = &w->record.at[k];

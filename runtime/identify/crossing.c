@@ -17,6 +17,8 @@ static const double RUN_SHARE = 1e-3;
 static const double SAME = 1e-12;
 /* A state below this share of its usual size is at zero; its value is no measure of size. */
 static const double AT_ZERO = 1e-9;
+/* A state that ideal switches move by less, in parts of its usual size, stays where it is. */
+static const double MOVE_BY_ROUNDING = 1e-6;
 /* A condition that would need this many times the length of the run to change by its own size only touches its border:
  * the time of the event is then undetermined. */
 static const double TOUCHES = 1e6;
@@ -247,6 +249,17 @@ take_rates(crossings *w, crossing *c, const double *after, bool *jumped)
     return fine;
 }
 
+/* Do ideal switches move no state, but for rounding? */
+static bool
+stays(const crossings *w, const crossing *c, const double *after)
+{
+    bool fine = true;
+
+    for (size_t i = 0; i < w->nx && fine; i++)
+        fine = fabs(after[i] - c->x[i]) <= MOVE_BY_ROUNDING * fmax(w->scale[i], fabs(c->x[i]));
+    return fine;
+}
+
 static crossing
 crossing_at(const crossings *w, double t, const double *x, const double *modes, const double *modes_after)
 {
@@ -402,6 +415,7 @@ crossings_jump(crossings *w, double t, const double *x, const double *modes, con
     } else {
         if (fine && c->sample == NO_INDEX && !c->smooth)
             find_trigger(w, c, jumped);
+        c->still = c->kicked && c->fired.n == 0 && stays(w, c, after);
         w->lost += fine && !c->smooth && c->sample == NO_INDEX && c->trigger == NO_INDEX && switched(w, c);
         c->smooth = c->smooth && !(c->kicked && switched(w, c));
         set_crossing_modes(w, c->modes_after);
@@ -603,9 +617,11 @@ crossing_forward(crossings *w, const crossing *c, size_t q, size_t jump, double 
         for (size_t r = when.first; r < when.first + when.n; r++)
             w->ahead[model_reinit_state(w->m, r)] += of_size(w, r, jump);
     }
-    fine = fine && (!c->kicked || kick_ahead(w, c, q, dt));
+    for (size_t i = 0; i < w->nx && c->still; i++)
+        w->ahead[i] -= c->rate[1][i] * dt;
+    fine = fine && (!c->kicked || kick_ahead(w, c, q, c->still ? 0 : dt));
     for (size_t i = 0; i < w->nx; i++)
-        s[i] = w->ahead[i] - c->rate[1][i] * dt;
+        s[i] = w->ahead[i] - (c->still ? 0 : c->rate[1][i] * dt);
     set_crossing_modes(w, c->modes_after);
     return fine;
 }
@@ -728,6 +744,11 @@ crossing_back(crossings *w, const crossing *c, double *lambda, double *gradient,
     for (size_t i = 0; i < w->nx; i++)
         by_time -= c->rate[1][i] * lambda[i];
     fine = !c->kicked || kick_back(w, c, lambda, &by_time, gradient);
+    if (c->still) {
+        by_time = 0;
+        for (size_t i = 0; i < w->nx; i++)
+            by_time -= c->rate[1][i] * lambda[i];
+    }
     for (size_t k = c->fired.n; k-- > 0 && fine;) {
         const firing *f = &c->fired.at[k];
         struct model_when when = model_when(w->m, f->when);

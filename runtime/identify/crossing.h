@@ -2,6 +2,9 @@
  *
  * The time of a switching moves. With g the condition that changes sign, and f-, f+ the rates before and after:
  *     dt = -(g_x s + g_q)/(g_x f- + g_t),   s+ = R(s + f- dt, q, dt) - f+ dt
+ * Where ideal switches alone act, and move no state, R follows the flow after the event, R_x f+ + R_t = f+, so that
+ *     s+ = R_x (s + (f- - f+) dt) + R_q
+ * in which nothing cancels where a condition crosses its border so slowly that dt is large.
  * R is what the events did to the states, one after the other in the order in which they acted (the identity where they
  * set none), followed by what closing ideal switches do (charges are shared, a current stops). The time of a sample is
  * a formula of parameters. Slopes of conditions and of the values set are central differences. The transposed map
@@ -30,6 +33,7 @@ typedef struct crossing {
     double slope;                              /* its slope in time */
     size_t sample;                             /* the `every` that determines the time; NO_INDEX: none */
     VEC(firing) fired;
+    bool still;  /* ideal switches act and move no state */
     bool smooth; /* nothing fired and the rates do not jump: the exact time does not matter */
 } crossing;
 void crossing_free(crossing *c);

@@ -41,7 +41,7 @@ parameter_of(const struct follower *w, size_t column)
 }
 
 static bool map_step(void *ctx, double t0, double t1, double *s, double *rounding);
-static void least_of(void *ctx, const double *seen, double *floor);
+static void forward_floor(void *ctx, const double *seen, double *floor);
 
 static void
 open_follower(struct follower *w)
@@ -68,7 +68,8 @@ open_follower(struct follower *w)
                                                   : f->jump[q - f->n - f->ninitial];
     for (size_t q = 0; q < f->n; q++)
         w->of_column[q] = model_parameter_value(w->m, f->by[q]);
-    w->paced = (paced){ .n = w->nq * w->nx, .map = map_step, .least = least_of, .ctx = w, .wary = paced_wary(w->m) };
+    w->paced =
+        (paced){ .n = w->nq * w->nx, .map = map_step, .least = forward_floor, .ctx = w, .wary = paced_wary(w->m) };
     paced_open(&w->paced, w->o);
     w->tangent = tangent_new(w->m, f->by, f->n, w->o->solver == SIM_VARIATIONAL);
     w->outset = outset_new(w->m, f->by, f->n, w->o->start);
@@ -124,7 +125,7 @@ map_step(void *ctx, double t0, double t1, double *s, double *rounding)
 }
 
 static void
-least_of(void *ctx, const double *seen, double *floor)
+forward_floor(void *ctx, const double *seen, double *floor)
 {
     struct follower *w = ctx;
 
@@ -142,7 +143,7 @@ least_of(void *ctx, const double *seen, double *floor)
 
 /* Carries s from t0 to t1, an interval on which the dense output is valid. */
 static bool
-step(struct follower *w, double t0, double t1, sim_dense *dense, void *of)
+step_sensitivities(struct follower *w, double t0, double t1, sim_dense *dense, void *of)
 {
     if (!(t1 > t0) || w->nx == 0)
         return true;
@@ -188,7 +189,7 @@ on_piece(void *ctx, double t0, double t1, sim_dense *dense, void *of)
         double next = fmax(f->time[f->done], t0);
 
         if (w->nq && next > t + w->tiny) {
-            if (!step(w, t, next, dense, of))
+            if (!step_sensitivities(w, t, next, dense, of))
                 return false;
             t = next;
         }
@@ -197,7 +198,7 @@ on_piece(void *ctx, double t0, double t1, sim_dense *dense, void *of)
         if (!observe(w, next, w->x))
             return false;
     }
-    return w->nq == 0 || step(w, t, t1, dense, of);
+    return w->nq == 0 || step_sensitivities(w, t, t1, dense, of);
 }
 
 /* ---------------------------------------------------------------- events and the start */
@@ -212,7 +213,7 @@ on_fire(void *ctx, size_t when, bool first, const double *x)
 }
 
 static bool
-cross(struct follower *w, const crossing *c)
+cross_event(struct follower *w, const crossing *c)
 {
     for (size_t q = 0; q < w->nq; q++) {
         size_t jump = q >= w->f->n + w->f->ninitial ? w->state_of[q] : NO_INDEX;
@@ -236,7 +237,7 @@ on_jump(void *ctx, double t, const double *before, const double *modes_before, c
     paced_forget(&w->paced);
     fine = crossings_jump(w->crossings, t, before, modes_before, after, &c, &n);
     for (size_t i = 0; i < n; i++) {
-        fine = fine && cross(w, &c[i]);
+        fine = fine && cross_event(w, &c[i]);
         crossing_free(&c[i]);
     }
     free(c);
@@ -271,7 +272,7 @@ on_start(void *ctx, double t, const double *x)
         for (size_t q = 0; q < w->f->n && fine; q++)
             fine = outset_equilibrium(w->outset, w->tangent, q, w->s + q * w->nx);
     }
-    fine = fine && (!fired || cross(w, &c));
+    fine = fine && (!fired || cross_event(w, &c));
     if (fired)
         crossing_free(&c);
     return fine || no_value(w, t, SLOPE);

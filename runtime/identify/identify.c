@@ -104,7 +104,7 @@ options_of(const struct search *s, const fit_run *run)
 
 /* Adds the rows of one run. */
 static bool
-add_run(struct search *s, size_t index, ls_rows *rows)
+add_fit_run(struct search *s, size_t index, ls_rows *rows)
 {
     const fit_run *run = &s->f->run.at[index];
     sim_options o = options_of(s, run);
@@ -175,7 +175,7 @@ evaluate_fit(void *ctx, const double *theta, ls_rows *rows)
 
     set_parameters(s, theta);
     for (size_t r = 0; r < s->f->run.n; r++)
-        if (!set_start(s, r, theta) || !add_run(s, r, rows))
+        if (!set_start(s, r, theta) || !add_fit_run(s, r, rows))
             return false;
     return true;
 }
@@ -188,7 +188,7 @@ struct ranked {
 };
 
 static int
-by_share(const void *a, const void *b)
+by_activity_share(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
 
@@ -244,7 +244,7 @@ choose_active(struct search *s, const double *theta)
         list[k] = (struct ranked){ share[k], k };
         total += share[k];
     }
-    qsort(list, s->n, sizeof *list, by_share);
+    qsort(list, s->n, sizeof *list, by_activity_share);
     for (size_t k = 0; k < s->n; k++) {
         bool held = k > 0 && sum >= s->f->threshold * total && !s->f->parameter.at[list[k].index].state.n;
 
@@ -703,7 +703,7 @@ fit_search(fit *f, fit_result *r, char **why)
         r->evaluations = s.evaluations;
         for (size_t k = 0; k < f->run.n; k++)
             if (set_start(&s, k, best.theta))
-                add_run(&s, k, NULL);
+                add_fit_run(&s, k, NULL);
         r->avasim = performance(&s);
         r->cost = best.found.cost;
         r->data = best.found.rows;

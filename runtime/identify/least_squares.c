@@ -156,7 +156,7 @@ take_rows(struct search *s, ls_result *r)
 
 /* Minimizes |R d + z|^2 + damping |unit d|^2 over the free parameters; fixed ones move by what `step` says. */
 static void
-solve(struct search *s)
+solve_step(struct search *s)
 {
     size_t n = s->n, m = 2 * n, nfree = 0;
     double root = sqrt(s->damping), most = 0, *unit = bg_calloc(n + 1, sizeof *unit);
@@ -235,7 +235,7 @@ propose(struct search *s)
     }
     while (again) {
         again = false;
-        solve(s);
+        solve_step(s);
         for (size_t i = 0; i < s->n; i++) {
             double to = s->theta[i] + s->step[i];
 

@@ -70,7 +70,7 @@ multiply_matrices(size_t rows, size_t inner, size_t columns, const double *A, co
 
 /* Replaces B by A^-1 B; A is overwritten. */
 static bool
-solve(size_t n, double *A, double *B, size_t columns)
+solve_dense(size_t n, double *A, double *B, size_t columns)
 {
     lapack_int *pivot = bg_malloc((n + 1) * sizeof *pivot);
     bool fine = LAPACKE_dgesv(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)columns, A, (lapack_int)n, pivot, B,
@@ -188,7 +188,7 @@ mass_from(const mdk_data *d, const double *W, const double *P, const double *Q, 
 
             transpose(n, n, copy, Wt);
             transpose(n, n, M0, Lt);
-            fine = solve(n, Wt, Lt, n);
+            fine = solve_dense(n, Wt, Lt, n);
             transpose(n, n, Lt, M0);
             free(Wt);
             free(Lt);
@@ -253,7 +253,7 @@ companion(size_t n, const double *A, const double *H, double *Omega, double *X1,
         }
     transpose(two, two, Omega, left);
     transpose(n, two, HAA, right);
-    fine = solve(two, left, right, n);
+    fine = solve_dense(two, left, right, n);
     for (size_t c = 0; c < n; c++)
         for (size_t i = 0; i < n; i++) {
             X1[c * n + i] = right[i * two + c];
@@ -493,7 +493,7 @@ modal_route(const mdk_data *d, const subspace_model *s, double *M, double *D, do
         }
         add_residues(d, shape, VB, mu, 1, X);
         add_residues(d, shape, VB, mu, -1, Y);
-        fine = solve(n, X, M, n) && solve(n, Y, K, n);
+        fine = solve_dense(n, X, M, n) && solve_dense(n, Y, K, n);
         if (!fine)
             *why = bg_format("the identified modes give no invertible mass or stiffness");
     }
@@ -543,7 +543,8 @@ filtered_input(const mdk_data *d)
 
 /* Estimates by a subspace step and the chosen method. False: *why. */
 static bool
-estimate(const mdk_data *d, enum mdk_method method, size_t block_rows, const double *fd, mdk_result *r, char **why)
+estimate_matrices(const mdk_data *d, enum mdk_method method, size_t block_rows, const double *fd, mdk_result *r,
+                  char **why)
 {
     subspace_model s;
     const char *lacking = NULL;
@@ -593,7 +594,7 @@ look_at_modes(mdk_result *r)
 static bool
 from_start(const mdk_data *d, enum mdk_method method, size_t block_rows, const double *fd, mdk_result *r, char **why)
 {
-    if (!estimate(d, method, block_rows, fd, r, why))
+    if (!estimate_matrices(d, method, block_rows, fd, r, why))
         return false;
     if (method == MDK_PEM) {
         r->clipped = clip(d->n, r->M);
@@ -621,12 +622,12 @@ choose_first(const mdk_data *d, const double *fd, size_t most, size_t order[])
         return;
     allocate(d->n, &one[0]);
     allocate(d->n, &one[1]);
-    fine = estimate(d, MDK_PEM, order[0], fd, &one[0], &why);
+    fine = estimate_matrices(d, MDK_PEM, order[0], fd, &one[0], &why);
     look_at_modes(&one[0]);
     if (!fine || !one[0].positive_definite) {
         free(why);
         why = NULL;
-        if (estimate(d, MDK_PEM, order[1], fd, &one[1], &why) && (!fine || one[1].noise < one[0].noise)) {
+        if (estimate_matrices(d, MDK_PEM, order[1], fd, &one[1], &why) && (!fine || one[1].noise < one[0].noise)) {
             size_t first = order[0];
 
             order[0] = order[1];

@@ -106,7 +106,7 @@ discretise(struct simulation *s)
 
 /* Adds the factors' derivatives to the right side: minus dM w_M + dD w_D + dK w_K. */
 static void
-add_factors(struct simulation *s)
+add_factor_derivatives(struct simulation *s)
 {
     size_t n = s->n, at = 0;
     double h = s->d->step, *w = s->row; /* borrowed: [n] */
@@ -136,7 +136,7 @@ add_factors(struct simulation *s)
 
 /* One step; the oldest position is overwritten by the new one. */
 static void
-advance(struct simulation *s, size_t k)
+advance_rule(struct simulation *s, size_t k)
 {
     size_t n = s->n;
     int in = (int)n, ip = (int)s->parameters;
@@ -156,12 +156,12 @@ advance(struct simulation *s, size_t k)
     s->S[2] = s->S[1];
     s->S[1] = s->S[0];
     s->S[0] = S;
-    add_factors(s);
+    add_factor_derivatives(s);
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, in, ip, in, 1, s->inverse, in, s->right, in, 0, S, in);
 }
 
 static bool
-add_rows(struct simulation *s, size_t k, ls_rows *rows)
+add_error_rows(struct simulation *s, size_t k, ls_rows *rows)
 {
     for (size_t i = 0; i < s->n; i++) {
         double r = (s->q[0][i] - s->d->y[i * s->d->samples + k + 2]) * s->weight[i];
@@ -177,7 +177,7 @@ add_rows(struct simulation *s, size_t k, ls_rows *rows)
 
 /* Simulates from the two positions; adds rows of the error and its derivatives. False where it diverges. */
 static bool
-run(struct simulation *s, const double *position, ls_rows *rows)
+run_rule(struct simulation *s, const double *position, ls_rows *rows)
 {
     size_t n = s->n, first = s->parameters - 2 * n;
 
@@ -194,9 +194,9 @@ run(struct simulation *s, const double *position, ls_rows *rows)
             for (size_t i = 0; i < n; i++)
                 S[(first + k * n + i) * n + i] = 1;
         } else {
-            advance(s, k);
+            advance_rule(s, k);
         }
-        if (!add_rows(s, k, rows))
+        if (!add_error_rows(s, k, rows))
             return false;
     }
     return true;
@@ -216,7 +216,7 @@ evaluate_refined(void *ctx, const double *theta, ls_rows *rows)
         cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, in, in, in, 1, s->L[k], in, s->L[k], in, 0, s->matrix[k],
                     in);
     }
-    return run(s, theta + at, rows);
+    return run_rule(s, theta + at, rows);
 }
 
 static void
@@ -242,7 +242,7 @@ mdk_cost(const mdk_data *d, const double *fd, mdk_result *r)
         memcpy(s.matrix[k], matrix[k], d->n * d->n * sizeof(double));
     first_positions(d, position);
     r->evaluations++;
-    fine = run(&s, position, &rows);
+    fine = run_rule(&s, position, &rows);
     if (fine) {
         /* linear in the positions: the residual at their optimum is the part outside the triangle */
         total = ls_rows_triangle(&rows, NULL, z);

@@ -84,7 +84,7 @@ read_head(const char *p, const char *end, char separator, measured *m, char **wh
 }
 
 static bool
-read_number(const char *from, const char *to, double *x)
+read_cell_number(const char *from, const char *to, double *x)
 {
     char *end;
 
@@ -144,7 +144,7 @@ measured_read(const char *text, size_t length, measured *m, char **why)
                 if (c >= m->columns) {
                     *why = bg_format("line %u has more cells than the head has names (%zu)", line, m->columns);
                     fine = false;
-                } else if (!read_number(from, to, &x)) {
+                } else if (!read_cell_number(from, to, &x)) {
                     *why = bg_format("line %u, column %s: \"%.*s\" is not a number", line, m->name[c],
                                      (int)(to - from > 40 ? 40 : to - from), from);
                     fine = false;
@@ -220,7 +220,7 @@ measured_si(const unit *u, double value)
 }
 
 static int
-by_time(const void *a, const void *b)
+by_row_time(const void *a, const void *b)
 {
     const struct timed *x = a, *y = b;
 
@@ -256,6 +256,6 @@ measured_times(const measured *m, unit_system *units, double start, double stop,
         order[i] = (struct timed){ fmin(fmax(t, start), stop), i };
     }
     if (m->rows)
-        qsort(order, m->rows, sizeof *order, by_time);
+        qsort(order, m->rows, sizeof *order, by_row_time);
     return true;
 }

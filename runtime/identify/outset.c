@@ -80,7 +80,7 @@ outset_initial(outset *o, size_t q, double *s)
 
 /* Does an equilibrium leave the state as it is? */
 static bool
-stays(const outset *o, size_t i)
+state_stays(const outset *o, size_t i)
 {
     struct model_state s = model_state(o->m, i);
 
@@ -121,7 +121,7 @@ keep_conserved(outset *o, tangent *g)
         o->other[c] = 0;
     }
     for (size_t i = 0; i < n; i++)
-        for (size_t c = 0; c < n && stays(o, i); c++)
+        for (size_t c = 0; c < n && state_stays(o, i); c++)
             o->whole[i + n * c] = i == c;
     scale_rows(n, o->whole, o->scale);
     memcpy(copy, o->whole, n * n * sizeof *copy);
@@ -163,7 +163,7 @@ outset_rests(outset *o, tangent *g, double t, const double *x)
             if (r >= n)
                 continue;
             o->row[count] = (int64_t)r;
-            o->value[count++] = r < o->nx && stays(o, r) ? r == c : value[k];
+            o->value[count++] = r < o->nx && state_stays(o, r) ? r == c : value[k];
         }
         o->column[c + 1] = (int64_t)count;
     }
@@ -183,7 +183,7 @@ conserved_equilibrium(outset *o, tangent *g, size_t q, double *s)
     memset(o->other, 0, n * sizeof *o->other);
     fine = tangent_rates(g, q, o->other, o->from);
     for (size_t i = 0; i < n; i++)
-        o->from[i] = o->scale[i] * (stays(o, i) ? s[i] : -o->from[i]);
+        o->from[i] = o->scale[i] * (state_stays(o, i) ? s[i] : -o->from[i]);
     for (size_t k = n - o->nconserved; k < n; k++) {
         const double *u = o->conserved + n * k;
         double total = 0;
@@ -214,7 +214,7 @@ outset_equilibrium(outset *o, tangent *g, size_t q, double *s)
         if ((size_t)p.row[k] < n)
             o->right[p.row[k]] -= tangent_values(g)[k];
     for (size_t i = 0; i < o->nx; i++)
-        if (stays(o, i))
+        if (state_stays(o, i))
             o->right[i] = s[i];
     if (!factor_solve(o->factor, o->right))
         return false;

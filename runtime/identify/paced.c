@@ -104,7 +104,7 @@ may_be_off(const paced *p, size_t i)
 
 /* Error of the halves v, in units of the tolerance. */
 static double
-estimate(paced *p, const double *v)
+estimate_error(paced *p, const double *v)
 {
     double worst = 0, all;
 
@@ -156,7 +156,7 @@ length_of(double error, double h, double least, double most)
 /* ---------------------------------------------------------------- steps */
 
 static bool
-advance(paced *p, double t0, double t1, double *v, double *rounding)
+advance_pace(paced *p, double t0, double t1, double *v, double *rounding)
 {
     if (++p->steps > p->most)
         p->why = "they take more steps than a run may have";
@@ -174,10 +174,10 @@ halves(paced *p, double t0, double t1, double *v, double *error)
     memcpy(p->whole, v, p->n * sizeof *v);
     memcpy(p->from, v, p->n * sizeof *v);
     memset(p->rounding, 0, p->n * sizeof *p->rounding);
-    if (!advance(p, t0, t1, p->whole, p->rounding) || !advance(p, t0, middle, v, NULL) ||
-        !advance(p, middle, t1, v, NULL))
+    if (!advance_pace(p, t0, t1, p->whole, p->rounding) || !advance_pace(p, t0, middle, v, NULL) ||
+        !advance_pace(p, middle, t1, v, NULL))
         return false;
-    *error = estimate(p, v);
+    *error = estimate_error(p, v);
     return true;
 }
 
@@ -195,7 +195,7 @@ paced_step(paced *p, double t0, double t1, double *v)
                h = parts > 1 ? left / parts : left, next = parts > 1 ? t + copysign(h, t1 - t) : t1;
 
         if (p->unseen && !(p->wary && next == t1)) {
-            if (!advance(p, t, next, v, NULL))
+            if (!advance_pace(p, t, next, v, NULL))
                 return false;
             p->unseen--;
             t = next;

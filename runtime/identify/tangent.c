@@ -62,7 +62,7 @@ struct tangent {
 /* ---------------------------------------------------------------- matrices */
 
 static void
-add_entry(tangent *g, size_t row, struct entry e)
+add_tangent_entry(tangent *g, size_t row, struct entry e)
 {
     vec_push(&g->rows, (int64_t)row);
     vec_push(&g->entry, e);
@@ -81,12 +81,12 @@ open_radau(tangent *g)
                     size_t r = (size_t)g->pattern.row[k];
 
                     if (r < n && (r < g->nx || i == j))
-                        add_entry(g, i * n + r,
-                                  (struct entry){ .from = (uint32_t)k,
-                                                  .place = (uint8_t)j,
-                                                  .variable = r >= g->nx,
-                                                  .diagonal = r < g->nx && r == c && i == j,
-                                                  .part = radau[i][j] });
+                        add_tangent_entry(g, i * n + r,
+                                          (struct entry){ .from = (uint32_t)k,
+                                                          .place = (uint8_t)j,
+                                                          .variable = r >= g->nx,
+                                                          .diagonal = r < g->nx && r == c && i == j,
+                                                          .part = radau[i][j] });
                 }
             g->column[j * n + c + 1] = (int64_t)g->entry.n;
         }
@@ -104,11 +104,12 @@ open_equal(tangent *g)
                 size_t r = (size_t)g->pattern.row[k];
 
                 if (i == 0 && r < nx)
-                    add_entry(g, r,
-                              (struct entry){ .from = (uint32_t)k, .diagonal = r == c, .both = true, .part = 0.25 });
+                    add_tangent_entry(
+                        g, r, (struct entry){ .from = (uint32_t)k, .diagonal = r == c, .both = true, .part = 0.25 });
                 else if (i > 0 && r >= nx && r < g->n)
-                    add_entry(g, r + (i - 1u) * nz,
-                              (struct entry){ .from = (uint32_t)k, .place = (uint8_t)(i - 1), .variable = true });
+                    add_tangent_entry(
+                        g, r + (i - 1u) * nz,
+                        (struct entry){ .from = (uint32_t)k, .place = (uint8_t)(i - 1), .variable = true });
             }
         g->column[++at] = (int64_t)g->entry.n;
     }
@@ -118,8 +119,9 @@ open_equal(tangent *g)
                 size_t r = (size_t)g->pattern.row[k];
 
                 if (r < g->n)
-                    add_entry(g, r < nx ? r : r + i * nz,
-                              (struct entry){ .from = (uint32_t)k, .place = i, .variable = r >= nx, .part = 0.25 });
+                    add_tangent_entry(
+                        g, r < nx ? r : r + i * nz,
+                        (struct entry){ .from = (uint32_t)k, .place = i, .variable = r >= nx, .part = 0.25 });
             }
             g->column[++at] = (int64_t)g->entry.n;
         }
@@ -378,8 +380,8 @@ tangent_step(tangent *g, double t0, double t1, const double *x)
 /* Calls `take` with what entry k of a parameter's column, at place j, adds to row r of a step's right side. of: the
  * partial derivatives, or the magnitudes of their terms. */
 static void
-column_of(const tangent *g, double *const *of, size_t q, double *right,
-          void (*take)(double *to, double by, double *sum), double *sum)
+parameter_column(const tangent *g, double *const *of, size_t q, double *right,
+                 void (*take)(double *to, double by, double *sum), double *sum)
 {
     size_t n = g->n, nx = g->nx;
 
@@ -442,7 +444,7 @@ off_by_rounding(tangent *g, bool transposed, size_t q, double *x)
 
     memset(g->terms, 0, g->size * sizeof *g->terms);
     if (q != NO_INDEX)
-        column_of(g, of, q, g->terms, put_size, &none);
+        parameter_column(g, of, q, g->terms, put_size, &none);
     for (size_t c = 0; c < g->size; c++)
         for (int64_t k = g->column[c]; k < g->column[c + 1]; k++) {
             const struct entry *e = &g->entry.at[k];
@@ -470,7 +472,7 @@ forward_some(tangent *g, const size_t *q, size_t count, double *s, double *round
         for (size_t i = 0; i < (g->equal ? 1 : 3); i++)
             memcpy(right + i * g->n, s + k * nx, nx * sizeof *s);
         if (q[k] != NO_INDEX)
-            column_of(g, g->value, q[k], right, put_term, &none);
+            parameter_column(g, g->value, q[k], right, put_term, &none);
     }
     if (!factor_solve_several(g->step, count, g->right))
         return false;
@@ -518,8 +520,8 @@ back_rounding(tangent *g, double *lambda, double *gradient)
     for (size_t q = 0; q < g->nq; q++) {
         double size = 0, sum = 0;
 
-        column_of(g, sizes(g), q, g->right, gather_size, &size);
-        column_of(g, g->value, q, off, gather_sum, &sum);
+        parameter_column(g, sizes(g), q, g->right, gather_size, &size);
+        parameter_column(g, g->value, q, off, gather_sum, &sum);
         gradient[q] += DBL_EPSILON * size + fabs(sum);
     }
     return true;
@@ -538,7 +540,7 @@ tangent_back(tangent *g, double *lambda, double *gradient, double *lambda_roundi
     for (size_t i = 0; i < nx; i++)
         lambda[i] = g->equal ? g->right[i] - lambda[i] : g->right[i] + g->right[g->n + i] + g->right[2 * g->n + i];
     for (size_t q = 0; q < g->nq; q++)
-        column_of(g, g->value, q, g->right, gather_sum, &gradient[q]);
+        parameter_column(g, g->value, q, g->right, gather_sum, &gradient[q]);
     return !lambda_rounding || back_rounding(g, lambda_rounding, gradient_rounding);
 }
 
@@ -560,7 +562,7 @@ tangent_point(tangent *g, double t, const double *x)
 /* Adds `by` times column c: to the right side of z where that is wanted, and to rows first .. first+n of rates or
  * outputs. */
 static void
-add_column(const tangent *g, size_t c, double by, double *z, size_t first, size_t n, double *to)
+add_tangent_column(const tangent *g, size_t c, double by, double *z, size_t first, size_t n, double *to)
 {
     for (int64_t k = g->pattern.column[c]; k < g->pattern.column[c + 1] && by != 0; k++) {
         size_t r = (size_t)g->pattern.row[k];
@@ -579,13 +581,13 @@ rows_by(tangent *g, size_t q, const double *s, size_t first, size_t n, double *t
     memset(g->z, 0, g->nz * sizeof *g->z);
     memset(to, 0, n * sizeof *to);
     for (size_t c = 0; c < g->nx; c++)
-        add_column(g, c, s[c], g->z, first, n, to);
+        add_tangent_column(g, c, s[c], g->z, first, n, to);
     if (q != NO_INDEX)
-        add_column(g, g->n + q, 1, g->z, first, n, to);
+        add_tangent_column(g, g->n + q, 1, g->z, first, n, to);
     if (g->nz && !factor_solve(g->inner, g->z))
         return false;
     for (size_t c = 0; c < g->nz; c++)
-        add_column(g, g->nx + c, g->z[c], NULL, first, n, to);
+        add_tangent_column(g, g->nx + c, g->z[c], NULL, first, n, to);
     return true;
 }
 

@@ -127,7 +127,7 @@ left_out(const bg_model *m, const linearization *l)
 }
 
 static char *
-find_drives(struct spectrum *s, const sim_result *r)
+find_inputs(struct spectrum *s, const sim_result *r)
 {
     const model_graph *g = model_graph_of(s->model);
     const char *other = left_out(s->model, s->l);
@@ -299,7 +299,7 @@ frequency_table_make(bg_model *m, const linearization *l, const sim_result *r, f
     }
     if (!l->space.A)
         out->why = bg_format("it has more than %d states", (int)DENSE_MOST);
-    else if (!(out->why = find_drives(&s, r)))
+    else if (!(out->why = find_inputs(&s, r)))
         out->why = follow_spectrum(&s, out);
     if (!out->why)
         trim(out);

@@ -33,7 +33,7 @@ hamiltonian_energy(const linearization *l)
 /* The smallest eigenvalue relative to the greatest, after scaling the diagonal to 1 where it is positive: small values
  * of one domain are not lost beside large ones of another. */
 static double
-least(size_t n, const double *A)
+least_eigenvalue(size_t n, const double *A)
 {
     double *copy = bg_malloc((n * n + 1) * sizeof *copy), *value = bg_calloc(n + 1, sizeof *value), most = 0,
            result = NAN;
@@ -125,8 +125,8 @@ hamiltonian_make(const linearization *l, hamiltonian *h)
                 h->J[i + m * k] = fabs(there - back) > size ? (there - back) / 2 : 0;
                 h->R[i + m * k] = fabs(there + back) > size ? -(there + back) / 2 : 0;
             }
-        h->least_Q = least(m, h->Q);
-        h->least_R = least(m, h->R);
+        h->least_Q = least_eigenvalue(m, h->Q);
+        h->least_R = least_eigenvalue(m, h->R);
         h->passive = h->least_Q > 0 && h->least_R >= -ROUNDING;
     }
     free(whole);

@@ -24,7 +24,7 @@ mode_vectors_free(mode_vectors *v)
 
 /* The vectors of A, extended by z = -G x on the right and by -w B D^-1 on the left. */
 static bool
-extend(const linearization *l, const held_space *h, const cluster *c, mode_vectors *v)
+extend_vectors(const linearization *l, const held_space *h, const cluster *c, mode_vectors *v)
 {
     size_t n = h->n, nw = h->nw, N = n + nw;
     double *D = bg_calloc(nw * nw + 1, sizeof *D), *X = bg_calloc(nw * n + 1, sizeof *X); /* (B D^-1)^T */
@@ -148,8 +148,8 @@ null_vectors(const held_space *h, double complex lambda, mode_vectors *v, double
 
 /* out (N by m) = in (N by k) M (k by m, or its conjugate), columns divided. */
 static double complex *
-combine(size_t N, size_t k, size_t m, const double complex *in, const double complex *M, size_t row_step,
-        size_t column_step, const double *divide)
+combine_vectors(size_t N, size_t k, size_t m, const double complex *in, const double complex *M, size_t row_step,
+                size_t column_step, const double *divide)
 {
     double complex *out = bg_calloc(N * m + 1, sizeof *out);
 
@@ -181,8 +181,8 @@ pair_up(const held_space *h, double size, mode_vectors *v)
     while (fine && m < k && sigma[m] > NO_SHARE * size)
         m++;
     /* M = P S Q: left' = P^H left / S, right' = right Q^H */
-    left = combine(N, k, m, v->left, P, 1, k, sigma);
-    right = combine(N, k, m, v->right, Q, k, 1, NULL);
+    left = combine_vectors(N, k, m, v->left, P, 1, k, sigma);
+    right = combine_vectors(N, k, m, v->right, Q, k, 1, NULL);
     free(v->left);
     free(v->right);
     v->left = left;
@@ -206,7 +206,7 @@ held_vectors(const linearization *l, const held_space *h, const cluster *c, mode
     if (h->regular) {
         v->left = bg_calloc(N * c->n + 1, sizeof *v->left);
         v->right = bg_calloc(N * c->n + 1, sizeof *v->right);
-        return extend(l, h, c, v);
+        return extend_vectors(l, h, c, v);
     }
     /* constraints add zero eigenvalues to A that the pencil lacks, and these may make a cluster at zero defective */
     if (N > HELD_MOST || (c->defective && cabs(c->eigenvalue) > AT_ZERO * l->modes.size))

@@ -268,7 +268,7 @@ characters(const char *s, uint32_t *to)
 
 /* An array of texts in UTF-32, all padded to the longest. */
 static void
-put_names(strbuf *b, const struct names *list)
+put_name_array(strbuf *b, const struct names *list)
 {
     size_t longest = 1;
     char *type, *shape = bg_format("%zu,", list->n);
@@ -383,7 +383,7 @@ put_archive(const linear_points *p, FILE *out)
         free(shape);
     }
     for (int i = 0; i < 3; i++) {
-        put_names(&data, &list[i]);
+        put_name_array(&data, &list[i]);
         add_file(&a, list[i].what, &data);
     }
     put_bytes(&end, 0x06054b50, 4);

@@ -9,6 +9,8 @@
 #include "norms.h"
 #include "response.h"
 
+#define SCALE_WITHIN 1e-3  /* of the norm that a scattering form is scaled by: any near it will do */
+#define SHARP 1e-8         /* of the norm of the scattering form, which is compared with 1 */
 #define ON_AXIS 1e-9       /* relative to an eigenvalue: its real part counts as zero */
 #define REFLECTS_MORE 1e-9 /* above 1: excess of a scattering form at a frequency that is more than rounding */
 #define ROUNDING (100 * DBL_EPSILON) /* rounding error of the QR algorithm, relative to the norm of the matrix */
@@ -22,7 +24,7 @@ compare_double(const void *a, const void *b)
 }
 
 /* The eigenvalues of H (m by m, overwritten) that may be on the imaginary axis: their frequencies >= 0, ascending.
- * SIZE_MAX: no convergence. */
+ * NO_INDEX: no convergence. */
 static size_t
 axis_eigenvalues(size_t m, double *H, double *omega)
 {
@@ -46,15 +48,15 @@ axis_eigenvalues(size_t m, double *H, double *omega)
     free(R);
     free(scale);
     free(condition);
-    return fine ? count : SIZE_MAX;
+    return fine ? count : NO_INDEX;
 }
 
-/* Frequencies at which a singular value of the response may be gamma, ascending; returns their number, SIZE_MAX if it
+/* Frequencies at which a singular value of the response may be gamma, ascending; returns their number, NO_INDEX if it
  * cannot be determined. */
 static size_t
 crossings(const state_space *s, double gamma, double *omega)
 {
-    size_t n = s->n, nu = s->nu, ny = s->ny, count = SIZE_MAX;
+    size_t n = s->n, nu = s->nu, ny = s->ny, count = NO_INDEX;
     double *R = bg_calloc(nu * nu + 1, sizeof *R), *DT = dense_transpose(ny, nu, s->D),
            *BT = dense_transpose(n, nu, s->B), *CT = dense_transpose(ny, n, s->C);
     double *DC = bg_calloc(nu * n + 1, sizeof *DC), *RB = bg_calloc(nu * n + 1, sizeof *RB),
@@ -148,7 +150,7 @@ hinf_norm(const state_space *s, double tolerance, struct norm_bounds *out)
         double gamma = (1 + margin) * out->lower, before = out->lower;
         size_t count = crossings(s, gamma, omega);
 
-        if (count == SIZE_MAX) {
+        if (count == NO_INDEX) {
             fine = false;
         } else if (count == 0) {
             out->upper = gamma;
@@ -176,7 +178,7 @@ passivity_of(const state_space *s, double *omega)
     double *inner = bg_calloc(m * m + 1, sizeof *inner), *E = bg_calloc(m * m + 1, sizeof *E),
            *EC = bg_calloc(m * n + 1, sizeof *EC);
     enum passivity result = PASSIVITY_UNKNOWN;
-    bool known = hinf_norm(s, 1e-3, &b);
+    bool known = hinf_norm(s, SCALE_WITHIN, &b);
 
     *omega = NAN;
     for (size_t i = 0; i < m * m; i++) {
@@ -197,7 +199,7 @@ passivity_of(const state_space *s, double *omega)
             S.C[i] = -2 * EC[i];
         for (size_t i = 0; i < m * m; i++)
             S.D[i] = 2 * E[i] - (i % (m + 1) == 0);
-        if (!hinf_norm(&S, 1e-8, &b))
+        if (!hinf_norm(&S, SHARP, &b))
             result = NOT_PASSIVE;
         else if (b.lower > 1 + REFLECTS_MORE)
             result = NOT_PASSIVE;

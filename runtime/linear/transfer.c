@@ -16,6 +16,7 @@
 #include "transfer.h"
 
 #define INFINITE_ZERO 1e-12          /* relative to the input vector: a direct response below this is rounding */
+#define EQUAL 1e-10                  /* relative: parts that count as equal when sorting */
 #define CANCELS 1e-6                 /* relative to a pole: a zero cancels it */
 #define ROUNDING (100 * DBL_EPSILON) /* relative to the norm of the matrix */
 
@@ -45,9 +46,9 @@ compare_complex(const void *a, const void *b)
     double complex x = *(const double complex *)a, y = *(const double complex *)b;
     double p = fabs(cimag(x)), q = fabs(cimag(y));
 
-    if (fabs(p - q) > 1e-10 * (p + q))
+    if (fabs(p - q) > EQUAL * (p + q))
         return p > q ? -1 : 1;
-    if (fabs(creal(x) - creal(y)) > 1e-10 * (cabs(x) + cabs(y)))
+    if (fabs(creal(x) - creal(y)) > EQUAL * (cabs(x) + cabs(y)))
         return creal(x) < creal(y) ? -1 : 1;
     return (cimag(x) < cimag(y)) - (cimag(x) > cimag(y));
 }
@@ -256,7 +257,7 @@ zeros_poles_free(struct zeros_poles *z)
 
 /* exp(M) by scaling and squaring with a diagonal Pade approximant of order 6 (Golub & Van Loan, 11.3). */
 static bool
-exponential(size_t n, double *M)
+matrix_exponential(size_t n, double *M)
 {
     enum { ORDER = 8 };
     double size = dense_norm(n * n, M), factor = 1;
@@ -308,7 +309,7 @@ time_response(const state_space *s, size_t input, bool impulse, double h, size_t
             E[i + m * n] = h * s->B[i + n * input];
     }
     x[n] = !impulse;
-    fine = exponential(m, E);
+    fine = matrix_exponential(m, E);
     for (size_t k = 0; k < points && fine; k++) {
         for (size_t i = 0; i < s->ny; i++) {
             double sum = x[n] * s->D[i + s->ny * input];

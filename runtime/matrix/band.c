@@ -52,7 +52,7 @@ less_products(double complex y, const double complex *a, const double complex *b
 }
 
 static double
-size_of(double complex x)
+magnitude(double complex x)
 {
     return fabs(creal(x)) + fabs(cimag(x));
 }
@@ -60,7 +60,7 @@ size_of(double complex x)
 static double complex
 inverse_of(double complex x)
 {
-    double size = size_of(x), re = creal(x) / size, im = cimag(x) / size, square = (re * re + im * im) * size;
+    double size = magnitude(x), re = creal(x) / size, im = cimag(x) / size, square = (re * re + im * im) * size;
 
     return re / square - I * (im / square);
 }
@@ -72,7 +72,7 @@ complex_product(double complex a, double complex b)
 }
 
 static size_t
-least(size_t a, size_t b)
+smaller_of(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -81,11 +81,11 @@ least(size_t a, size_t b)
 static size_t
 below(const band_matrix *m, size_t c)
 {
-    return least(m->band, m->n - 1 - c);
+    return smaller_of(m->band, m->n - 1 - c);
 }
 
 static void
-exchange(double complex *a, double complex *b)
+exchange_rows(double complex *a, double complex *b)
 {
     double complex was = *a;
 
@@ -103,14 +103,14 @@ band_factor(band_matrix *m)
         double complex *column = band_entry(m, j, j);
 
         for (size_t t = 1; t <= rows; t++)
-            if (size_of(column[t]) > size_of(column[at]))
+            if (magnitude(column[t]) > magnitude(column[at]))
                 at = t;
         m->pivot[j] = j + at;
-        if (!(size_of(column[at]) > 0) || !isfinite(size_of(column[at])))
+        if (!(magnitude(column[at]) > 0) || !isfinite(magnitude(column[at])))
             return false;
-        right = least(m->n - 1, right > j + m->band + at ? right : j + m->band + at);
+        right = smaller_of(m->n - 1, right > j + m->band + at ? right : j + m->band + at);
         for (size_t c = j; c <= right && at; c++)
-            exchange(band_entry(m, j, c), band_entry(m, j + at, c));
+            exchange_rows(band_entry(m, j, c), band_entry(m, j + at, c));
         column[0] = inverse_of(column[0]);
         for (size_t t = 1; t <= rows; t++)
             column[t] = complex_product(column[t], column[0]);
@@ -130,7 +130,7 @@ forward(const band_matrix *m, double complex *b, size_t from)
 {
     for (size_t j = from; j < m->n; j++) {
         if (m->pivot[j] != j)
-            exchange(&b[j], &b[m->pivot[j]]);
+            exchange_rows(&b[j], &b[m->pivot[j]]);
         if (b[j] != 0)
             subtract(b + j + 1, b[j], band_entry(m, j, j) + 1, below(m, j));
     }
@@ -141,7 +141,7 @@ static void
 backward(const band_matrix *m, double complex *b, size_t to)
 {
     for (size_t j = m->n; j-- > to;) {
-        size_t above = least(2 * m->band, j - to);
+        size_t above = smaller_of(2 * m->band, j - to);
 
         b[j] = complex_product(b[j], *band_entry(m, j, j));
         if (b[j] != 0)
@@ -160,7 +160,7 @@ void
 band_solve_transposed(const band_matrix *m, double complex *b)
 {
     for (size_t j = 0; j < m->n; j++) {
-        size_t above = least(2 * m->band, j);
+        size_t above = smaller_of(2 * m->band, j);
 
         b[j] = complex_product(less_products(b[j], band_entry(m, j - above, j), b + j - above, above),
                                *band_entry(m, j, j));
@@ -168,7 +168,7 @@ band_solve_transposed(const band_matrix *m, double complex *b)
     for (size_t j = m->n; j-- > 0;) {
         b[j] = less_products(b[j], band_entry(m, j, j) + 1, b + j + 1, below(m, j));
         if (m->pivot[j] != j)
-            exchange(&b[j], &b[m->pivot[j]]);
+            exchange_rows(&b[j], &b[m->pivot[j]]);
     }
 }
 

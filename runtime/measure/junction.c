@@ -5,7 +5,7 @@
 #include <string.h>
 
 static int
-by_activity(const void *pa, const void *pb)
+by_bond_activity(const void *pa, const void *pb)
 {
     const junction_row *a = pa, *b = pb;
 
@@ -76,7 +76,7 @@ junction_ratios(const model_graph *g, const double *activity, junction_table *ou
                  ((junction_row){ false, i, activity[i], p->sign > 0 ? ratio : NAN, p->sign > 0 ? NAN : ratio }));
     }
     if (out->row.n)
-        qsort(out->row.at, out->row.n, sizeof *out->row.at, by_activity);
+        qsort(out->row.at, out->row.n, sizeof *out->row.at, by_bond_activity);
     for (size_t i = out->row.n; i-- > 0;)
         out->total += out->row.at[i].activity;
     free(top);

@@ -542,7 +542,7 @@ measure_free(measure *q)
 }
 
 static bool
-expand(struct expansion *x, bool normalised, double *importance)
+expand_powers(struct expansion *x, bool normalised, double *importance)
 {
     size_t n = x->n;
     double *s = bg_malloc(((x->gram ? n : x->samples) * n + 1) * sizeof *s);
@@ -583,7 +583,8 @@ measure_ranking(measure *q, const sim_result *r, enum metric m, ranking *out)
     out->metric = m;
     if (metric_expands(m)) {
         importance = bg_calloc(n + 1, sizeof *importance);
-        ok = expand(m == METRIC_REAPER ? &q->of_connections : &q->of_subjects, m == METRIC_KL_NORMALISED, importance);
+        ok = expand_powers(m == METRIC_REAPER ? &q->of_connections : &q->of_subjects, m == METRIC_KL_NORMALISED,
+                           importance);
     }
     for (size_t i = 0; ok && i < n; i++) {
         metric_row row = of[i].row;

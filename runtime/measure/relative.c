@@ -140,7 +140,7 @@ add_waiting(struct waiting *w, front *q, double least)
 
 /* Of two consecutive samples one is often superior in both. */
 static void
-add_candidate(struct waiting *w, front *q, struct candidate x, double least)
+add_front_candidate(struct waiting *w, front *q, struct candidate x, double least)
 {
     const struct candidate *last = w->n ? &w->at[w->n - 1] : NULL;
 
@@ -184,8 +184,8 @@ relative_take(relative *r, bool first, const double *value, const double *energy
 
             b->change = fmax(b->change, moved);
             if (now > 0 && now >= RELATIVE_GUARD * t->top[i] && conjugate != 0)
-                add_candidate(&t->waiting[k], &t->front[k], (struct candidate){ now, moved / fabs(conjugate) },
-                              RELATIVE_GUARD * t->top[i]);
+                add_front_candidate(&t->waiting[k], &t->front[k], (struct candidate){ now, moved / fabs(conjugate) },
+                                    RELATIVE_GUARD * t->top[i]);
         }
     }
 }

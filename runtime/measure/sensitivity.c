@@ -80,7 +80,7 @@ close_solver(struct solver *s)
 /* J at point i of the grid, in the modes of that point. Where it is not finite (the slope of a root at zero), that of
  * the previous point is used, or of the first point where it is finite. */
 static bool
-evaluate_jacobian(struct solver *s, const sim_result *r, size_t i)
+evaluate_point(struct solver *s, const sim_result *r, size_t i)
 {
     size_t nmodes = model_nmodes(s->model);
     bool fine = false;
@@ -108,7 +108,7 @@ evaluate_jacobian(struct solver *s, const sim_result *r, size_t i)
 /* Factors [I - gamma f_x, -gamma f_z; g_x, g_z], and for infinite gamma [f_x, f_z; g_x, g_z], with unit rows for states
  * that only outputs read. */
 static bool
-factorize(struct solver *s, double gamma)
+factor_forward(struct solver *s, double gamma)
 {
     size_t singular;
 
@@ -129,7 +129,7 @@ factorize(struct solver *s, double gamma)
 
 /* Adds `by` times column c of J: rows of states and variables to `inner`, of outputs to `output` (NULL: not needed). */
 static void
-add_column(const struct solver *s, size_t c, double by, double *inner, double *output)
+add_change_column(const struct solver *s, size_t c, double by, double *inner, double *output)
 {
     for (int64_t k = s->pattern.column[c]; k < s->pattern.column[c + 1] && by != 0; k++) {
         size_t i = (size_t)s->pattern.row[k];
@@ -142,10 +142,10 @@ add_column(const struct solver *s, size_t c, double by, double *inner, double *o
 }
 
 static void
-add_moves(const struct solver *s, const weight_change *change, double *inner, double *output)
+add_output_moves(const struct solver *s, const weight_change *change, double *inner, double *output)
 {
     for (size_t k = 0; k < change->n; k++)
-        add_column(s, s->n + change->move[k].weight, change->move[k].by, inner, output);
+        add_change_column(s, s->n + change->move[k].weight, change->move[k].by, inner, output);
 }
 
 /* dx and dz of change i at the first point, for which J is factored. */
@@ -155,7 +155,7 @@ first_point(struct solver *s, struct followed *f, size_t i, bool rests)
     double *right = f->right;
 
     memset(right, 0, s->n * sizeof *right);
-    add_moves(s, &f->change[i], right, NULL);
+    add_output_moves(s, &f->change[i], right, NULL);
     for (size_t k = 0; k < s->n; k++)
         right[k] = k < s->nx && (!rests || model_state(s->model, k).only_outputs) ? 0 : -right[k];
     memcpy(f->state + i * s->n, right, s->n * sizeof *right);
@@ -169,7 +169,7 @@ next_point(struct solver *s, struct followed *f, size_t i, double h)
     double *right = f->right, *state = f->state + i * s->n, *rate = f->rate + i * s->nx;
 
     memset(right, 0, s->n * sizeof *right);
-    add_moves(s, &f->change[i], right, NULL);
+    add_output_moves(s, &f->change[i], right, NULL);
     for (size_t k = 0; k < s->n; k++)
         right[k] = k < s->nx ? state[k] + h / 2 * (rate[k] + right[k]) : -right[k];
     memcpy(state, right, s->n * sizeof *right);
@@ -186,8 +186,8 @@ measure(struct solver *s, struct followed *f, size_t i, const held_output *held,
     memset(inner, 0, s->n * sizeof *inner);
     memset(f->output, 0, s->noutputs * sizeof *f->output);
     for (size_t c = 0; c < s->n; c++)
-        add_column(s, c, state[c], inner, f->output);
-    add_moves(s, &f->change[i], inner, f->output);
+        add_change_column(s, c, state[c], inner, f->output);
+    add_output_moves(s, &f->change[i], inner, f->output);
     memcpy(f->rate + i * s->nx, inner, s->nx * sizeof *inner);
     for (size_t k = 0; k < nheld; k++) {
         double d = fabs(f->output[held[k].output]);
@@ -205,10 +205,10 @@ follow_outputs(struct solver *s, const sim_result *r, bool equilibrium, struct f
     bool rests;
 
     s->known = false;
-    if (!evaluate_jacobian(s, r, 0))
+    if (!evaluate_point(s, r, 0))
         return false;
-    rests = equilibrium && factorize(s, INFINITY);
-    if (!rests && !factorize(s, 0))
+    rests = equilibrium && factor_forward(s, INFINITY);
+    if (!rests && !factor_forward(s, 0))
         return false;
     for (size_t i = 0; i < f->count; i++) {
         if (!first_point(s, f, i, rests))
@@ -218,7 +218,7 @@ follow_outputs(struct solver *s, const sim_result *r, bool equilibrium, struct f
     for (size_t p = 1; p < r->points; p++) {
         double h = r->time[p] - r->time[p - 1];
 
-        if (!evaluate_jacobian(s, r, p) || !factorize(s, h / 2))
+        if (!evaluate_point(s, r, p) || !factor_forward(s, h / 2))
             return false;
         for (size_t i = 0; i < f->count; i++) {
             if (!next_point(s, f, i, h))

@@ -20,7 +20,7 @@ static const struct form {
 };
 
 static bool
-is_whole(const strbuf *picture, const char *path)
+is_whole_picture(const strbuf *picture, const char *path)
 {
     size_t n = picture->n;
 
@@ -52,7 +52,7 @@ picture_draw(const char *const *argv, const strbuf *text, const char *path, cons
         *why = errno == ENOENT ? bg_strdup(missing) : bg_format("%s: %s", argv[0], strerror(errno));
     else if (status > 0)
         *why = bg_format("%s failed (status %d); %s is not written", argv[0], status, path);
-    else if (!is_whole(&picture, path))
+    else if (!is_whole_picture(&picture, path))
         *why = bg_format("%s gave no whole picture; %s is not written", argv[0], path);
     else
         fine = true;

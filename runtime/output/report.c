@@ -8,7 +8,7 @@
 enum { BAR = 24 };
 
 static size_t
-width(const char *s)
+shown_width(const char *s)
 {
     size_t n = 0;
 
@@ -53,13 +53,13 @@ table_print(table *t, FILE *out, const char *indent)
     size_t *wide = bg_calloc((size_t)t->columns, sizeof *wide);
 
     for (size_t i = 0; i < t->cell.n; i++) {
-        size_t w = width(t->cell.at[i]), k = i % (size_t)t->columns;
+        size_t w = shown_width(t->cell.at[i]), k = i % (size_t)t->columns;
 
         if (w > wide[k])
             wide[k] = w;
     }
     for (size_t i = 0, blanks = 0; i < t->cell.n; i++) {
-        size_t k = i % (size_t)t->columns, pad = wide[k] - width(t->cell.at[i]);
+        size_t k = i % (size_t)t->columns, pad = wide[k] - shown_width(t->cell.at[i]);
         bool last = k + 1 == (size_t)t->columns, left = k < (size_t)t->left || (last && t->tail);
 
         if (k == 0)

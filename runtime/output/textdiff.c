@@ -24,7 +24,7 @@ struct row {
 }; /* line numbers from 0; where a side lacks the line, that of its next line */
 
 static void
-split(struct text *t)
+split_lines(struct text *t)
 {
     for (size_t i = 0; i < t->n;) {
         const char *end = memchr(t->at + i, '\n', t->n - i);
@@ -95,8 +95,8 @@ textdiff_print(FILE *out, const char *old_name, const char *old_text, size_t old
     VEC(struct row) row = { 0 };
     size_t i = 0, nold, nnew;
 
-    split(&a);
-    split(&b);
+    split_lines(&a);
+    split_lines(&b);
     nold = a.line.n - 1;
     nnew = b.line.n - 1;
     for (size_t j = 0; j < nnew; j++) {

@@ -28,7 +28,7 @@ way_of(const link *x)
 }
 
 static void
-stays(struct conditioner *d, size_t i, const char *why)
+link_stays(struct conditioner *d, size_t i, const char *why)
 {
     link *x = &d->p->link.at[i];
 
@@ -129,7 +129,7 @@ try_links(struct conditioner *d, const size_t *at, size_t n, struct trial *t)
 
 /* Finds the candidate of the text that corresponds to each link, and the links that no edit can express. */
 static void
-find_candidates(struct conditioner *d)
+find_link_candidates(struct conditioner *d)
 {
     map of_bond = { 0 }, of_element = { 0 };
 
@@ -152,7 +152,7 @@ find_candidates(struct conditioner *d)
         if (k != MAP_NONE && d->candidate.at[k].may[way_of(x)])
             d->of_link[i] = &d->candidate.at[k];
         else
-            stays(d, i, "the text does not say it once, by names that an expression can read");
+            link_stays(d, i, "the text does not say it once, by names that an expression can read");
     }
     map_free(&of_bond);
     map_free(&of_element);
@@ -174,7 +174,7 @@ note_blocked(struct conditioner *d, const rewrite *plan)
                                                      : map_get(&blocked, bg_hash_bytes(label, strlen(label), 0));
 
         if (k != MAP_NONE)
-            stays(d, i, plan->blocked.at[k].why);
+            link_stays(d, i, plan->blocked.at[k].why);
     }
     map_free(&blocked);
 }
@@ -197,7 +197,7 @@ condition_text(const compilation *of, const recording *run, size_t nruns, link_p
 
     *text = *why = NULL;
     *length = 0;
-    find_candidates(&d);
+    find_link_candidates(&d);
     for (size_t i = 0; i < p->link.n; i++)
         if (p->link.at[i].fate != LINK_STAYS)
             all[n++] = i;
@@ -222,7 +222,7 @@ condition_text(const compilation *of, const recording *run, size_t nruns, link_p
         } else if (at_once) {
             i = n;
         } else if (many == 1) {
-            stays(&d, all[i], t.failure);
+            link_stays(&d, all[i], t.failure);
             i++;
         }
         batch = (many + 1) / 2;
@@ -254,7 +254,7 @@ struct ran {
 };
 
 static bool
-run_one(const recording *r, struct ran *x, void (*failed)(void *ctx, const sources *s), void *ctx)
+run_text(const recording *r, struct ran *x, void (*failed)(void *ctx, const sources *s), void *ctx)
 {
     compile_options co = recording_options(r);
     sim_options so = { 0 };
@@ -371,7 +371,7 @@ runs_keep(const recording *r, size_t n, void (*failed)(void *ctx, const sources 
     k->n = n;
     k->of = r;
     for (size_t i = 0; i < n; i++)
-        if (!run_one(&r[i], &k->at[i], failed, ctx)) {
+        if (!run_text(&r[i], &k->at[i], failed, ctx)) {
             runs_free(k);
             return NULL;
         }
@@ -395,7 +395,7 @@ runs_compare(const kept_runs *before, const recording *after, const char *(*rena
     for (size_t i = 0; i < before->n && fine; i++) {
         struct ran y = { 0 };
 
-        fine = run_one(&after[i], &y, failed, ctx);
+        fine = run_text(&after[i], &y, failed, ctx);
         if (fine)
             compare_runs_of(&before->at[i], &y, before->of[i].experiment, renamed, a, out);
         ran_free(&y);

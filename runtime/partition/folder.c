@@ -32,7 +32,7 @@ struct folder {
 
 /* Is the file the whole model rather than a partition? */
 static bool
-is_whole(const char *name)
+is_whole_model(const char *name)
 {
     return !strcmp(name, "conditioned.bg") || !strcmp(name, "reduced.bg");
 }
@@ -40,7 +40,7 @@ is_whole(const char *name)
 static bool
 is_partition(const char *name)
 {
-    return has_suffix(name, ".bg") && name[0] != '.' && !is_whole(name);
+    return has_suffix(name, ".bg") && name[0] != '.' && !is_whole_model(name);
 }
 
 static bool
@@ -262,8 +262,8 @@ run_dense(const folder_options *o, compilation *c, sim_result *result, struct si
 
 /* Writes the table of a run. False: errno says why. */
 static bool
-write_table(const folder_options *o, const compilation *c, const sim_result *r, const struct sides *s, const char *path,
-            folder_run *out)
+write_part_table(const folder_options *o, const compilation *c, const sim_result *r, const struct sides *s,
+                 const char *path, folder_run *out)
 {
     sim_result at = { .points = s->time.n, .time = s->time.at, .output = s->output.at };
     columns cols, sides;
@@ -300,7 +300,7 @@ run_member(const folder_options *o, const struct member *m, const char *experime
     } else {
         char *path = bg_format("%s/%s_%s.csv", o->path, m->name, experiment);
 
-        if (!write_table(o, &c, &result, &sides, path, out)) {
+        if (!write_part_table(o, &c, &result, &sides, path, out)) {
             fprintf(stderr, "bgc: %s: %s\n", path, file_error(errno));
             out->status = NOT_WRITTEN;
         }

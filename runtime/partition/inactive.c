@@ -93,7 +93,7 @@ rank_times(compilation *c, const sim_options *o, const inactive_options *io, str
 }
 
 static int
-by_share(const void *pa, const void *pb)
+by_element_share(const void *pa, const void *pb)
 {
     const struct verdict *a = pa, *b = pb;
 
@@ -114,7 +114,7 @@ list_goers(const flat_model *f, struct verdict *of, uint32_t windows, arena *a, 
     all->at = share;
     all->n = f->element.n;
     if (f->element.n)
-        qsort(of, f->element.n, sizeof *of, by_share);
+        qsort(of, f->element.n, sizeof *of, by_element_share);
     for (size_t i = 0; i < f->element.n; i++)
         if (of[i].goes == windows)
             vec_push(&out->name, arena_strdup(a, f->element.at[of[i].element].name));

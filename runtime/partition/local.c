@@ -53,13 +53,6 @@ take_table(const flat_model *f, const junction_table *t, local_study *out)
     }
 }
 
-/* The greater of two ratios; NAN (nothing flows) counts only where both are. */
-static double
-greater(double a, double b)
-{
-    return isnan(a) ? b : isnan(b) ? a : fmax(a, b);
-}
-
 /* One run, window after window. The whole experiment is run each time, so that the steps are the same for every window;
  * each run has an instance of its own, since an instance would start from where it last ended. */
 static bool
@@ -112,13 +105,13 @@ sum_up(local_ratios *l)
         for (size_t i = 0; i < l->nbonds; i++) {
             bond[i] = x->bond_activity[i] + (fresh ? 0 : bond[i]);
             g->bond_activity[i] = fmax(g->bond_activity[i], bond[i]);
-            g->bond_from[i] = greater(g->bond_from[i], x->bond_from[i]);
-            g->bond_to[i] = greater(g->bond_to[i], x->bond_to[i]);
+            g->bond_from[i] = fmax(g->bond_from[i], x->bond_from[i]);
+            g->bond_to[i] = fmax(g->bond_to[i], x->bond_to[i]);
         }
         for (size_t i = 0; i < l->nports; i++) {
             port[i] = x->port_activity[i] + (fresh ? 0 : port[i]);
             g->port_activity[i] = fmax(g->port_activity[i], port[i]);
-            g->port[i] = greater(g->port[i], x->port[i]);
+            g->port[i] = fmax(g->port[i], x->port[i]);
         }
     }
     free(bond);

@@ -382,7 +382,7 @@ shows(const run_errors *e)
 /* Cuts all links of the plan; if that text does not run or says nothing about an output, cuts only the links between
  * different partitions and those that are cut altogether. */
 static enum partition_result
-condition(struct worker *d)
+condition_links(struct worker *d)
 {
     partitioning *p = d->out;
     recording *from = bg_calloc(d->o->nruns, sizeof *from);
@@ -513,7 +513,7 @@ partition_find(const partition_options *o, partitioning *out)
     if (result == PARTITION_DONE)
         result = freeze_signals(&d);
     if (result == PARTITION_DONE)
-        result = condition(&d);
+        result = condition_links(&d);
     if (result == PARTITION_DONE && o->folder)
         result = partition_write_folder(&d);
     if (result == PARTITION_DONE && out->parts.part.n)

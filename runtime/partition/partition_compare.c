@@ -20,7 +20,7 @@ partition_recordings(const struct worker *d, const recording *like, const char *
 }
 
 static bool
-add_row(struct worker *d, const recording *r, const char *name)
+add_model_row(struct worker *d, const recording *r, const char *name)
 {
     table_row row = { .name = name };
 
@@ -85,7 +85,7 @@ add_smaller(struct worker *d, const recording *r, smaller *x, const char *row, c
     if (x->text) {
         recording *less = partition_recordings(d, r, NULL, x->text, x->length);
 
-        if (!add_row(d, less, row))
+        if (!add_model_row(d, less, row))
             result = PARTITION_FAILED;
         else if (name)
             result = partition_write_portable(d, name, x->text, x->length);
@@ -99,7 +99,7 @@ add_smaller(struct worker *d, const recording *r, smaller *x, const char *row, c
 /* The size of an output: the greater of its values in this run and in the model as given, because conditioning may have
  * brought it to rest. */
 static double
-size_of(const partitioning *p, const run_error *x)
+output_size(const partitioning *p, const run_error *x)
 {
     double size = x->size;
 
@@ -124,8 +124,8 @@ compare_part(struct worker *d, const recording *r, part *x)
 
         if (y->stopped && y->end[0] != y->end[1]) /* the time that one of the two lacks counts as an error */
             x->replay = fmax(isnan(x->replay) ? 0 : x->replay, fabs(y->end[1] - y->end[0]) / fabs(y->end[0]));
-        if (!e.at[i].state && size_of(d->out, &e.at[i]) > 0)
-            x->replay = fmax(isnan(x->replay) ? 0 : x->replay, e.at[i].rms / size_of(d->out, &e.at[i]));
+        if (!e.at[i].state && output_size(d->out, &e.at[i]) > 0)
+            x->replay = fmax(isnan(x->replay) ? 0 : x->replay, e.at[i].rms / output_size(d->out, &e.at[i]));
     }
     vec_free(&e);
     return fine;
@@ -162,7 +162,7 @@ compare_parts(struct worker *d, name_list *all)
         recording *r = partition_recordings(d, d->run, path, x->text, x->length);
 
         if (x->wanted) {
-            fine = add_row(d, r, x->name) && add_inactive(d, r, x->name, NULL, 0) == PARTITION_DONE &&
+            fine = add_model_row(d, r, x->name) && add_inactive(d, r, x->name, NULL, 0) == PARTITION_DONE &&
                    compare_part(d, r, x);
             for (size_t k = 0; fine && k < p->inactive.at[p->inactive.n - 1].name.n; k++)
                 vec_push(&all->name, p->inactive.at[p->inactive.n - 1].name.at[k]);
@@ -184,7 +184,7 @@ partition_compare(struct worker *d)
 
     if (!d->o->folder)
         return PARTITION_DONE;
-    if (!add_row(d, d->o->run, "as given"))
+    if (!add_model_row(d, d->o->run, "as given"))
         return PARTITION_FAILED;
     result = add_inactive(d, d->o->run, "as given", d->o->regime, d->o->nregimes);
     if (result != PARTITION_DONE)
@@ -193,7 +193,7 @@ partition_compare(struct worker *d)
                  ? add_smaller(d, d->o->run, &x, "as given, reduced", NULL, &p->less_whole)
                  : PARTITION_FAILED;
     smaller_free(&x);
-    if (result == PARTITION_DONE && p->changed && !add_row(d, d->run, "conditioned"))
+    if (result == PARTITION_DONE && p->changed && !add_model_row(d, d->run, "conditioned"))
         result = PARTITION_FAILED;
     if (result != PARTITION_DONE || p->parts.part.n == 0)
         return result;

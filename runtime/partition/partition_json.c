@@ -27,7 +27,7 @@ struct row {
 typedef VEC(struct row) rows;
 
 static int
-by_activity(const void *pa, const void *pb)
+by_row_activity(const void *pa, const void *pb)
 {
     const struct row *a = pa, *b = pb;
 
@@ -74,7 +74,7 @@ make_rows(const partition_report *r, arena *a, rows *out)
                                      of_port[i], false, i, r->local->greatest.port_activity[i], out->n }));
     }
     if (out->n)
-        qsort(out->at, out->n, sizeof *out->at, by_activity);
+        qsort(out->at, out->n, sizeof *out->at, by_row_activity);
     free(of_port);
 }
 

@@ -333,7 +333,7 @@ put_models(const partition_report *r, FILE *out)
 }
 
 static void
-put_names(FILE *out, const char *head, const name_list *list)
+put_name_lines(FILE *out, const char *head, const name_list *list)
 {
     struct line l = { .out = out, .indent = 4 };
 
@@ -396,19 +396,19 @@ put_inactive(const partition_report *r, FILE *out)
             r->local->study.n > 1 ? ", in every window" : "",
             r->regimes ? "; of the model as given in the times of --mora-window too" : "");
     for (size_t i = 0; i < r->inactive->n; i++)
-        put_names(out, r->inactive->at[i].of, &r->inactive->at[i]);
+        put_name_lines(out, r->inactive->at[i].of, &r->inactive->at[i]);
     fprintf(out, "all partitions together, with those left out, %zu; the model as given %zu\n",
             r->all_inactive->name.n - r->of_whole->name.n, r->inactive->at[0].name.n);
-    put_names(out, "only by partitions", &more);
+    put_name_lines(out, "only by partitions", &more);
     if (r->of_whole->name.n)
-        put_names(out, "only as given, and no output that is asked for misses them: they go too", r->of_whole);
+        put_name_lines(out, "only as given, and no output that is asked for misses them: they go too", r->of_whole);
     put_kept(r->kept, out);
     fprintf(out, "so %zu go from the conditioned model%s\n", r->all_inactive->name.n,
             r->kept->n ? "" : ", all of the model as given among them");
     if (r->less_whole->stay.name.n)
-        put_names(out, "of the model as given these stay, without which it does not run", &r->less_whole->stay);
+        put_name_lines(out, "of the model as given these stay, without which it does not run", &r->less_whole->stay);
     if (r->less_parts->stay.name.n)
-        put_names(out, "of the conditioned model these stay, without which it does not run", &r->less_parts->stay);
+        put_name_lines(out, "of the conditioned model these stay, without which it does not run", &r->less_parts->stay);
     if (r->less_whole->error.n || r->less_parts->error.n) {
         fputs("without them, against the model as given\n", out);
         table_put(&t, "model");

@@ -115,7 +115,7 @@ static bool place_file(struct placing *of, const char *real, bool is_model, cons
 
 /* Full path of a file; free() it. NULL: there is none, or it may not be read. */
 static char *
-find_file(const struct placing *d, const char *name)
+find_named_file(const struct placing *d, const char *name)
 {
     const char *slash = strrchr(d->path, '/');
     char *beside = *name == '/' || !slash ? bg_strdup(name)
@@ -134,7 +134,7 @@ find_file(const struct placing *d, const char *name)
 static void
 refer(struct placing *d, span at, const char *name, bool is_model)
 {
-    char *real = d->why || (d->kept && !is_model && d->kept(d->ctx, name)) ? NULL : find_file(d, name);
+    char *real = d->why || (d->kept && !is_model && d->kept(d->ctx, name)) ? NULL : find_named_file(d, name);
     const char *now;
 
     if (real && place_file(d, real, is_model, &now)) {

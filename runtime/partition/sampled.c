@@ -20,17 +20,17 @@ struct samples {
 };
 
 static double *
-column_of(const struct samples *s, size_t k)
+sample_column(const struct samples *s, size_t k)
 {
     return s->value + k * s->most;
 }
 
 static void
-add_row(struct samples *s, double t, const double *value)
+add_sample_row(struct samples *s, double t, const double *value)
 {
     s->time[s->n] = t;
     for (size_t k = 0; k < s->m; k++)
-        column_of(s, k)[s->n] = value[k];
+        sample_column(s, k)[s->n] = value[k];
     s->n++;
 }
 
@@ -85,7 +85,7 @@ bends(const struct samples *s, const struct place *p, size_t k, double some)
 
 /* Computes both sides of an event. True: some column has a corner or jump there, and two rows were added. */
 static bool
-add_corner(struct samples *s, const struct place *p, double share)
+add_corner_rows(struct samples *s, const struct place *p, double share)
 {
     const columns *c = s->c;
     double *side[2] = { bg_calloc(s->m + 1, sizeof(double)), bg_calloc(s->m + 1, sizeof(double)) };
@@ -105,8 +105,8 @@ add_corner(struct samples *s, const struct place *p, double share)
     }
     if (corner) {
         s->kept[s->n] = s->kept[s->n + 1] = true;
-        add_row(s, p->t, side[0]);
-        add_row(s, p->t, side[1]);
+        add_sample_row(s, p->t, side[0]);
+        add_sample_row(s, p->t, side[1]);
     }
     free(side[0]);
     free(side[1]);
@@ -121,7 +121,7 @@ add_samples(struct samples *s, size_t from, size_t to)
     for (size_t i = from; i < to; i++) {
         for (size_t k = 0; k < s->m; k++)
             value[k] = column_at(&s->c->column.at[k], i);
-        add_row(s, s->c->time[i], value);
+        add_sample_row(s, s->c->time[i], value);
     }
     free(value);
 }
@@ -153,7 +153,7 @@ gather_samples(struct samples *s, const double *event, size_t nevents, double sh
             continue;
         add_samples(s, done, left);
         done = left;
-        if (add_corner(s, &p, share))
+        if (add_corner_rows(s, &p, share))
             begin = done = p.right;
     }
     add_samples(s, done, c->points);
@@ -173,7 +173,7 @@ distance(struct samples *s, size_t from, size_t to, double share, bool *more)
         if (s->kept[i])
             row[n++] = i;
     for (size_t k = 0; k < s->m; k++) {
-        const double *value = column_of(s, k);
+        const double *value = sample_column(s, k);
         ex_table t = { .n = n, .x = x, .y = y, .end = end, .nends = 2 };
 
         if (!(s->range[k] > 0))
@@ -229,7 +229,7 @@ write_rows(FILE *out, const struct samples *s)
         if (s->kept[i]) {
             s->time[n] = s->time[i];
             for (size_t k = 0; k < s->m; k++)
-                column_of(s, k)[n] = column_of(s, k)[i];
+                sample_column(s, k)[n] = sample_column(s, k)[i];
             n++;
         }
     some.points = n;
@@ -237,7 +237,7 @@ write_rows(FILE *out, const struct samples *s)
     for (size_t k = 0; k < s->m; k++) {
         column x = s->c->column.at[k];
 
-        x.at = column_of(s, k);
+        x.at = sample_column(s, k);
         x.stride = 1;
         vec_push(&some.column, x);
     }

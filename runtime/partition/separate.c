@@ -287,7 +287,7 @@ meet(struct one *x, const text_ref *t)
 /* Collects what the part reads of others: from its elements, jumps, outputs, assertions and recorded expressions,
  * through the definitions of the values that they read. */
 static void
-find_needs(struct one *x)
+find_part_needs(struct one *x)
 {
     struct splitter *d = x->d;
     const ast_model *m = d->c.flat->ast;
@@ -624,7 +624,7 @@ pass_on(struct splitter *d, struct one *x)
 
 /* Who reads whom. */
 static void
-find_reads(struct splitter *d, struct one *x)
+list_reads(struct splitter *d, struct one *x)
 {
     for (size_t k = 0; k < d->out->part.n; k++)
         for (size_t i = 0; i < x[k].need.n; i++)
@@ -720,11 +720,11 @@ separate_text(const recording *run, size_t nruns,
             x[k].d = &d;
             x[k].k = k;
             x[k].text = run->text;
-            find_needs(&x[k]);
+            find_part_needs(&x[k]);
         }
         for (size_t i = 0; i < d.sampled.n; i++) /* a part that samples for others has to act when they do */
             turns_listen(&x[d.sampled.at[i].owner], d.sampled.at[i].block);
-        find_reads(&d, x);
+        list_reads(&d, x);
         find_wanted(&d);
         pass_on(&d, x);
         for (uint32_t k = 0; k < out->part.n && fine; k++)

@@ -206,7 +206,7 @@ original(const struct finder *d, var_id v)
 /* ---------------------------------------------------------------- signals */
 
 static void
-cross(struct finder *d, var_id v, uint32_t to, crossing like)
+add_crossing(struct finder *d, var_id v, uint32_t to, crossing like)
 {
     v = original(d, v);
     like.var = v;
@@ -275,7 +275,7 @@ gather_crossings(struct finder *d, const var_id *slot, size_t n, uint32_t to, cr
             continue;
         if (by != MANY_SUBGRAPHS && (home_of(d, v) != MANY_SUBGRAPHS || is_declared(d, v)) &&
             !(d->nfreezes && holds_frozen(d, v, like.reader))) {
-            cross(d, v, to, like);
+            add_crossing(d, v, to, like);
             continue;
         }
         read = reads_of(&d->reads, v, &m);
@@ -303,8 +303,8 @@ find_signals(struct finder *d)
         if (x->fate != LINK_TO_HEAD && x->fate != LINK_TO_TAIL)
             continue;
         if (d->out->of_junction[from] != d->out->of_junction[to])
-            cross(d, f->junction.at[from].common, d->out->of_junction[to],
-                  (crossing){ .link = (uint32_t)i, .reader = x->name, .element = x->element });
+            add_crossing(d, f->junction.at[from].common, d->out->of_junction[to],
+                         (crossing){ .link = (uint32_t)i, .reader = x->name, .element = x->element });
     }
     for (uint32_t i = 0; i < f->element.n; i++) {
         const flat_element *e = &f->element.at[i];
@@ -339,7 +339,7 @@ by_subgraph(const void *pa, const void *pb)
 }
 
 static void
-find_drives(struct finder *d)
+list_drives(struct finder *d)
 {
     subgraphs *s = d->out;
 
@@ -544,7 +544,7 @@ mark_closing(struct finder *d, const uint32_t *number)
 }
 
 static void
-find_partitions(struct finder *d)
+order_partitions(struct finder *d)
 {
     subgraphs *s = d->out;
     uint32_t *number = bg_calloc(s->subgraph.n + 1, sizeof *number);
@@ -698,13 +698,13 @@ subgraphs_find(const flat_model *f, const link_plan *p, const signal_freeze *fre
     d.of_junction = out->of_junction;
     determine_all(&d);
     find_signals(&d);
-    find_drives(&d);
-    find_partitions(&d);
+    list_drives(&d);
+    order_partitions(&d);
     if (nfreezes) {
         apply_freezes(&d, freeze, nfreezes);
         forget_partitions(out);
-        find_drives(&d);
-        find_partitions(&d);
+        list_drives(&d);
+        order_partitions(&d);
     }
     free(d.root);
     free(d.walked);

@@ -432,7 +432,7 @@ is_repeated(const struct writer *d, uint32_t port)
 
 /* Writes the flow of each port right of the arrow: the sum over its pairs. */
 static void
-put_ratios(struct writer *d, const flat_element *e)
+put_port_flows(struct writer *d, const flat_element *e)
 {
     for (uint32_t k = 1; k < e->nports; k += 2) {
         if (is_repeated(d, e->port0 + k))
@@ -465,7 +465,7 @@ put_field(struct writer *d, const flat_element *e)
     }
     strbuf_puts(d->out, ";");
     if (is_pairs(d, e))
-        put_ratios(d, e);
+        put_port_flows(d, e);
     for (uint32_t k = 0; k < e->nlaws && !is_pairs(d, e); k++)
         put_law(d, &d->f->law.at[e->law0 + k], false);
     for (uint32_t k = 0; k < e->nports; k++)

@@ -207,7 +207,7 @@ put_recorded(const struct made *m, const ast_exp_item *item, strbuf *b)
 }
 
 static void
-make(struct writer *d, const ast_experiment *x, struct made *m)
+make_experiment_model(struct writer *d, const ast_experiment *x, struct made *m)
 {
     compile_options co = { .experiment = x->name };
 
@@ -357,7 +357,7 @@ writer_experiment(struct writer *d, const ast_experiment *x)
         lets |= !one && x->item[i].kind == AST_EXP_LET; /* one entry of an array that is given as a whole */
     }
     if (several)
-        make(d, x, &m);
+        make_experiment_model(d, x, &m);
     for (int i = x->inherited; i < x->nitems; i++) {
         const ast_exp_item *item = &x->item[i];
         bool size = false;

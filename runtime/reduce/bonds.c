@@ -29,14 +29,14 @@ gather_names(struct finder *d, const ast_stmt *s)
     switch (s->kind) {
     case AST_STMT_CHAIN:
         for (int k = 0; k < s->chain.nnodes; k++)
-            if (s->chain.node[k].nparts)
+            if (ast_node_nparts(&s->chain.node[k]))
                 take_name(d, ast_node_name(&s->chain.node[k]));
-        if (s->chain.bond)
-            take_name(d, s->chain.bond->name);
+        if (s->chain.named)
+            take_name(d, ast_chain_bond(s).name);
         break;
     case AST_STMT_PORT:
         for (int k = 0; k < s->port.n; k++)
-            if (s->port.junction[k].nparts)
+            if (ast_node_nparts(&s->port.junction[k]))
                 take_name(d, ast_node_name(&s->port.junction[k]));
         break;
     case AST_STMT_FOR:
@@ -57,7 +57,7 @@ gather_names(struct finder *d, const ast_stmt *s)
 }
 
 static void
-gather(struct finder *d)
+gather_text(struct finder *d)
 {
     const ast_model *m = d->c->flat->ast;
 
@@ -117,7 +117,7 @@ candidate(void)
 
 /* Sets the ratios; where nothing flows at one end, the other end alone decides. */
 static void
-put_ratios(const struct finder *d, bond_candidate *x, double tail, double head)
+set_ratios(const struct finder *d, bond_candidate *x, double tail, double head)
 {
     double limit = d->m ? d->m->limit : 0;
 
@@ -165,7 +165,7 @@ find_bond(struct finder *d, uint32_t i)
     x.to = f->junction.at[b->to].name;
     x.name = b->name ? b->name : arena_format(d->a, "%s -> %s", x.from, x.to);
     if (d->m)
-        put_ratios(d, &x, d->m->from[i], d->m->to[i]);
+        set_ratios(d, &x, d->m->from[i], d->m->to[i]);
     x.may[BOND_DROP] = true;
     x.change[BOND_DROP] = (rewrite_bond){ .arrow = b->at, .label = x.name };
     x.may[BOND_FORWARD] = !is_strong(d->c->causal->bond_from[i]);
@@ -207,7 +207,7 @@ turn_one_way(struct finder *d, const flat_element *e, bool forward, rewrite_bond
 
 /* Is it an element that the model's own text writes once? */
 static bool
-is_own(const struct finder *d, const flat_element *e)
+is_own_element(const struct finder *d, const flat_element *e)
 {
     return e->node && e->parent == NONE && !e->thinned && !e->keep && !strchr(e->name, '[') && e->nports &&
            in_model(d, d->c->flat->port.at[e->port0].at);
@@ -221,7 +221,7 @@ find_two_port(struct finder *d, uint32_t i)
     const flat_port *in = &f->port.at[e->port0], *to = in + 1;
     bond_candidate x = candidate();
 
-    if (!is_own(d, e) || e->nports != 2 || !e->node->own->linear || !in_model(d, to->at))
+    if (!is_own_element(d, e) || e->nports != 2 || !e->node->own->linear || !in_model(d, to->at))
         return;
     x.element = i;
     x.at = e->at;
@@ -229,7 +229,7 @@ find_two_port(struct finder *d, uint32_t i)
     x.from = f->junction.at[in->junction].implicit ? NULL : f->junction.at[in->junction].name;
     x.to = f->junction.at[to->junction].implicit ? NULL : f->junction.at[to->junction].name;
     if (d->m)
-        put_ratios(d, &x, d->m->port[e->port0], d->m->port[e->port0 + 1]);
+        set_ratios(d, &x, d->m->port[e->port0], d->m->port[e->port0 + 1]);
     x.may[BOND_DROP] = true;
     x.may[BOND_FORWARD] = turn_one_way(d, e, true, &x.change[BOND_FORWARD]);
     x.may[BOND_BACKWARD] = turn_one_way(d, e, false, &x.change[BOND_BACKWARD]);
@@ -259,7 +259,7 @@ find_element(struct finder *d, uint32_t i)
         most = isnan(r) ? INFINITY : fmax(most, r);
     }
     if (d->m)
-        put_ratios(d, &x, most < INFINITY ? most : NAN, NAN);
+        set_ratios(d, &x, most < INFINITY ? most : NAN, NAN);
     x.may[BOND_DROP] = true;
     vec_push(d->out, x);
 }
@@ -269,7 +269,7 @@ bonds_find(const compilation *c, const bond_measure *m, arena *a, bond_candidate
 {
     struct finder d = { .c = c, .m = m, .a = a, .out = out };
 
-    gather(&d);
+    gather_text(&d);
     for (uint32_t i = 0; i < c->flat->bond.n; i++)
         find_bond(&d, i);
     for (uint32_t i = 0; i < c->flat->element.n; i++)
@@ -292,13 +292,6 @@ bond_measure_free(bond_measure *m)
     *m = (bond_measure){ 0 };
 }
 
-/* The greater one; NAN counts as smaller than any number. */
-static double
-greater(double a, double b)
-{
-    return isnan(a) ? b : isnan(b) ? a : fmax(a, b);
-}
-
 static void
 take_junction(const model_graph *g, const junction_table *t, bond_measure *out)
 {
@@ -306,11 +299,10 @@ take_junction(const model_graph *g, const junction_table *t, bond_measure *out)
         const junction_row *x = &t->row.at[i];
 
         if (x->is_bond) {
-            out->from[x->index] = greater(out->from[x->index], x->ratio_from);
-            out->to[x->index] = greater(out->to[x->index], x->ratio_to);
+            out->from[x->index] = fmax(out->from[x->index], x->ratio_from);
+            out->to[x->index] = fmax(out->to[x->index], x->ratio_to);
         } else {
-            out->port[x->index] = greater(out->port[x->index],
-                                          g->port[x->index].sign > 0 ? x->ratio_from : x->ratio_to);
+            out->port[x->index] = fmax(out->port[x->index], g->port[x->index].sign > 0 ? x->ratio_from : x->ratio_to);
         }
     }
 }
@@ -324,7 +316,7 @@ take_relative(const relative *r, bond_measure *out)
             double ratio = isnan(x->ratio9) || isnan(x->ratio10) ? INFINITY : fmax(x->ratio9, x->ratio10);
             double *at = x->is_bond ? &out->from[x->index] : &out->port[x->index];
 
-            *at = greater(*at, ratio);
+            *at = fmax(*at, ratio);
             if (x->is_bond)
                 out->to[x->index] = *at;
         }
@@ -340,7 +332,7 @@ take_activity(const model_graph *g, const junction_table *t, bond_measure *out)
         const junction_row *x = &t->row.at[i];
         double *at = x->is_bond ? &out->from[x->index] : &out->port[x->index];
 
-        *at = greater(*at, x->activity);
+        *at = fmax(*at, x->activity);
         if (x->is_bond)
             out->to[x->index] = *at;
     }
@@ -364,11 +356,11 @@ take_reaper(const flat_model *f, const ranking *r, bond_measure *out)
             continue;
         rest += x->value;
         if (x->element < f->port.n) {
-            out->port[x->element] = greater(out->port[x->element], rest / total);
+            out->port[x->element] = fmax(out->port[x->element], rest / total);
         } else {
             double *from = &out->from[x->element - f->port.n], *to = &out->to[x->element - f->port.n];
 
-            *from = *to = greater(*from, rest / total);
+            *from = *to = fmax(*from, rest / total);
         }
     }
 }
@@ -470,8 +462,8 @@ reading(const bond_candidate *x, enum bond_way way, const char *why)
 }
 
 static int
-add_reading(const bond_candidate *x, enum bond_way way, enum metric metric, arena *a, struct reading out[READINGS_MOST],
-            int n)
+add_bond_reading(const bond_candidate *x, enum bond_way way, enum metric metric, arena *a,
+                 struct reading out[READINGS_MOST], int n)
 {
     const char *why = why_small(x, metric, a);
 
@@ -489,8 +481,8 @@ add_ways(const bond_candidate *x, enum metric metric, arena *a, struct reading o
 {
     bool backward_first = x->ratio[1] < x->ratio[0];
 
-    n = add_reading(x, backward_first ? BOND_BACKWARD : BOND_FORWARD, metric, a, out, n);
-    return add_reading(x, backward_first ? BOND_FORWARD : BOND_BACKWARD, metric, a, out, n);
+    n = add_bond_reading(x, backward_first ? BOND_BACKWARD : BOND_FORWARD, metric, a, out, n);
+    return add_bond_reading(x, backward_first ? BOND_FORWARD : BOND_BACKWARD, metric, a, out, n);
 }
 
 int
@@ -499,23 +491,24 @@ bonds_readings(const bond_candidate *x, enum metric metric, arena *a, struct rea
     bool tail = x->negligible[0], head = x->negligible[1];
 
     if (tail && head)
-        return metric == METRIC_RELATIVE ? add_reading(x, BOND_DROP, metric, a, out, 0)
-                                         : add_ways(x, metric, a, out, add_reading(x, BOND_DROP, metric, a, out, 0));
+        return metric == METRIC_RELATIVE
+                   ? add_bond_reading(x, BOND_DROP, metric, a, out, 0)
+                   : add_ways(x, metric, a, out, add_bond_reading(x, BOND_DROP, metric, a, out, 0));
     if (metric != METRIC_JUNCTION)
         return 0;
-    return tail   ? add_reading(x, BOND_FORWARD, metric, a, out, 0)
-           : head ? add_reading(x, BOND_BACKWARD, metric, a, out, 0)
+    return tail   ? add_bond_reading(x, BOND_FORWARD, metric, a, out, 0)
+           : head ? add_bond_reading(x, BOND_BACKWARD, metric, a, out, 0)
                   : 0;
 }
 
 int
 bonds_all_readings(const bond_candidate *x, arena *a, struct reading out[READINGS_MOST])
 {
-    return add_ways(x, METRIC_JUNCTION, a, out, add_reading(x, BOND_DROP, METRIC_JUNCTION, a, out, 0));
+    return add_ways(x, METRIC_JUNCTION, a, out, add_bond_reading(x, BOND_DROP, METRIC_JUNCTION, a, out, 0));
 }
 
 static double
-least(const bond_candidate *x)
+least_ratio(const bond_candidate *x)
 {
     double r = isnan(x->ratio[0]) ? x->ratio[1] : isnan(x->ratio[1]) ? x->ratio[0] : fmin(x->ratio[0], x->ratio[1]);
 
@@ -544,7 +537,7 @@ bonds_sort(bond_candidates *list)
     bond_candidate *sorted = bg_calloc(list->n + 1, sizeof *sorted);
 
     for (size_t i = 0; i < list->n; i++)
-        order[i] = (struct ranked){ least(&list->at[i]), i };
+        order[i] = (struct ranked){ least_ratio(&list->at[i]), i };
     qsort(order, list->n, sizeof *order, by_ratio);
     for (size_t i = 0; i < list->n; i++)
         sorted[i] = list->at[order[i].at];

@@ -368,7 +368,7 @@ enum step { STEP_CHANGED, STEP_NOTHING, STEP_INTERNAL };
 enum subject { OF_ELEMENTS, OF_BONDS, OF_TERMS };
 
 static enum step
-do_round(struct search *d, enum subject what)
+do_bounded_round(struct search *d, enum subject what)
 {
     candidates list = { 0 };
     struct order o = { .batch = 1 };
@@ -416,12 +416,12 @@ search_all(struct search *d)
 
         do {
             d->refused.n = 0;
-            step = do_round(d, OF_ELEMENTS);
+            step = do_bounded_round(d, OF_ELEMENTS);
         } while (step == STEP_CHANGED);
         if (step == STEP_NOTHING && d->o->bonds)
-            step = do_round(d, OF_BONDS);
+            step = do_bounded_round(d, OF_BONDS);
         if (step == STEP_NOTHING && d->o->terms)
-            step = do_round(d, OF_TERMS);
+            step = do_bounded_round(d, OF_TERMS);
         if (step == STEP_INTERNAL)
             return false;
         if (step == STEP_NOTHING)

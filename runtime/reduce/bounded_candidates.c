@@ -247,13 +247,13 @@ all_foreseen(const candidates *list)
 static bool
 is_part(const struct search *d, const flat_element *e, bool zero)
 {
-    return (!is_source(e) || zero || adds(d->now.c[0].flat, e)) && !is_two_port(e) && e->node && e->node->nparts &&
-           !is_kept_by_name(d, e->name);
+    return (!is_source(e) || zero || adds(d->now.c[0].flat, e)) && !is_two_port(e) && e->node &&
+           ast_node_nparts(e->node) && !is_kept_by_name(d, e->name);
 }
 
 /* at NULL: powers are not known. Sources of zero come last, as long as each candidate is tried alone. */
 static void
-add_elements(struct search *d, const uint32_t *of, const factor *at, candidates *out)
+add_element_candidates(struct search *d, const uint32_t *of, const factor *at, candidates *out)
 {
     const flat_model *f = d->now.c[0].flat;
     candidates zeros = { 0 };
@@ -321,7 +321,7 @@ bounded_find_elements(struct search *d, candidates *out)
         errors = find_errors(d); /* meanwhile */
     known = factors_end(run, at);
     add_components(d, &list, of, known ? at : NULL, out);
-    add_elements(d, of, known ? at : NULL, out);
+    add_element_candidates(d, of, known ? at : NULL, out);
     if (many)
         use_errors(d, &errors, out);
     if (many && !known && !(errors.known && all_foreseen(out)))

@@ -100,7 +100,7 @@ goes_on(const struct taking *t, const struct place *p)
 
 /* Limits the batch to the candidates there are, and sets the reading of a single one. */
 static struct place
-arrive(const struct taking *t, struct place p)
+arrive_at_place(const struct taking *t, struct place p)
 {
     if (p.i < t->o->at.n) {
         p.batch = p.batch < t->o->at.n - p.i ? p.batch : t->o->at.n - p.i;
@@ -117,7 +117,7 @@ pass_hopeless(const struct taking *t, struct place p)
 
     while (goes_on(t, &p) && is_hopeless(t, &p))
         p.i++;
-    return p.i > i ? arrive(t, p) : p;
+    return p.i > i ? arrive_at_place(t, p) : p;
 }
 
 static struct place
@@ -132,7 +132,7 @@ after_refusal(const struct taking *t, struct place p)
         p.refused++;
     }
     p.batch = (p.batch + 1) / 2;
-    return arrive(t, p);
+    return arrive_at_place(t, p);
 }
 
 static struct place
@@ -144,7 +144,7 @@ after_acceptance(const struct taking *t, struct place p)
     fitting = t->o->predicts ? bounded_fitting(t->o, p.i, p.left) : 2 * p.batch;
     p.batch = fitting > 1 ? fitting : 1;
     p.refused = 0;
-    return arrive(t, p);
+    return arrive_at_place(t, p);
 }
 
 /* ---------------------------------------------------------------- ahead */
@@ -416,7 +416,7 @@ take_in_turn(struct taking *t)
     if (d->together.n)
         together_measure(d, &d->now, t->off);
     note_off(t, d->together.n ? t->off : NULL);
-    t->at = arrive(t, (struct place){ .batch = o->batch ? o->batch : 1, .left = 1 });
+    t->at = arrive_at_place(t, (struct place){ .batch = o->batch ? o->batch : 1, .left = 1 });
     for (set_out(t); goes_on(t, &t->at) && status == TAKING_DONE; set_out(t)) {
         struct verdict v = try_next(t);
 

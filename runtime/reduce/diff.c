@@ -236,7 +236,7 @@ free_items(struct items *l)
 }
 
 static char *
-changes(const struct item *a, const struct item *b)
+list_changes(const struct item *a, const struct item *b)
 {
     strbuf s = { 0 };
 
@@ -272,7 +272,7 @@ diff_make(const flat_model *a, const flat_model *b, diff *out)
             continue;
         }
         y.at.at[k].matched = true;
-        if ((change = changes(p, &y.at.at[k])) != NULL)
+        if ((change = list_changes(p, &y.at.at[k])) != NULL)
             vec_push(&out->changed, ((diff_entry){ p->what, bg_strdup(p->name), change }));
     }
     for (size_t k = 0; k < y.at.n; k++)

@@ -58,7 +58,7 @@ items_by_key(const sources *s, const ast_experiment *e)
 }
 
 static void
-say(strbuf *b, const char *before, const char *text)
+add_difference(strbuf *b, const char *before, const char *text)
 {
     strbuf_printf(b, "%s%s%s", b->n ? "; " : "", before, text);
 }
@@ -77,12 +77,12 @@ compare(const sources *sa, const ast_experiment *a, const sources *sb, const ast
         char *x = squeezed(sa, a->item[i].at, true), *shown = squeezed(sa, a->item[i].at, false);
 
         if (k == MAP_NONE) {
-            say(&out, "- ", shown);
+            add_difference(&out, "- ", shown);
         } else {
             char *y = squeezed(sb, b->item[k].at, true), *other = squeezed(sb, b->item[k].at, false);
 
             if (strcmp(x, y)) {
-                say(&out, shown, " -> ");
+                add_difference(&out, shown, " -> ");
                 strbuf_puts(&out, other);
             }
             free(y);
@@ -95,7 +95,7 @@ compare(const sources *sa, const ast_experiment *a, const sources *sb, const ast
         if (map_get(&of_a, item_key(sb, &b->item[i])) == MAP_NONE) {
             char *shown = squeezed(sb, b->item[i].at, false);
 
-            say(&out, "+ ", shown);
+            add_difference(&out, "+ ", shown);
             free(shown);
         }
     map_free(&of_a);

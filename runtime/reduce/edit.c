@@ -35,7 +35,7 @@ edits_replace(edits *e, size_t begin, size_t end, const char *text, size_t n)
 }
 
 static int
-by_place(const void *pa, const void *pb)
+by_edit_place(const void *pa, const void *pb)
 {
     const edit *a = pa, *b = pb;
 
@@ -88,10 +88,10 @@ edits_seal(edits *e, size_t length, char **why)
 
     *why = NULL;
     if (e->list.n)
-        qsort(e->list.at, e->list.n, sizeof *e->list.at, by_place);
+        qsort(e->list.at, e->list.n, sizeof *e->list.at, by_edit_place);
     merge_deletions(e);
     if (e->list.n)
-        qsort(e->list.at, e->list.n, sizeof *e->list.at, by_place);
+        qsort(e->list.at, e->list.n, sizeof *e->list.at, by_edit_place);
     for (size_t i = 0; i < e->list.n; i++) {
         edit x = e->list.at[i];
         const edit *d = deletion == NO_INDEX ? NULL : &e->list.at[deletion];

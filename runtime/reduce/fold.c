@@ -33,7 +33,7 @@ take_name(struct finder *d, const char *name)
 }
 
 static bool
-is_word(char c)
+is_name_letter(char c)
 {
     return isalnum((unsigned char)c) || c == '_';
 }
@@ -55,11 +55,11 @@ scan(struct finder *d, span at)
             for (i++; i < at.end && t[i] != '"' && t[i] != '\n'; i++)
                 ;
             i++;
-        } else if (t[i] == '[' && i > at.begin && !is_word(t[i - 1])) {
+        } else if (t[i] == '[' && i > at.begin && !is_name_letter(t[i - 1])) {
             while (i < at.end && t[i] != ']' && t[i] != '\n')
                 i++;
-        } else if (is_word(t[i])) {
-            while (i < at.end && (is_word(t[i]) || (isdigit((unsigned char)t[from]) && t[i] == '.')))
+        } else if (is_name_letter(t[i])) {
+            while (i < at.end && (is_name_letter(t[i]) || (isdigit((unsigned char)t[from]) && t[i] == '.')))
                 i++;
             if (!isdigit((unsigned char)t[from]) && (from == at.begin || t[from - 1] != '.')) {
                 uint32_t k = i;
@@ -84,7 +84,7 @@ gather_named(struct finder *d, const ast_stmt *s, bool nested)
         for (int k = 0; k < s->chain.nnodes; k++) {
             const ast_node *n = &s->chain.node[k];
 
-            if (nested && n->nparts)
+            if (nested && ast_node_nparts(n))
                 take_name(d, ast_node_name(n));
             for (int i = 0; i < n->own->more->nwithout; i++)
                 if (n->own->more->without[i].nparts)
@@ -114,7 +114,7 @@ gather_named(struct finder *d, const ast_stmt *s, bool nested)
 }
 
 static void
-gather(struct finder *d)
+gather_model(struct finder *d)
 {
     const ast_model *m = d->c->flat->ast;
 
@@ -138,8 +138,8 @@ gather(struct finder *d)
             const ast_node *n = &s->chain.node[k];
             uint32_t at = (uint32_t)d->place.n, before;
 
-            if (n->nparts != 1 || ast_node_nindex(n)) {
-                if (n->nparts)
+            if (ast_node_nparts(n) != 1 || ast_node_nindex(n)) {
+                if (ast_node_nparts(n))
                     take_name(d, ast_node_name(n));
                 continue;
             }
@@ -171,7 +171,7 @@ stmt_of(const struct finder *d, struct place p)
     return d->c->flat->ast->stmt[p.stmt];
 }
 static const ast_node *
-node_of(const struct finder *d, struct place p)
+chain_node_of(const struct finder *d, struct place p)
 {
     return &stmt_of(d, p)->chain.node[p.node];
 }
@@ -199,7 +199,7 @@ edit_to(fold *x, span at, const char *text)
 }
 
 static void
-changes(fold *x, uint32_t stmt)
+fold_changes(fold *x, uint32_t stmt)
 {
     x->stmt[x->nstmts++] = stmt;
 }
@@ -209,10 +209,10 @@ static bool
 join_chains(struct finder *d, struct place a, struct place b, fold *x)
 {
     const ast_stmt *sa = stmt_of(d, a), *sb = stmt_of(d, b);
-    const ast_node *ja = node_of(d, a), *jb = node_of(d, b);
+    const ast_node *ja = chain_node_of(d, a), *jb = chain_node_of(d, b);
     const char *text;
 
-    if (a.stmt == b.stmt || sa->chain.bond || sb->chain.bond)
+    if (a.stmt == b.stmt || sa->chain.named || sb->chain.named)
         return false;
     if (sa->chain.nnodes == 2) {
         text = line_text(d, ast_node_at(&sa->chain.node[0]));
@@ -223,8 +223,8 @@ join_chains(struct finder *d, struct place a, struct place b, fold *x)
         edit_to(x, (span){ sa->at.file, ja->begin, sa->at.end }, text);
         x->lost[x->nlost++] = sb->at;
     }
-    changes(x, a.stmt);
-    changes(x, b.stmt);
+    fold_changes(x, a.stmt);
+    fold_changes(x, b.stmt);
     return text != NULL;
 }
 
@@ -268,15 +268,16 @@ find_junction(struct finder *d, uint32_t i)
     if (arrows != 2 || in.stmt == NONE || out.stmt == NONE)
         return;
     if (in.stmt == out.stmt && in.node == out.node) {
-        edit_to(&x, between(ast_node_at(node_of(d, in)), ast_node_at(&stmt_of(d, in)->chain.node[in.node + 1])), "");
-        changes(&x, in.stmt);
+        edit_to(&x, between(ast_node_at(chain_node_of(d, in)), ast_node_at(&stmt_of(d, in)->chain.node[in.node + 1])),
+                "");
+        fold_changes(&x, in.stmt);
         x.within = true;
     } else if (!join_chains(d, in, out, &x)) {
         return;
     }
     if (alone.stmt != NONE) {
         x.lost[x.nlost++] = stmt_of(d, alone)->at;
-        changes(&x, alone.stmt);
+        fold_changes(&x, alone.stmt);
     }
     vec_push(d->out, x);
 }
@@ -289,7 +290,7 @@ static const flat_element *
 plain_element(const struct finder *d, const ast_node *n)
 {
     const flat_model *f = d->c->flat;
-    uint32_t e = n->own->type && n->nparts == 1 && !ast_node_nindex(n)
+    uint32_t e = n->own->type && ast_node_nparts(n) == 1 && !ast_node_nindex(n)
                      ? map_get(&d->element_of, map_ptr_key(ast_node_name(n)))
                      : MAP_NONE;
     const flat_element *x = e == MAP_NONE ? NULL : &f->element.at[e];
@@ -374,7 +375,7 @@ fold_nodes(struct finder *d, uint32_t stmt, const ast_node *first, const ast_nod
     if (!text)
         return;
     edit_to(&x, span_join(ast_node_at(first), ast_node_at(second)), text);
-    changes(&x, stmt);
+    fold_changes(&x, stmt);
     vec_push(d->out, x);
 }
 
@@ -416,9 +417,9 @@ folds_find(const compilation *c, arena *a, folds *out)
 
     if (f->ast->at.file != c->ast->file)
         return; /* the text of an import is never changed */
-    gather(&d);
+    gather_model(&d);
     for (uint32_t i = 0; i < (uint32_t)f->ast->nstmt; i++)
-        if (f->ast->stmt[i]->kind == AST_STMT_CHAIN && !f->ast->stmt[i]->chain.bond)
+        if (f->ast->stmt[i]->kind == AST_STMT_CHAIN && !f->ast->stmt[i]->chain.named)
             find_two_ports(&d, i);
     for (uint32_t i = 0; i < f->junction.n; i++)
         find_junction(&d, i);

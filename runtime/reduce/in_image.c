@@ -16,7 +16,7 @@ is_fit(const compilation *c)
 
 /* Compiles the base again, without the first image.taken parts and with removable elements. */
 static bool
-make(struct search *d, struct candidate *const *taken)
+make_base_image(struct search *d, struct candidate *const *taken)
 {
     struct in_image *m = &d->image;
     struct elaborate_taken *part;
@@ -49,7 +49,7 @@ make(struct search *d, struct candidate *const *taken)
 compilation *
 in_image_base(struct search *d)
 {
-    return d->image.taken == d->base_taken && make(d, NULL) ? d->image.c : NULL;
+    return d->image.taken == d->base_taken && make_base_image(d, NULL) ? d->image.c : NULL;
 }
 
 void
@@ -108,7 +108,7 @@ in_image_try(struct search *d, struct candidate *const *taken, size_t n, const s
     compilation *c;
     bool fine = true;
 
-    if (d->exact || !make(d, taken))
+    if (d->exact || !make_base_image(d, taken))
         return false;
     *out = (struct verdict){ .worst = NAN, .ran = true, .unwritten = true, .in_image = true };
     c = bg_calloc(d->trier.n, sizeof *c);

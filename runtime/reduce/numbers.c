@@ -44,7 +44,7 @@ find_instance(const ast_model *m, const char *name, size_t n)
         for (int i = 0; m->stmt[k]->kind == AST_STMT_CHAIN && i < m->stmt[k]->chain.nnodes; i++) {
             const ast_node *x = &m->stmt[k]->chain.node[i];
 
-            if (x->own->type && x->nparts == 1 && !ast_node_nindex(x) && strlen(ast_node_name(x)) == n &&
+            if (x->own->type && ast_node_nparts(x) == 1 && !ast_node_nindex(x) && strlen(ast_node_name(x)) == n &&
                 !strncmp(ast_node_name(x), name, n))
                 return x;
         }
@@ -142,7 +142,7 @@ see_stated(void *ctx, const ast_expr *e)
 
 /* The right side of `q(0) = ...` at a span, in an element or in an experiment. */
 static const ast_expr *
-find_stated(const compilation *c, span at)
+find_initial_text(const compilation *c, span at)
 {
     struct stated s = { .at = at };
 
@@ -176,7 +176,7 @@ number_initial(const compilation *c, size_t state)
     for (size_t i = 0; i < f->initial.n; i++)
         same += f->initial.at[i].at.file == at.file && f->initial.at[i].at.begin == at.begin;
     /* for a component with several instances the number would be the start of all of them */
-    return same == 1 && at.end > at.begin ? place_of_number(c, find_stated(c, at), NULL) : (number_place){ 0 };
+    return same == 1 && at.end > at.begin ? place_of_number(c, find_initial_text(c, at), NULL) : (number_place){ 0 };
 }
 
 char *

@@ -67,7 +67,7 @@ operand_name(const char *text)
 }
 
 static operand
-product(arena *a, operand x, operand y)
+text_product(arena *a, operand x, operand y)
 {
     bool joins = y.level == OPERAND_PRODUCT && y.text[0] != '-'; /* a*(b*c) is a*b*c */
 
@@ -90,7 +90,8 @@ quotient(arena *a, operand x, operand y)
     if (!strcmp(y.text, "1"))
         return x;
     if (x.inverse)
-        return quotient(a, operand_name("1"), product(a, (operand){ .text = x.inverse, .level = x.inverse_level }, y));
+        return quotient(a, operand_name("1"),
+                        text_product(a, (operand){ .text = x.inverse, .level = x.inverse_level }, y));
     if (y.level == OPERAND_SIGN && y.text[0] == '-' && x.text[0] != '-')
         q.text = arena_format(a, "-%s/%s", bound(a, x.text, x.level, OPERAND_PRODUCT), y.text + 1);
     if (!strcmp(x.text, "1")) {
@@ -111,7 +112,7 @@ operand_product(arena *a, operand x, operand y)
 {
     return x.inverse   ? operand_quotient(a, y, inverse_of(x))
            : y.inverse ? operand_quotient(a, x, inverse_of(y))
-                       : product(a, x, y);
+                       : text_product(a, x, y);
 }
 
 operand

@@ -134,7 +134,7 @@ release_backward(struct backward *b)
 
 /* Factors the transpose of [I - gamma f_x, -gamma f_z; g_x, g_z]. */
 static bool
-factorize(struct backward *b, double gamma)
+factor_backward(struct backward *b, double gamma)
 {
     size_t singular;
 
@@ -174,7 +174,7 @@ add_moves_of(const struct backward *b, size_t first, size_t count, double weight
 }
 
 static void
-add_moves(const struct backward *b, size_t first, size_t count, double weight, double by)
+add_element_moves(const struct backward *b, size_t first, size_t count, double weight, double by)
 {
     for (; count >= TOGETHER; first += TOGETHER, count -= TOGETHER)
         add_moves_of(b, first, TOGETHER, weight, by);
@@ -220,7 +220,7 @@ begin_runs(struct backward *b, double left)
     size_t first = b->begun;
     double *w = b->w + first * b->n, *right = b->right + first * b->n;
 
-    if (!factorize(b, 0))
+    if (!factor_backward(b, 0))
         return false;
     if (b->times++ % b->shares != b->share)
         return true;
@@ -229,7 +229,7 @@ begin_runs(struct backward *b, double left)
         read_output(b, first + i, b->first_output + b->held[i].output);
     if (!factor_solve_several(b->factor, b->nheld, w))
         return false;
-    add_moves(b, first, b->nheld, 0, -1);
+    add_element_moves(b, first, b->nheld, 0, -1);
     for (size_t i = 0; i < b->nheld; i++)
         multiply_transposed(b, w + i * b->n, right + i * b->n);
     if (!factor_solve_several(b->factor, b->nheld, right))
@@ -241,7 +241,7 @@ begin_runs(struct backward *b, double left)
         for (size_t k = 0; k < b->nx; k++)
             next[k] = of[k] + left / 2 * next[k];
     }
-    add_moves(b, first, b->nheld, left / 2, -left / 2);
+    add_element_moves(b, first, b->nheld, left / 2, -left / 2);
     return true;
 }
 
@@ -252,7 +252,7 @@ step_back(struct backward *b, double h, double left)
 {
     if (!b->times)
         return true;
-    if (!factorize(b, h / 2))
+    if (!factor_backward(b, h / 2))
         return false;
     if (!b->begun)
         return true;
@@ -264,7 +264,7 @@ step_back(struct backward *b, double h, double left)
     }
     if (!factor_solve_several(b->factor, b->begun, b->w))
         return false;
-    add_moves(b, 0, b->begun, (h + left) / 2, -(h + left) / h);
+    add_element_moves(b, 0, b->begun, (h + left) / 2, -(h + left) / h);
     for (size_t i = 0; i < b->begun; i++) {
         double *w = b->w + i * b->n, *right = b->right + i * b->n;
 

@@ -169,7 +169,7 @@ add_runs(const flat_model *f, const double *all, size_t n, double *e, double *fl
 /* The terms summed at each junction, by incidence, and by neighbour of the other kind (numbered after the
  * incidences). */
 static void
-find_sums(const flat_model *f, const double *e, const double *flow, const double *common, struct top *sum)
+find_junction_sums(const flat_model *f, const double *e, const double *flow, const double *common, struct top *sum)
 {
     for (uint32_t k = 0; k < f->junction.n; k++) {
         const flat_junction *j = &f->junction.at[k];
@@ -219,7 +219,7 @@ find_least(const flat_model *f, const struct top *sum, struct least *least)
 
 /* The factors that follow from the sums of n runs. */
 static bool
-find_factors(const flat_model *f, const double *all, size_t n, factor *out)
+factors_from_sums(const flat_model *f, const double *all, size_t n, factor *out)
 {
     double *e = bg_calloc(f->port.n + 1, sizeof *e), *flow = bg_calloc(f->port.n + 1, sizeof *flow);
     double *absolute = bg_calloc(f->element.n + 1, sizeof *absolute),
@@ -239,7 +239,7 @@ find_factors(const flat_model *f, const double *all, size_t n, factor *out)
         common[f->port.at[p].junction] = j->type == 1 ? flow[p] : e[p];
     }
     if (fine) {
-        find_sums(f, e, flow, common, sum);
+        find_junction_sums(f, e, flow, common, sum);
         find_least(f, sum, least);
     }
     for (uint32_t k = 0; k < f->junction.n && fine; k++) {
@@ -291,7 +291,7 @@ factors_end(factors_run *r, factor *out)
     bool fine;
 
     side_run_end(r->beside, all);
-    fine = find_factors(model_flat(r->of.model[0]), all, r->n, out);
+    fine = factors_from_sums(model_flat(r->of.model[0]), all, r->n, out);
     free(all);
     free(r);
     return fine;

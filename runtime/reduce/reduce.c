@@ -118,7 +118,7 @@ prepare_ranking(void *of, struct version *v, size_t i, sim_options *so)
 
 /* The factors of each element's power, or NULL. */
 static factor *
-find_factors(const struct reducer *d, const struct version *v)
+run_factors(const struct reducer *d, const struct version *v)
 {
     factor *at = bg_calloc(v->c->flat->element.n + 1, sizeof *at);
 
@@ -312,7 +312,7 @@ line_in_given(const struct reducer *d, const struct version *first, span at)
 }
 
 static void
-keep(struct reducer *d, const char *name, const char *why, int line)
+note_kept(struct reducer *d, const char *name, const char *why, int line)
 {
     reduction *r = d->out;
     uint64_t key = bg_hash_bytes(name, strlen(name), 0);
@@ -486,10 +486,11 @@ enum round { ROUND_CHANGED, ROUND_NOTHING, ROUND_INTERNAL };
 
 /* One round on version v. If it changed something, *next is the new version and the plan's operations are recorded. */
 static enum round
-do_round(struct reducer *d, const struct version *first, const struct version *v, struct version *next, char **why)
+do_ranked_round(struct reducer *d, const struct version *first, const struct version *v, struct version *next,
+                char **why)
 {
     reduction *r = d->out;
-    factor *at = metric_ranks(d->o->metric) ? find_factors(d, v) : NULL;
+    factor *at = metric_ranks(d->o->metric) ? run_factors(d, v) : NULL;
     choices all = { 0 }, taken = { 0 }, left = { 0 };
     struct trial best = { 0 };
     enum round result = ROUND_NOTHING;
@@ -507,10 +508,10 @@ do_round(struct reducer *d, const struct version *first, const struct version *v
         result = ROUND_INTERNAL;
     } else {
         for (size_t i = 0; i < left.n; i++)
-            keep(d, left.at[i].name, left.at[i].refused, line_in_given(d, first, left.at[i].place));
+            note_kept(d, left.at[i].name, left.at[i].refused, line_in_given(d, first, left.at[i].place));
         for (size_t i = 0; i < best.plan.blocked.n; i++)
-            keep(d, best.plan.blocked.at[i].element, best.plan.blocked.at[i].why,
-                 line_in_given(d, first, best.plan.blocked.at[i].reader));
+            note_kept(d, best.plan.blocked.at[i].element, best.plan.blocked.at[i].why,
+                      line_in_given(d, first, best.plan.blocked.at[i].reader));
     }
     if (result == ROUND_NOTHING && best.plan.edits.list.n) {
         for (size_t i = 0; i < best.plan.item.n; i++) {
@@ -648,7 +649,7 @@ reduce(compilation *c, const reduce_options *o, reduction *out, char **why)
     for (size_t round = 0; step == ROUND_CHANGED && round < (o->rounds ? o->rounds : 1); round++) {
         struct version next = { 0 };
 
-        step = do_round(&d, &first, now, &next, why);
+        step = do_ranked_round(&d, &first, now, &next, why);
         if (step == ROUND_CHANGED) {
             version_free(&d.trier, &last);
             last = next;

@@ -52,7 +52,7 @@ take_without(struct plan *p, const flat_model *f, const ast_file *file, const st
     bool fine;
 
     for (size_t i = 0; i < p->part.n; i++)
-        if (p->part.at[i].gone && p->part.at[i].kind != PART_BOND)
+        if (p->part.at[i].gone && p->part.at[i].kind != TEXT_BOND)
             vec_push(&gone, p->part.at[i].name);
     fine = without_plan(f, file, x->drop.at, x->drop.n, x->clamp.at, x->clamp.n, gone.at, gone.n, &lost, p->out);
     for (size_t i = 0; i < lost.list.n; i++)
@@ -112,7 +112,7 @@ make_plan(const rewrite_request *own, const struct inner *inner, rewrite *r)
     for (size_t i = 0; i < own->n && fine; i++) {
         uint32_t x = rewrite_find_part(&p, own->name[i]);
 
-        if (x == MAP_NONE || p.part.at[x].kind == PART_JUNCTION || p.part.at[x].kind == PART_BOND) {
+        if (x == MAP_NONE || p.part.at[x].kind == TEXT_JUNCTION || p.part.at[x].kind == TEXT_BOND) {
             r->error = bg_format("the text of model \"%s\" declares no element \"%s\"", f->ast->name, own->name[i]);
             fine = false;
         } else {
@@ -183,7 +183,7 @@ split_clamps(const flat_model *f, const rewrite_change *change, size_t n, arena 
             piece[0] = (rewrite_piece){ ast_type_at(written),
                                         f->junction.at[f->port.at[f->element.at[e].port0].junction].type ? "Sf"
                                                                                                          : "Se" };
-            piece[1] = (rewrite_piece){ { head.file, head.end, written->end }, " = 0" };
+            piece[1] = (rewrite_piece){ { head.file, head.end, ast_node_at(written).end }, " = 0" };
             x->at = ast_node_at(written);
             x->piece = piece;
             x->npieces = 2;

@@ -13,8 +13,8 @@ prepare_cleanup(struct plan *p)
         const struct part *x = &p->part.at[i];
         cleanup_part *y = &c->part[i];
 
-        y->kind = x->kind == PART_JUNCTION                 ? CLEANUP_JUNCTION
-                  : x->kind == PART_TWO_PORT && !x->turned ? CLEANUP_TWO_PORT
+        y->kind = x->kind == TEXT_JUNCTION                 ? CLEANUP_JUNCTION
+                  : x->kind == TEXT_TWO_PORT && !x->turned ? CLEANUP_TWO_PORT
                                                            : CLEANUP_OTHER;
         y->type = y->kind == CLEANUP_JUNCTION ? x->node->own->type[0] == '1'
                                               : y->kind == CLEANUP_TWO_PORT && strstr(x->node->own->type, "GY");
@@ -66,7 +66,7 @@ rewrite_mark_live(struct plan *p)
     memset(p->live, 0, n * sizeof *p->live);
     p->work.n = 0;
     for (uint32_t i = 0; i < p->part.n; i++)
-        if (!p->part.at[i].gone && p->part.at[i].kind != PART_BOND)
+        if (!p->part.at[i].gone && p->part.at[i].kind != TEXT_BOND)
             make_live(p, i, NONE);
     for (uint32_t i = 0; i < p->value.n; i++)
         if (p->value.at[i].output || !p->value.at[i].read)
@@ -80,7 +80,7 @@ rewrite_mark_live(struct plan *p)
 
         for (uint32_t k = p->reads0[i]; k < p->reads0[i + 1]; k++)
             make_live(p, p->reading.at[k].target, k);
-        if (i < p->part.n && p->part.at[i].kind == PART_BOND)
+        if (i < p->part.n && p->part.at[i].kind == TEXT_BOND)
             for (int k = 0; k < 2; k++)
                 if (p->part.at[i].end[k] != NONE)
                     make_live(p, p->part.at[i].end[k], p->via[i]);
@@ -123,7 +123,7 @@ holder(struct plan *p, uint32_t i, map *seen)
 }
 
 static void
-block(struct plan *p, uint32_t element, span reader, const char *why)
+block_part(struct plan *p, uint32_t element, span reader, const char *why)
 {
     rewrite_block b = { p->part.at[element].name, reader, why };
 
@@ -143,14 +143,14 @@ hold(struct plan *p, uint32_t i)
 
     if (x->wanted != NONE || x->thinned)
         return false;
-    if (x->kind == PART_JUNCTION) {
+    if (x->kind == TEXT_JUNCTION) {
         any = !x->held;
         x->held = true;
     }
-    for (uint32_t k = 0; x->kind == PART_TWO_PORT && k < p->clean.part[i].nlinks; k++) {
+    for (uint32_t k = 0; x->kind == TEXT_TWO_PORT && k < p->clean.part[i].nlinks; k++) {
         struct part *y = &p->part.at[p->clean.link[p->clean.part[i].link0 + k].to];
 
-        if (y->kind != PART_JUNCTION || y->held || y->thinned)
+        if (y->kind != TEXT_JUNCTION || y->held || y->thinned)
             continue;
         y->held = any = true;
     }
@@ -195,7 +195,7 @@ rewrite_keep_needed(struct plan *p)
 
     for (uint32_t i = 0; i < p->part.n; i++) {
         const struct part *x = &p->part.at[i];
-        bool stranded = (x->kind == PART_ELEMENT || x->turned) && !x->gone && p->clean.part[i].nlinks &&
+        bool stranded = (x->kind == TEXT_ELEMENT || x->turned) && !x->gone && p->clean.part[i].nlinks &&
                         !p->clean.part[i].degree;
         uint32_t e;
 
@@ -221,7 +221,7 @@ rewrite_keep_needed(struct plan *p)
     any = held || found.n > 0;
     map_free(&seen);
     for (size_t i = 0; i < found.n; i++)
-        block(p, found.at[i].element, found.at[i].reader, found.at[i].why);
+        block_part(p, found.at[i].element, found.at[i].reader, found.at[i].why);
     vec_free(&found);
     return keep_bonds(p, !any) || any;
 }

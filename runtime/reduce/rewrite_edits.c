@@ -98,7 +98,7 @@ new_home(const struct plan *p, const struct rows *r, uint32_t o)
     for (uint32_t k = r->first[part]; k < r->first[part + 1]; k++) {
         uint32_t i = r->at[k];
 
-        if (i == o || !in_bond(p, i) || node_at(p, i)->own->type || node_at(p, i)->nparts != 1 ||
+        if (i == o || !in_bond(p, i) || node_at(p, i)->own->type || ast_node_nparts(node_at(p, i)) != 1 ||
             ast_node_nindex(node_at(p, i)))
             continue;
         if (i > o)
@@ -129,13 +129,13 @@ stays_alone(struct plan *p, const struct rows *r, uint32_t o)
         return false;
     if (ast_has_block(n) || p->part.at[p->occurrence.at[o].part].turned || (home = new_home(p, r, o)) == NONE)
         return true;
-    if (n->end > ast_node_ref_at(n).end && source_behind(p, home))
+    if (ast_node_at(n).end > ast_node_ref_at(n).end && source_behind(p, home))
         return true; /* both would stand behind the name */
     /* `1:` goes before the name's new place, ` in heat` behind it */
     edits_insert(&p->out->edits, node_at(p, home)->begin, p->text + n->begin, ast_node_ref_at(n).begin - n->begin);
-    if (n->end > ast_node_ref_at(n).end)
-        edits_insert(&p->out->edits, node_at(p, home)->end, p->text + ast_node_ref_at(n).end,
-                     n->end - ast_node_ref_at(n).end);
+    if (ast_node_at(n).end > ast_node_ref_at(n).end)
+        edits_insert(&p->out->edits, ast_node_at(node_at(p, home)).end, p->text + ast_node_ref_at(n).end,
+                     ast_node_at(n).end - ast_node_ref_at(n).end);
     rewrite_note(p, REWRITE_MOVE, ast_node_name(n), ast_node_at(node_at(p, home))); /* the line that changes */
     return false;
 }
@@ -251,8 +251,8 @@ edit_chain(struct plan *p, const struct rows *r, uint32_t stmt)
         edits_delete(&p->out->edits, at, s->at.end); /* a block ends its statement */
         return;
     }
-    tail = s->chain.bond && !(ends_in_source && source_behind(p, end - 2)) ? s->chain.bond->at.end
-                                                                           : node_at(p, end - 1)->end;
+    tail = s->chain.named && !(ends_in_source && source_behind(p, end - 2)) ? ast_chain_bond(s).at.end
+                                                                            : ast_node_at(node_at(p, end - 1)).end;
     if (tail <= at)
         return;
     if (tail == s->at.end)
@@ -293,7 +293,8 @@ edit_changes(struct plan *p)
             const char *text = c->piece[k].text;
 
             /* the block that went ended the statement */
-            if (c->kind == REWRITE_CLAMP && ast_has_block(n) && at.end == n->end && p->text[at.end - 1] == '}')
+            if (c->kind == REWRITE_CLAMP && ast_has_block(n) && at.end == ast_node_at(n).end &&
+                p->text[at.end - 1] == '}')
                 text = " = 0;";
             edits_replace(&p->out->edits, at.begin, at.end, text, strlen(text));
         }
@@ -309,9 +310,9 @@ part_changed(const struct plan *p, uint32_t i)
     const struct part *x = &p->part.at[i];
 
     for (int k = 0; k < 2; k++)
-        if (x->kind == PART_BOND && x->end[k] != NONE && p->part.at[x->end[k]].gone)
+        if (x->kind == TEXT_BOND && x->end[k] != NONE && p->part.at[x->end[k]].gone)
             return true;
-    for (size_t k = 0; x->kind == PART_BOND && k < p->nbonds; k++)
+    for (size_t k = 0; x->kind == TEXT_BOND && k < p->nbonds; k++)
         if (!p->request[k].off && p->request[k].name == i)
             return true;
     return x->gone || x->clamped || x->turned;
@@ -325,7 +326,7 @@ struct expecting {
 };
 
 static void
-expects_gone(void *ctx, const ast_ref *r)
+text_expects_gone(void *ctx, const ast_ref *r)
 {
     struct expecting *w = ctx;
     bool of_part = r == w->element || r->nparts > 1;
@@ -367,12 +368,12 @@ rewrite_make_edits(struct plan *p)
         const struct part *x = &p->part.at[i];
 
         if (x->turned && !x->gone)
-            edits_replace(&p->out->edits, x->node->begin, x->node->end, x->turned, strlen(x->turned));
+            edits_replace(&p->out->edits, x->node->begin, ast_node_at(x->node).end, x->turned, strlen(x->turned));
         if (!x->gone)
             continue;
         rewrite_note(p,
                      x->wanted != NONE          ? REWRITE_ELEMENT
-                     : x->kind == PART_TWO_PORT ? REWRITE_TWO_PORT
+                     : x->kind == TEXT_TWO_PORT ? REWRITE_TWO_PORT
                                                 : REWRITE_JUNCTION,
                      x->name, x->at);
         note_initials(p, x);
@@ -398,7 +399,7 @@ rewrite_make_edits(struct plan *p)
             uint32_t t = x->item[k].kind == AST_EXP_LET ? rewrite_initial_target(p, &x->item[k].ref) : NONE;
 
             if (x->item[k].kind == AST_EXP_EXPECT)
-                ast_each_expected(&x->item[k], expects_gone, &expecting);
+                ast_each_expected(&x->item[k], text_expects_gone, &expecting);
             if (expecting.gone) {
                 vec_push(&p->lost, x->item[k].at);
                 rewrite_note(p, REWRITE_EXPECT, expecting.gone, x->item[k].at);

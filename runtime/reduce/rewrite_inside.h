@@ -6,12 +6,12 @@
 #include "rewrite.h"
 #include "rewrite_without.h"
 
-enum part_kind { PART_ELEMENT, PART_TWO_PORT, PART_JUNCTION, PART_BOND };
+enum text_part_kind { TEXT_ELEMENT, TEXT_TWO_PORT, TEXT_JUNCTION, TEXT_BOND };
 
 /* A named part of the model, where it is declared, and its bonds. */
 struct part {
     const char *name;
-    enum part_kind kind;
+    enum text_part_kind kind;
     const ast_node *node; /* of its declaration; NULL: the part is a bond */
     span at;
     uint32_t wanted;  /* index in the list of parts to remove; NONE: not in it */
@@ -31,7 +31,7 @@ struct value {
 
 /* An expression of `reader` reads `target`. Readers and targets are numbered: parts first, then values, then the world
  * (which always remains). */
-struct reading {
+struct text_reading {
     uint32_t reader, target;
     span at;
 };
@@ -58,7 +58,7 @@ struct plan {
     VEC(struct value) value;
     VEC(struct occurrence) occurrence; /* in order of the text */
     VEC(uint32_t) chain0;              /* [statement] its first occurrence; one more at the end */
-    VEC(struct reading) reading;       /* sorted by reader once gathered */
+    VEC(struct text_reading) reading;  /* sorted by reader once gathered */
     uint32_t *reads0;                  /* [entity + 1] */
     cleanup clean;                     /* the same parts with their links, and the result of the clean-up */
     uint32_t *link_cut;                /* [link of clean] 1 + request, 0: none */

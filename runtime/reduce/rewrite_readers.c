@@ -4,9 +4,9 @@
 #include "rewrite_inside.h"
 
 static void
-add_reading(struct plan *p, uint32_t reader, uint32_t target, span at)
+add_text_reading(struct plan *p, uint32_t reader, uint32_t target, span at)
 {
-    struct reading r = { reader, target, at };
+    struct text_reading r = { reader, target, at };
 
     if (reader != target)
         vec_push(&p->reading, r);
@@ -22,11 +22,11 @@ read_ref(struct plan *p, uint32_t reader, const ast_ref *ref, const ast_node *ow
         return;
     if (ref->nparts == 1) {
         if ((x = map_get(&p->value_of, map_ptr_key(ref->part[0].name))) != MAP_NONE)
-            add_reading(p, reader, rewrite_value_entity(p, x), ref->at);
+            add_text_reading(p, reader, rewrite_value_entity(p, x), ref->at);
     } else if ((x = rewrite_find_part(p, ref->part[0].name)) != MAP_NONE) {
         const char *last = ref->part[ref->nparts - 1].name;
 
-        add_reading(p, reader, x, ref->at);
+        add_text_reading(p, reader, x, ref->at);
         if ((!strcmp(last, "q") || !strcmp(last, "p")) && !span_known(p->part.at[x].stored_read))
             p->part.at[x].stored_read = ref->at;
     }
@@ -40,7 +40,7 @@ struct reads {
 };
 
 static void
-see_read(void *ctx, const ast_ref *ref)
+read_expression(void *ctx, const ast_ref *ref)
 {
     const struct reads *r = ctx;
 
@@ -50,12 +50,12 @@ see_read(void *ctx, const ast_ref *ref)
 static void
 read_expr(struct plan *p, uint32_t reader, const ast_expr *e, const ast_node *owner)
 {
-    ast_each_ref(e, see_read, &(struct reads){ p, reader, owner });
+    ast_each_ref(e, read_expression, &(struct reads){ p, reader, owner });
 }
 
 /* A reference outside of expressions: its indexes, and the part or value itself. */
 static void
-read_name(struct plan *p, uint32_t reader, const ast_ref *ref, bool as_part)
+read_outer_name(struct plan *p, uint32_t reader, const ast_ref *ref, bool as_part)
 {
     uint32_t x;
 
@@ -66,17 +66,17 @@ read_name(struct plan *p, uint32_t reader, const ast_ref *ref, bool as_part)
             read_expr(p, reader, ref->part[i].brackets->index[k].to, NULL);
         }
     if (as_part && ref->nparts && (x = rewrite_find_part(p, ref->part[0].name)) != MAP_NONE)
-        add_reading(p, reader, x, ref->at);
+        add_text_reading(p, reader, x, ref->at);
 }
 
 static void
 read_node(struct plan *p, const ast_node *n, bool nested)
 {
-    uint32_t part = n->nparts ? rewrite_find_part(p, ast_node_name(n)) : NONE;
+    uint32_t part = ast_node_nparts(n) ? rewrite_find_part(p, ast_node_name(n)) : NONE;
     uint32_t reader = nested || part == NONE ? rewrite_world(p) : part;
 
     if (nested && part != NONE) {
-        add_reading(p, reader, part, ast_node_at(n));
+        add_text_reading(p, reader, part, ast_node_at(n));
         p->part.at[part].fixed = true;
     }
     read_expr(p, reader, n->own->linear, NULL);
@@ -141,14 +141,14 @@ read_stmt(struct plan *p, const ast_stmt *s, bool nested)
         break;
     case AST_STMT_WITHOUT:
         for (int i = 0; i < s->without.n; i++)
-            read_name(p, rewrite_world(p), &s->without.ref[i], true);
+            read_outer_name(p, rewrite_world(p), &s->without.ref[i], true);
         break;
     case AST_STMT_INITIAL:
         /* it does not read what it sets: it goes with that */
         v = nested ? NONE : rewrite_initial_target(p, &s->initial.ref);
         read_expr(p, v == NONE ? rewrite_world(p) : v, s->initial.value, NULL);
         if (nested)
-            read_name(p, rewrite_world(p), &s->initial.ref, true);
+            read_outer_name(p, rewrite_world(p), &s->initial.ref, true);
         break;
     case AST_STMT_WHEN:
         for (int i = 0; i < 3; i++) {
@@ -158,7 +158,7 @@ read_stmt(struct plan *p, const ast_stmt *s, bool nested)
                 read_expr(p, rewrite_world(p), e, NULL);
         }
         for (int i = 0; i < s->when.n; i++) {
-            read_name(p, rewrite_world(p), &s->when.reinit[i].target, false);
+            read_outer_name(p, rewrite_world(p), &s->when.reinit[i].target, false);
             read_expr(p, rewrite_world(p), s->when.reinit[i].value, NULL);
         }
         break;
@@ -192,12 +192,12 @@ read_experiment(struct plan *p, const ast_experiment *x)
             read_expr(p, target == NONE ? rewrite_world(p) : target, item->a, NULL);
             break;
         case AST_EXP_OBSERVE:
-            read_name(p, rewrite_world(p), &item->ref, false);
+            read_outer_name(p, rewrite_world(p), &item->ref, false);
             read_expr(p, rewrite_world(p), item->b, NULL);
             break;
         case AST_EXP_KEEP:
             for (int k = 0; k < item->nrefs; k++)
-                read_name(p, rewrite_world(p), &item->refs[k], true);
+                read_outer_name(p, rewrite_world(p), &item->refs[k], true);
             break;
         case AST_EXP_EXPECT: break; /* nothing stays for it: it goes with what it reads */
         case AST_EXP_RECORD:
@@ -290,7 +290,7 @@ void
 rewrite_sort_readings(struct plan *p)
 {
     size_t n = rewrite_world(p) + 1;
-    struct reading *sorted;
+    struct text_reading *sorted;
 
     p->reads0 = bg_calloc(n + 2, sizeof *p->reads0);
     sorted = bg_calloc(p->reading.n, sizeof *sorted);

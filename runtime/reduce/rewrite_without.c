@@ -34,7 +34,7 @@ gather_bonded(const ast_stmt *s, map *bonded)
     switch (s->kind) {
     case AST_STMT_CHAIN:
         for (int k = 0; k < s->chain.nnodes; k++)
-            if (s->chain.node[k].nparts)
+            if (ast_node_nparts(&s->chain.node[k]))
                 map_set(bonded, map_ptr_key(ast_node_name(&s->chain.node[k])), 1);
         break;
     case AST_STMT_FOR:
@@ -198,7 +198,7 @@ struct expecting {
 };
 
 static void
-expects_gone(void *ctx, const ast_ref *r)
+copies_expect_gone(void *ctx, const ast_ref *r)
 {
     struct expecting *w = ctx;
 
@@ -235,7 +235,7 @@ drop_items(struct taking *t)
             struct expecting expecting = { t, item->expect ? &item->expect->element : NULL, NULL };
 
             if (item->kind == AST_EXP_EXPECT) {
-                ast_each_expected(item, expects_gone, &expecting);
+                ast_each_expected(item, copies_expect_gone, &expecting);
                 if (expecting.gone) {
                     vec_push(&t->lost->list, item->at);
                     without_note(t, REWRITE_EXPECT, expecting.gone, item->at);

@@ -128,7 +128,7 @@ without_cascade(struct taking *t, const char *const *gone, size_t ngone)
 }
 
 static void
-block(struct taking *t, uint32_t e, span reader, const char *why)
+block_element(struct taking *t, uint32_t e, span reader, const char *why)
 {
     rewrite_block b = { t->f->element.at[e].name, reader, why };
 
@@ -159,9 +159,9 @@ without_block_named(struct taking *t)
             free(base);
         }
         if (x->read && !t->clamped[e]) /* its effort and flow stay; whether more is read, the compiler says */
-            block(t, e, flat_read_at(t->f, false, e), "it is read");
+            block_element(t, e, flat_read_at(t->f, false, e), "it is read");
         else if (at != MAP_NONE)
-            block(t, e, t->mention.at[at], "another experiment names it");
+            block_element(t, e, t->mention.at[at], "another experiment names it");
     }
 }
 
@@ -234,7 +234,7 @@ without_keep_needed(struct taking *t)
         if (!t->junction_gone[j] || !x->read || t->by_text[j] || t->inside[j] != NONE ||
             (e = holder(t, j, &seen)) == NONE)
             continue;
-        block(t, e, flat_read_at(f, true, j), "a junction that only it holds is read");
+        block_element(t, e, flat_read_at(f, true, j), "a junction that only it holds is read");
         any = true;
     }
     for (uint32_t k = 0; k < f->element.n; k++) {
@@ -246,8 +246,8 @@ without_keep_needed(struct taking *t)
         e = holder(t, f->port.at[x->port0].junction, &seen);
         if (e == NONE)
             continue;
-        block(t, e, x->read ? flat_read_at(f, false, k) : x->at,
-              x->read ? "a two-port that only it holds is read" : "a two-port that only it holds is kept");
+        block_element(t, e, x->read ? flat_read_at(f, false, k) : x->at,
+                      x->read ? "a two-port that only it holds is read" : "a two-port that only it holds is kept");
         any = true;
     }
     for (uint32_t k = 0; k < f->element.n; k++) {
@@ -255,7 +255,7 @@ without_keep_needed(struct taking *t)
 
         if (e == NONE)
             continue;
-        block(t, k, f->element.at[e].at, "an element bonded to it stays");
+        block_element(t, k, f->element.at[e].at, "an element bonded to it stays");
         any = true;
     }
     map_free(&seen);

@@ -86,7 +86,7 @@ see_name(void *ctx, const ast_ref *r)
 }
 
 static void
-see_read(void *ctx, const ast_expr *e)
+look_at_reference(void *ctx, const ast_expr *e)
 {
     if (e->kind == AST_REF)
         see_name(ctx, &e->ref);
@@ -122,7 +122,7 @@ without_block_instances(struct taking *t)
             map_set(&n.bases, map_ptr_key(base_name(t, o)), 1);
     if (!n.bases.n)
         return;
-    ast_visit_model(f->ast, see_read, &n);
+    ast_visit_model(f->ast, look_at_reference, &n);
     for (size_t i = 0; i < f->reinit.n; i++) {
         const flat_var *v = &f->var.at[f->reinit.at[i].target];
         span at = f->reinit.at[i].at;

@@ -45,7 +45,7 @@ prepare_comparison(void *of, struct version *v, size_t i, sim_options *so)
 /* ---------------------------------------------------------------- comparison */
 
 static const char *
-differs(struct simplifier *d, const struct version *a, const struct version *b, size_t i, double share)
+simplified_differs(struct simplifier *d, const struct version *a, const struct version *b, size_t i, double share)
 {
     const flat_model *fa = a->c[i].flat, *fb = b->c[i].flat;
     const sim_result *ra = &a->run[i], *rb = &b->run[i];
@@ -116,7 +116,7 @@ try_parts(struct simplifier *d, const struct version *now, const struct part *co
     }
     trial_run(&d->trier, now, &d->set, NULL, t);
     for (size_t i = 0; i < d->o->nexperiments && t->v.run && !t->failure; i++)
-        t->failure = differs(d, now, &t->v, i, fmax(ALIKE, ALIKE_TOLERANCES * now->rtol));
+        t->failure = simplified_differs(d, now, &t->v, i, fmax(ALIKE, ALIKE_TOLERANCES * now->rtol));
     if (t->v.run && !t->failure)
         trial_check(&d->trier, now, &d->set, t);
 }

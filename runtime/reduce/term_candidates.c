@@ -347,7 +347,7 @@ compare_sizes(const struct finding *s, term_candidate *x)
 }
 
 static void
-add_candidate(struct finding *s, uint32_t i, const double *error)
+add_term_candidate(struct finding *s, uint32_t i, const double *error)
 {
     term_candidate x = { .term = i, .mean = mean_of(&s->seen[i]) };
     struct reading gone = { .kind = REWRITE_TERM_DELETE };
@@ -418,7 +418,7 @@ term_candidates_find(const compilation *c, const recording *run, size_t nruns, c
         t->element = element;
         t->nelements = s.seen[i].element.n;
         if (offered(&s, i))
-            add_candidate(&s, i, error);
+            add_term_candidate(&s, i, error);
         vec_free(&s.seen[i].element);
     }
     for (size_t x = 0; x < nruns; x++) {

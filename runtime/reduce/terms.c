@@ -30,7 +30,7 @@ is_sum(const ast_expr *e)
 
 /* Is it one of the law's own e f q p or ports? */
 static bool
-is_own(const ast_node *n, const ast_ref *r)
+is_own_variable(const ast_node *n, const ast_ref *r)
 {
     const char *name = r->part[0].name;
 
@@ -53,7 +53,7 @@ varies(const struct finder *f, const ast_expr *e)
     case AST_NUMBER:
     case AST_STRING: return false;
     case AST_REF:
-        return e->ref.nparts && (is_own(f->node, &e->ref) || e->ref.nparts > 1 ||
+        return e->ref.nparts && (is_own_variable(f->node, &e->ref) || e->ref.nparts > 1 ||
                                  (strcmp(e->ref.part[0].name, "pi") &&
                                   map_get(&f->fixed, map_ptr_key(e->ref.part[0].name)) == MAP_NONE));
     case AST_NEG:
@@ -84,7 +84,7 @@ trimmed(const struct finder *f, span at)
     return at;
 }
 
-static void find_sums(struct finder *f, const ast_expr *e, uint32_t within);
+static void find_text_sums(struct finder *f, const ast_expr *e, uint32_t within);
 
 /* e is the topmost + or - of a sum: gathers its operands from the right. */
 static void
@@ -134,14 +134,14 @@ find_sum(struct finder *f, const ast_expr *e, uint32_t within)
             vec_push(&f->out->term, list.at[i]);
         vec_push(&f->out->sum, s);
         for (uint32_t i = 0; i < s.n; i++)
-            find_sums(f, f->out->term.at[s.first + i].expr, s.first + i);
+            find_text_sums(f, f->out->term.at[s.first + i].expr, s.first + i);
     }
     vec_free(&list);
 }
 
 /* Finds sums in an expression, from the outside in. Conditions, exponents and names of columns are skipped. */
 static void
-find_sums(struct finder *f, const ast_expr *e, uint32_t within)
+find_text_sums(struct finder *f, const ast_expr *e, uint32_t within)
 {
     if (!e)
         return;
@@ -150,24 +150,24 @@ find_sums(struct finder *f, const ast_expr *e, uint32_t within)
         if (is_sum(e)) {
             find_sum(f, e, within);
         } else if (e->bin.op == AST_MUL || e->bin.op == AST_DIV) {
-            find_sums(f, e->bin.a, within);
-            find_sums(f, e->bin.b, within);
+            find_text_sums(f, e->bin.a, within);
+            find_text_sums(f, e->bin.b, within);
         } else if (e->bin.op == AST_POW) {
-            find_sums(f, e->bin.a, within);
+            find_text_sums(f, e->bin.a, within);
         }
         break;
-    case AST_NEG: find_sums(f, e->un.a, within); break;
+    case AST_NEG: find_text_sums(f, e->un.a, within); break;
     case AST_IF:
-        find_sums(f, e->cond.a, within);
-        find_sums(f, e->cond.b, within);
+        find_text_sums(f, e->cond.a, within);
+        find_text_sums(f, e->cond.b, within);
         break;
     case AST_CALL:
         for (int i = 0; i < e->call.nargs && strcmp(e->call.name, "table"); i++)
-            find_sums(f, e->call.arg[i], within);
+            find_text_sums(f, e->call.arg[i], within);
         break;
     case AST_MATRIX:
         for (int i = 0; i < e->matrix.rows * e->matrix.cols; i++)
-            find_sums(f, e->matrix.entry[i], within);
+            find_text_sums(f, e->matrix.entry[i], within);
         break;
     default: break;
     }
@@ -250,12 +250,12 @@ find_node(struct finder *f, const ast_node *n)
 {
     size_t first = f->out->term.n;
 
-    if (!n->own->type || n->nparts != 1)
+    if (!n->own->type || ast_node_nparts(n) != 1)
         return;
     f->owner = ast_node_name(n);
     f->of_value = false;
     f->node = NULL; /* in `= expr` e f q p are no names of the law */
-    find_sums(f, n->own->linear, NONE);
+    find_text_sums(f, n->own->linear, NONE);
     f->node = n;
     for (int i = 0; i < n->own->block->nitems; i++) {
         const ast_law_item *item = &n->own->block->item[i];
@@ -264,7 +264,7 @@ find_node(struct finder *f, const ast_node *n)
                        (item->left.nparts == 1 && !strcmp(item->left.part[0].name, "energy"));
         f->port = !strcmp(n->own->type, "R") && item->left.nparts > 1 ? item->left.part[0].name : NULL;
         if (item->kind == AST_LAW_EQUATION)
-            find_sums(f, item->right, NONE);
+            find_text_sums(f, item->right, NONE);
     }
     f->no_number = false;
     f->port = NULL;
@@ -309,7 +309,7 @@ find_stmt(struct finder *f, const ast_stmt *s)
         f->owner = s->value.name;
         f->of_value = true;
         f->node = NULL;
-        find_sums(f, s->value.value, NONE);
+        find_text_sums(f, s->value.value, NONE);
         break;
     case AST_STMT_FOR:
         for (int i = 0; i < s->loop.n; i++)

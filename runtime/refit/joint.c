@@ -66,7 +66,7 @@ list_free(set_list *l)
 }
 
 static bool
-beside(const network *k, const network_piece *p, size_t part)
+is_beside(const network *k, const network_piece *p, size_t part)
 {
     for (size_t i = 0; i < p->n; i++)
         if (k->J[part + k->n * p->member[i]] != 0 || k->J[p->member[i] + k->n * part] != 0)
@@ -102,7 +102,7 @@ tidy(const struct searcher *s, struct set *x, bool dissipators)
             x->fate[i] = PART_GIVES_NOTHING;
     for (size_t i = 0; i < s->k->n && dissipators; i++)
         if (!s->k->part[i].storage && x->fate[i] != PART_STAYS && isfinite(s->k->part[i].coefficient) &&
-            beside(s->k, &p, i))
+            is_beside(s->k, &p, i))
             x->fate[i] = PART_STAYS;
     x->states = count_states(&p);
     network_piece_free(&p);
@@ -219,7 +219,7 @@ is_known(const struct searcher *s, const set_list *l, const struct set *x)
 
 /* Inserts x into the list of its size, which keeps the best ones. Takes over x. */
 static void
-keep(const struct searcher *s, set_list *l, struct set *x, size_t most)
+keep_set(const struct searcher *s, set_list *l, struct set *x, size_t most)
 {
     size_t at = 0;
 
@@ -255,7 +255,7 @@ branch(const struct searcher *s, const struct set *x, set_list *of, size_t branc
             continue;
         }
         fit(s, &c, ROUGH_STEPS);
-        keep(s, &of[c.states], &c, BEAM);
+        keep_set(s, &of[c.states], &c, BEAM);
         made++;
     }
     free(p);
@@ -276,10 +276,10 @@ returned(const struct searcher *s, const struct set *x, size_t part, struct set 
     if (!k->part[part].storage || x->fate[part] == PART_STAYS || !isfinite(k->part[part].coefficient))
         return false;
     network_piece_of(k, x->fate, &p);
-    near = beside(k, &p, part) || is_in_piece(&p, part);
+    near = is_beside(k, &p, part) || is_in_piece(&p, part);
     for (size_t i = 0; i < k->n && !near && between == NO_INDEX; i++)
         if (k->part[i].storage && x->fate[i] == PART_GIVES_NOTHING && i != part &&
-            (k->J[part + k->n * i] != 0 || k->J[i + k->n * part] != 0) && beside(k, &p, i))
+            (k->J[part + k->n * i] != 0 || k->J[i + k->n * part] != 0) && is_beside(k, &p, i))
             between = i;
     network_piece_free(&p);
     if (!near && between == NO_INDEX)
@@ -294,7 +294,7 @@ returned(const struct searcher *s, const struct set *x, size_t part, struct set 
 
 /* The best set with as many states as x that one restored and one removed part give. */
 static bool
-exchange(const struct searcher *s, struct set *x)
+exchange_part(const struct searcher *s, struct set *x)
 {
     set_list found = { 0 };
     bool better;
@@ -318,7 +318,7 @@ exchange(const struct searcher *s, struct set *x)
                 if (i <= s->o->states) {
                     struct set copy = set_copy(s, &of[i].at[c]);
 
-                    keep(s, &found, &copy, BEAM);
+                    keep_set(s, &found, &copy, BEAM);
                 }
             list_free(&of[i]);
         }
@@ -374,7 +374,7 @@ narrow(const struct searcher *s, struct set *start, set_list *out)
     size_t most = start->states;
     set_list *of = bg_calloc(most + 1, sizeof *of);
 
-    keep(s, &of[most], start, BEAM);
+    keep_set(s, &of[most], start, BEAM);
     for (size_t n = most; n > s->o->states; n--)
         for (size_t i = 0; i < of[n].n; i++)
             branch(s, &of[n].at[i], of, BRANCHES, INFINITY);
@@ -383,7 +383,7 @@ narrow(const struct searcher *s, struct set *start, set_list *out)
             struct set copy = set_copy(s, &of[n].at[i]);
 
             fit(s, &copy, FINE_STEPS);
-            keep(s, out, &copy, BEAM);
+            keep_set(s, out, &copy, BEAM);
         }
         list_free(&of[n]);
     }
@@ -402,7 +402,7 @@ joint_search(const network *k, const tuning *t, const frequencies *f, const join
     tidy(&s, &x, false);
     coarsen(&s, &x);
     narrow(&s, &x, &last);
-    for (int round = 0; last.n && round < EXCHANGES && exchange(&s, &last.at[0]); round++)
+    for (int round = 0; last.n && round < EXCHANGES && exchange_part(&s, &last.at[0]); round++)
         r->exchanges++;
     for (size_t i = 0; i < last.n && i < LAST; i++) {
         frequencies own;

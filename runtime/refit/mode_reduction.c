@@ -230,7 +230,7 @@ drop_subsystems(const linearization *l, struct chosen *c)
 }
 
 static const char *
-name_of(const linearization *l, size_t i)
+element_name(const linearization *l, size_t i)
 {
     return i < l->structure.nz ? linear_storage_name(l, i) : linear_dissipator_name(l, i - l->structure.nz);
 }
@@ -494,14 +494,15 @@ keep_what_is_read(const linearization *l, const struct chosen *c, const rewrite 
         bool blocked = false, new = false;
 
         for (size_t k = 0; k < plan->blocked.n && !c->stays[j]; k++)
-            blocked = blocked || !strcmp(plan->blocked.at[k].element, name_of(l, j));
+            blocked = blocked || !strcmp(plan->blocked.at[k].element, element_name(l, j));
         for (size_t i = 0; i < keep->n; i++)
             most = fmax(most, E[i]);
         for (size_t i = 0; i < keep->n && blocked && most > 0; i++)
             if (!keep->keep[i] && E[i] > READ_SHARE * most)
                 keep->keep[i] = new = more = true;
         if (new)
-            strbuf_printf(notes, "  %s is read: the eigenvalues that it affects most are kept too\n", name_of(l, j));
+            strbuf_printf(notes, "  %s is read: the eigenvalues that it affects most are kept too\n",
+                          element_name(l, j));
     }
     return more;
 }
@@ -585,7 +586,8 @@ note_choice(const linearization *l, const mode_choice *keep, const struct chosen
                                   : i >= nz && felt->by_path[i - nz];
 
             if (in) {
-                strbuf_printf(notes, any ? ", %s" : "\n  %s%s", any ? name_of(l, i) : head[kind], name_of(l, i));
+                strbuf_printf(notes, any ? ", %s" : "\n  %s%s", any ? element_name(l, i) : head[kind],
+                              element_name(l, i));
                 any = true;
             }
         }

@@ -15,7 +15,7 @@ static const double FARTHEST = 9.3; /* greatest distance of a logarithm from its
 /* ---------------------------------------------------------------- frequencies */
 
 static int
-ascending(const void *a, const void *b)
+by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
 
@@ -59,7 +59,7 @@ list_dense(const double complex *eigenvalue, size_t n, frequencies *f)
             if (cimag(eigenvalue[i]) > 0 && omega > 0)
                 f->dense[f->ndense++] = omega;
         }
-    qsort(f->dense, f->ndense, sizeof *f->dense, ascending);
+    qsort(f->dense, f->ndense, sizeof *f->dense, by_value);
 }
 
 bool
@@ -111,7 +111,7 @@ frequencies_of(const state_space *s, const double complex *eigenvalue, size_t ne
 }
 
 static void *
-copied(const void *of, size_t bytes)
+copied_responses(const void *of, size_t bytes)
 {
     void *copy = bg_malloc(bytes + 1);
 
@@ -125,11 +125,11 @@ frequencies_copy(const frequencies *f)
 {
     frequencies c = *f;
 
-    c.omega = copied(f->omega, f->n * sizeof *f->omega);
-    c.G = copied(f->G, f->n * f->size * sizeof *f->G);
-    c.weight = copied(f->weight, f->n * sizeof *f->weight);
-    c.dense = copied(f->dense, f->ndense * sizeof *f->dense);
-    c.dense_G = copied(f->dense_G, f->ndense * f->size * sizeof *f->dense_G);
+    c.omega = copied_responses(f->omega, f->n * sizeof *f->omega);
+    c.G = copied_responses(f->G, f->n * f->size * sizeof *f->G);
+    c.weight = copied_responses(f->weight, f->n * sizeof *f->weight);
+    c.dense = copied_responses(f->dense, f->ndense * sizeof *f->dense);
+    c.dense_G = copied_responses(f->dense_G, f->ndense * f->size * sizeof *f->dense_G);
     return c;
 }
 
@@ -178,7 +178,7 @@ fitting_open(struct fitting *x, const network *k, const tuning *t, const uint8_t
                 x->moved[x->nmoved++] = p;
             }
         }
-    x->theta = copied(theta, t->nparameters * sizeof *theta);
+    x->theta = copied_responses(theta, t->nparameters * sizeof *theta);
     x->factor = bg_calloc(k->n + 1, sizeof *x->factor);
     x->G = bg_calloc(f->size + 1, sizeof *x->G);
     x->from = bg_calloc(x->piece.n * k->nu + 1, sizeof *x->from);
@@ -412,8 +412,8 @@ add_peaks(frequencies *f, const double *error, double least)
 double
 network_fit_worst(const network *k, const tuning *t, const uint8_t *fate, frequencies *f, size_t rounds, double *theta)
 {
-    double *error = bg_calloc(f->ndense + 1, sizeof *error), *best = copied(theta, t->nparameters * sizeof *theta),
-           least;
+    double *error = bg_calloc(f->ndense + 1, sizeof *error),
+           *best = copied_responses(theta, t->nparameters * sizeof *theta), least;
     size_t since = 0;
 
     least = network_worst(k, t, fate, f, theta);

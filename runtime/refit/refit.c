@@ -69,7 +69,7 @@ compile_one(struct refitter *d, const char *text, size_t n, const char *experime
 
 /* Runs a model, with whole trajectories of outputs in k and values on the grid in r. */
 static bool
-run(struct refitter *d, compilation *c, track *k, sim_result *r, char **why)
+run_refit(struct refitter *d, compilation *c, track *k, sim_result *r, char **why)
 {
     sim_options o = { 0 };
     bool fine = sim_options_from_experiment(c->model, &o);
@@ -94,7 +94,7 @@ run(struct refitter *d, compilation *c, track *k, sim_result *r, char **why)
 
 /* Adds one experiment, with the outputs of the full model as data. */
 static bool
-add_run(struct refitter *d, const char *experiment, const char *given, size_t ngiven, char **why)
+add_refit_run(struct refitter *d, const char *experiment, const char *given, size_t ngiven, char **why)
 {
     compilation *full = compile_one(d, given, ngiven, experiment, why), *small;
     track *k = bg_calloc(1, sizeof *k);
@@ -104,7 +104,7 @@ add_run(struct refitter *d, const char *experiment, const char *given, size_t ng
 
     vec_push(&d->full, full);
     vec_push(&d->outputs, k);
-    fine = !*why && run(d, full, k, &r, why);
+    fine = !*why && run_refit(d, full, k, &r, why);
     small = compile_one(d, d->r->text, d->r->length, experiment, fine ? why : &(char *){ NULL });
     vec_push(&d->small, small);
     fine = fine && !*why;
@@ -207,7 +207,7 @@ measure_anew(struct refitter *d, size_t experiment, char **why)
     compilation *c = compile_one(d, d->text.at, d->text.n, d->o->experiment[experiment], why);
     track k = { 0 };
     sim_result r = { 0 };
-    bool fine = !*why && run(d, c, &k, &r, why);
+    bool fine = !*why && run_refit(d, c, &k, &r, why);
 
     for (size_t i = 0; i < d->r->error.n && fine; i++) {
         reduce_error e = d->r->error.at[i];
@@ -404,7 +404,7 @@ reduction_refit(const char *path, const char *given, size_t ngiven, const refit_
 
     *why = NULL;
     for (size_t i = 0; i < o->nexperiments && fine; i++)
-        fine = add_run(&d, o->experiment[i], given, ngiven, why);
+        fine = add_refit_run(&d, o->experiment[i], given, ngiven, why);
     fine = fine && choose(&d, why) && fit_once(&d, why);
     for (int round = 1; fine && d.edits.list.n && (worse = weigh_worse(&d)) && round < ROUNDS && d.steps < STEPS;
          round++)

@@ -125,7 +125,7 @@ is_read(const struct work *w, const network_piece *piece, size_t p)
 }
 
 static double
-now(const struct work *w, size_t p)
+number_now(const struct work *w, size_t p)
 {
     return w->tuning.start.at[p] * exp(w->found.theta[p]);
 }
@@ -134,7 +134,7 @@ static void
 note_number(struct work *w, size_t p, span at, double scale)
 {
     reduction *r = w->r;
-    double from = w->tuning.start.at[p], to = now(w, p);
+    double from = w->tuning.start.at[p], to = number_now(w, p);
     char *was = number_written(from / scale), *is = number_written(to / scale);
     int line, unused;
 
@@ -167,7 +167,7 @@ write_array(const struct work *w, const struct linear_text *small, const network
             vec_push(&value, model_parameter_value(small->c.model, v) / scale);
         for (size_t p = 0; p < w->tuning.parameter.by.n && v != VAR_NONE; p++)
             if (!strcmp(w->tuning.parameter.name.at[p], name) && is_read(w, piece, p)) {
-                value.at[i - 1] = now(w, p) / scale;
+                value.at[i - 1] = number_now(w, p) / scale;
                 last = i;
             }
         free(name);
@@ -210,7 +210,7 @@ write_numbers(struct work *w, const struct linear_text *small, const network_pie
         at = number_find(&small->c, v, name);
         if (note)
             note_number(w, p, at.at, at.scale);
-        text = number_written(now(w, p) / at.scale);
+        text = number_written(number_now(w, p) / at.scale);
         edits_replace(e, at.at.begin, at.at.end, text, strlen(text));
         free(text);
     }
@@ -362,7 +362,8 @@ cut_text(struct work *w, const network_piece *piece, strbuf *out, char **why)
 /* ---------------------------------------------------------------- errors in time */
 
 static bool
-run(const struct work *w, const char *text, size_t length, compilation *c, track *k, sim_result *result, char **why)
+run_order(const struct work *w, const char *text, size_t length, compilation *c, track *k, sim_result *result,
+          char **why)
 {
     compile_options o = { .experiment = w->o->experiment };
     sim_options so = { 0 };
@@ -383,12 +384,13 @@ run(const struct work *w, const char *text, size_t length, compilation *c, track
 }
 
 static bool
-compare_runs(struct work *w, char **why)
+compare_in_time(struct work *w, char **why)
 {
     compilation a = { 0 }, b = { 0 };
     track x = { 0 }, y = { 0 };
     sim_result p = { 0 }, q = { 0 };
-    bool fine = run(w, w->text, w->length, &a, &x, &p, why) && run(w, w->r->text, w->r->length, &b, &y, &q, why);
+    bool fine = run_order(w, w->text, w->length, &a, &x, &p, why) &&
+                run_order(w, w->r->text, w->r->length, &b, &y, &q, why);
 
     for (size_t i = 0; fine && i < a.flat->output.n; i++) {
         const flat_output *o = &a.flat->output.at[i];
@@ -605,7 +607,7 @@ reduce_to_order(const char *path, const char *text, size_t length, const order_o
     if (result == ORDER_DONE) {
         network_piece_of(&w.network, w.found.fate, &piece);
         if (!cut_text(&w, &piece, &cut, why) || !number_text(&w, &cut, &piece, why) ||
-            (o->experiment && !compare_runs(&w, why)))
+            (o->experiment && !compare_in_time(&w, why)))
             result = ORDER_FAILED;
     }
     for (size_t i = 0; i < w.tuning.left.n; i++) {

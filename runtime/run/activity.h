@@ -1,13 +1,13 @@
-/* activity.h - integrals of |P|, P and P^2 over the steps of a run
+/* activity.h - integrals of |P|, P and P^2 over the steps of a run: here activity is summed
  *
- * Each step is integrated by Lobatto's rule with five points: its two ends, known from the integrator itself, and three
- * places inside. Through the five values goes a polynomial of degree four, which that rule integrates exactly; where it
- * may change sign (its Bernstein coefficients do) its zeros are located and |P| is integrated piece by piece. So a
- * change of sign costs no further evaluation of powers.
+ * Each step is integrated by Lobatto's rule with five points: its ends, known from the integrator, and three inner
+ * points. A polynomial of degree four through the five values is integrated exactly by that rule. If the polynomial may
+ * change its sign (judging by its Bernstein coefficients), its zeros are located and |P| is integrated piece by piece.
+ * So a change of sign needs no further evaluation of powers.
  *
- * Beside the elements' powers further channels may be integrated the same way, and all of them sampled on uniform
- * grids: the samples are values of those polynomials, and the energies that go with them their integrals, so that
- * samples cost no evaluation either.
+ * Further channels besides the elements' powers may be integrated in the same way, and all of them sampled on uniform
+ * grids: samples are values of the polynomials, and the energies that belong to them are their integrals, so that
+ * samples need no evaluation either.
  *
  * units    powers in W, integrals in J and W^2 s
  * errors   as the evaluations of model.h: 0, 1, -1
@@ -19,9 +19,9 @@
 
 typedef struct activity activity;
 
-/* Channels behind the elements' powers: values from those powers and the state. Returns as the evaluations of model.h.
- * step, if not NULL, is called for each piece of a step of length h, with the values of all channels, in order, at the
- * five places of quartic.h. */
+/* Further channels after the elements' powers, computed from those powers and the state. Status as the evaluations of
+ * model.h. step, if not NULL, is called for each piece of a step, of length h, with the values of all channels, in
+ * order, at the five places of quartic.h. */
 typedef struct activity_extra {
     size_t n;
     int (*evaluate)(void *ctx, double t, const double *x, const double *power, double *value);
@@ -29,36 +29,38 @@ typedef struct activity_extra {
     void (*step)(void *ctx, double h, const double *const value[5]);
 } activity_extra;
 
-/* One moment of a grid. Channels: elements, then the extra ones. At a break the values are those right of it. */
+/* One moment of a grid. Channels: elements, then the extra ones. At a discontinuity the values are those after it. */
 typedef struct activity_sample {
-    size_t index, window; /* of all samples; which window, from 0 */
-    bool first;           /* of its window */
+    size_t index, window; /* index of the sample; index of the window, from 0 */
+    bool first;           /* the first one in its window */
     double t;
-    const double *value, *energy; /* [channels]; energy: integral since the run's first window began, gaps left out */
+    /* [channels]; energy: integral since the beginning of the first window, without gaps */
+    const double *value, *energy;
 } activity_sample;
 
-/* A grid of about n moments: each window gets a share by its length, at least its two ends; a single window exactly n.
- */
+/* A grid of about n moments: each window gets a number in proportion to its length, at least its two ends; a single
+ * window gets exactly n. */
 typedef struct activity_sampler {
     size_t n;
     void (*take)(void *ctx, const activity_sample *s);
     void *ctx;
 } activity_sampler;
 
-/* extra: NULL for none; it must outlive the handle. */
+/* extra: NULL for none; must outlive the handle. */
 activity *activity_new(bg_model *m, const activity_extra *extra);
 void activity_free(activity *a);
-/* Samplers, over windows border[0]..border[1], border[2]..border[3], ... (ascending). Before the first step; copied. */
+/* Sets samplers for the windows border[0]..border[1], border[2]..border[3], ... (ascending). Call before the first
+ * step; copied. */
 void activity_sample_over(activity *a, const activity_sampler *s, size_t n, const double *border, size_t nborders);
 
-/* A stretch begins at (t, x): after the start, after a switching, at a window. */
+/* A smooth stretch begins at (t, x): at the start, after a switching, at a window. */
 int activity_begin(activity *a, double t, const double *x);
-/* The step from where the last call ended to t; x[0..2] at the inner places of quartic.h, x[3] at its end. */
+/* The step from the end of the last call to t; x[0..2] at the inner places of quartic.h, x[3] at its end. */
 int activity_step(activity *a, double t, const double *const x[4]);
 
 /* Totals, each [channels]. */
 void activity_totals(activity *a, double *absolute, double *square, double *net);
 double
-activity_imbalance(const activity *a); /* greatest |sum of powers| at step ends over the greatest |P| up to then */
+activity_imbalance(const activity *a); /* greatest |sum of powers| at ends of steps, over the greatest |P| so far */
 
 #endif

@@ -14,10 +14,11 @@
 #define LEAST_ALLOWED 1e-9 /* below it rounding of sums and quadratures decides */
 #define ALLOWED_EQUAL 0.01 /* of a run in equal steps, whose length somebody chose */
 #define GIVES \
-    1e-6 /* of an element's greatest power, and GIVES_ALL of the model's: what an element that only takes power may \
-            give by error */
+    1e-6 /* of an element's greatest power, and GIVES_ALL of the model's, or of the power that would move what it \
+            stores within the run: what an element that only takes power may give by error */
 #define GIVES_ALL 1e-9
-#define BENDS_LOOKS 64 /* looks for negative stiffness, at most, and over the run */
+#define ALL_STUCK 1e-15 /* W: where no element of a model has more, nothing moves but by rounding */
+#define BENDS_LOOKS 64  /* looks for negative stiffness, at most, and over the run */
 
 /* work: that flowed in; change: of what its law says, over smooth pieces; least: power and when */
 struct taken {
@@ -311,6 +312,9 @@ put_notes(audit *a)
 
     for (size_t i = 0; i < a->n; i++)
         greatest = fmax(greatest, a->taken[i].greatest);
+    if (greatest < ALL_STUCK)
+        greatest = INFINITY;
+    greatest = fmax(greatest, a->most / (a->stop - a->start));
     for (size_t i = 0; i < a->n; i++) {
         const struct taken *e = &a->taken[i];
         const struct model_element *el = &a->graph->element[i];

@@ -1,6 +1,6 @@
-/* columns.h - what a run's table shows: outputs, recorded expressions and, where asked for, states
+/* columns.h - the columns of a run's table: outputs, recorded expressions and, on request, states
  *
- * units    values SI; display is what the model declares, NULL where that is SI or unknown
+ * units    values in SI; display is the declared unit, NULL if that is SI or unknown
  */
 #ifndef BG_COLUMNS_H
 #define BG_COLUMNS_H
@@ -8,7 +8,7 @@
 #include "shown.h"
 #include "simulate.h"
 
-/* quantity: what its domain calls an effort or flow; NULL for others */
+/* quantity: the domain's name of an effort or flow; NULL for others */
 typedef struct column {
     const char *name, *quantity;
     const unit *unit, *display;
@@ -21,10 +21,10 @@ typedef struct columns {
     VEC(column) column;
 } columns;
 
-/* Reads m and r, which must outlive it. A state that is also an output of the same name appears once. */
+/* Uses m and r, which must outlive it. A state that is also an output of the same name appears once. */
 void columns_make(bg_model *m, const sim_result *r, columns *c);
 void columns_free(columns *c);
-/* In SI. Zero has no sign in a table: a sum with 0 has none. */
+/* In SI. Adding 0 removes the sign of a zero. */
 static inline double
 column_at(const column *c, size_t point)
 {
@@ -32,7 +32,7 @@ column_at(const column *c, size_t point)
 }
 /* In the column's unit. */
 double column_shown(const column *c, size_t point);
-/* The unit's text, or NULL for pure numbers and unknown units. */
+/* The unit as text; NULL for pure numbers and unknown units. */
 const char *column_unit(const column *c);
 
 #endif

@@ -1,9 +1,9 @@
-/* delays.h - what delayed values were: the history of a run, and the times at which it is not smooth
+/* delays.h - delayed values: the history of a run, and the times at which it is not smooth
  *
- * What is delayed is kept as polynomials of degree four over the pieces of the steps so far, as the dense output has
- * it. A step is no longer than the shortest delay, so that it reads nothing of itself, and no longer than a few pieces
- * of the history that it reads. Where what is delayed jumps or bends (the start, events, samples, and what follows from
- * these one delay later) a step ends: integrators assume that what they read is smooth.
+ * Delayed quantities are stored as polynomials of degree four over the pieces of past steps, from the dense output. A
+ * step is at most as long as the shortest delay, so that it does not depend on itself, and at most a few pieces of the
+ * history that it reads. A step ends wherever a delayed quantity jumps or has a corner (the start, events, samples, and
+ * their echoes one delay later), because integrators assume that what they read is smooth.
  *
  * units    s
  * source   Bellen & Zennaro (2003), Numerical Methods for Delay Differential Equations, ch. 2 to 4: method of steps,
@@ -23,20 +23,20 @@ void delays_free(delays *d);
  * values make no sense, with a diagnostic. */
 int delays_start(delays *d, double t, const double *x);
 
-/* Until where a step from t may go. */
+/* The latest end of a step from t. */
 double delays_limit(delays *d, double t);
-/* From here on, a value at t itself is the one just behind t. */
+/* From here on, the value at t itself is the one just after t. */
 void delays_from(delays *d, double t);
 /* Puts delayed values at t into the modes. */
 void delays_give(delays *d, double t, double *modes);
 /* Stores the delayed quantities over t0..t1, from the states at its ends and at the three places of quartic.h. Status
- * of the evaluations. */
+ * as the evaluations. */
 int delays_keep(delays *d, double t0, double t1, const double *const x[5]);
 
 enum delays_break { DELAYS_SMOOTH, DELAYS_BENDS, DELAYS_JUMPS };
-/* What delayed values do at t, which then is behind. */
+/* Tells what delayed values do at t, a time that is then passed. */
 enum delays_break delays_pass(delays *d, double t);
-/* A delayed quantity jumps or bends at t, where the run starts anew from x. */
+/* A delayed quantity jumps or has a corner at t, where the run restarts from x. */
 int delays_mark(delays *d, double t, const double *x);
 
 #endif

@@ -22,6 +22,12 @@ events_tiny(const events *e, double t)
     return 8 * DBL_EPSILON * fmax(fabs(t), e->stop - e->start);
 }
 
+double
+events_ahead(const events *e)
+{
+    return AHEAD * (e->stop - e->start);
+}
+
 /* ---- making ---- */
 
 events *
@@ -205,18 +211,52 @@ flip(events *e, uint32_t k, double g, double t, const double *x)
     }
 }
 
+/* The conditions at x moved by what is tolerated of the states' errors, or by so much of it, the other way where that
+ * is negative: into g_try. No two states are moved alike: where they are equal, a condition of their difference would
+ * not see it. */
+static bool
+conditions_beside(events *e, double t, const double *x, double part)
+{
+    e->tolerated(e->moves_ctx, e->x_try);
+    for (size_t i = 0; i < e->nx; i++)
+        e->x_try[i] = x[i] + part * (double)(int64_t)bg_hash_mix(i + 1, 47) * 0x1p-63 * e->x_try[i];
+    return model_conditions(e->model, t, e->x_try, e->g_try) == 0;
+}
+
+/* Beside a law that is flat or steep at zero an ideal switch turns again and again while what it follows differs from
+ * zero by less than tolerances (a vessel that keeps up with its pump). Such a switch stays as it is until its condition
+ * is past what tolerated errors of the states do to it; a search that turns any ends that. */
+static bool
+stays_within_tolerance(events *e, double t, const double *x)
+{
+    bool within = e->moves && e->nx;
+
+    memset(e->g_aside, 0, e->n * sizeof *e->g_aside);
+    for (size_t i = 0; i < e->turn.n && within; i++)
+        within = e->of_net[e->turn.at[i]] && e->count[e->turn.at[i]] > CHATTERS && e->quiet[e->turn.at[i]] == 0;
+    for (int side = -1; side <= 1 && within; side += 2) {
+        within = conditions_beside(e, t, x, side);
+        for (size_t i = 0; i < e->turn.n; i++) {
+            uint32_t k = e->turn.at[i];
+
+            e->g_aside[k] = fmax(e->g_aside[k], fabs(e->g_try[k] - e->g[k]));
+        }
+    }
+    for (size_t i = 0; i < e->turn.n && within; i++)
+        within = fabs(e->g[e->turn.at[i]]) <= e->g_aside[e->turn.at[i]];
+    for (size_t i = 0; i < e->turn.n && within; i++)
+        e->quiet[e->turn.at[i]] = e->g_aside[e->turn.at[i]];
+    return within;
+}
+
 /* Is the corner met by rounding alone, as far as the conditions that turn have been from it since they turned last: is
- * that nothing beside what tolerated errors of the states do to them? To what time alone moves they do nothing. No two
- * are alike: where states are equal, a condition of their difference would not see them. */
+ * that nothing beside what tolerated errors of the states do to them? To what time alone moves they do nothing. */
 static bool
 met_by_rounding(events *e, double t, const double *x)
 {
     bool rounding = true;
 
-    e->tolerated(e->moves_ctx, e->x_try);
-    for (size_t i = 0; i < e->nx; i++)
-        e->x_try[i] = x[i] + (double)(int64_t)bg_hash_mix(i + 1, 47) * 0x1p-63 * e->x_try[i];
-    if (model_conditions(e->model, t, e->x_try, e->g_try) != 0)
+    if (!conditions_beside(e, t, x, 1))
         return false;
     for (size_t i = 0; i < e->turn.n && rounding; i++) {
         uint32_t k = e->turn.at[i];
@@ -438,7 +478,7 @@ events_switch(events *e, double t_seen, const double *x_seen, double t, double *
         if (v < -NOTHING * e->size[k] || (v == 0 && !e->marked[k]))
             vec_push(&e->turn, k);
     }
-    if (e->turn.n == 0 || rests(e, t, x))
+    if (e->turn.n == 0 || rests(e, t, x) || stays_within_tolerance(e, t, x))
         return EVENTS_SAME;
     return turn_all(e, t, x) ? follow_contradictions(e, t, x) : EVENTS_STOP;
 }
@@ -483,7 +523,7 @@ events_settle(events *e, double t, const double *x)
         nets_report r;
 
         memcpy(e->x_try, x, e->nx * sizeof(double));
-        changed |= model_search(e->model, t, e->x_try, AHEAD * (e->stop - e->start), 1, true, &r) == NETS_SWITCHED;
+        changed |= model_search(e->model, t, e->x_try, events_ahead(e), 1, true, &r) == NETS_SWITCHED;
     }
     if (!e->watched.n || !events_look_released(e, t, x))
         return changed;

@@ -30,6 +30,9 @@ void events_follow(events *e, void (*fire)(void *ctx, size_t when, bool first, c
 void events_measure(events *e, double (*moves)(void *ctx, const double *dx, double time),
                     void (*tolerated)(void *ctx, double *dx), void *ctx);
 
+/* A time within which, to searches of modes, nothing else happens. s */
+double events_ahead(const events *e);
+
 /* Sets all modes for (t, x), with what follows from them. Here and below, x moves where ideal switches require it. */
 enum events_status events_start(events *e, double t, double *x);
 

@@ -1,24 +1,25 @@
-/* events_inside.h - what the events_*.c files share; nobody else includes it */
+/* events_inside.h - declarations shared by the files events_*.c; no other file includes it */
 #ifndef BG_EVENTS_INSIDE_H
 #define BG_EVENTS_INSIDE_H
 
 #include "events.h"
 #include "samples.h"
 
-#define CHATTER_MOST 500 /* switchings of one condition within CHATTER_SPAN of the run */
-#define CHATTER_NETS \
-    4 /* so many times as many of an ideal switch: beside a law that is flat at zero it opens and shuts \
-         at each step while a state that follows a source differs from it by less than tolerances */
+#define CHATTER_MOST 500 /* greatest number of switchings of one condition within CHATTER_SPAN of the run */
+/* factor on that number for an ideal switch: beside a law that is flat at zero it opens and shuts at each step while a
+ * state that follows a source differs from it by less than tolerances */
+#define CHATTER_NETS 4
 #define CHATTER_SPAN 1e-9
-#define CHATTERS 20         /* of these switchings: from here on it may be rounding that turns the condition */
-#define CHASING 4           /* rounds, from which on it is looked at whether it is rounding that turns them */
-#define ROUNDS 60           /* of switchings that follow from one another at one time; four more for each condition */
-#define NOTHING 1e-18       /* of a condition's size: so far beyond its border it is on it still */
-#define CONTRADICTION 1e-11 /* of a condition's size: below it is rounding, and the next step tells */
-#define AT_REST 1e-9        /* of the size of what may stick: slower it rests */
-#define HELD_SIZE 1e-3      /* of the run: in that time friction alone makes an x of usual size */
-#define LOUDER 4.0          /* times what was found to be rounding is none */
-#define AHEAD 1e-7          /* of the run: how far right limits look at most */
+#define CHATTERS 20   /* number of these switchings after which they may be due to rounding */
+#define CHASING 4     /* number of rounds after which they may be due to rounding */
+#define ROUNDS 60     /* greatest number of successive switchings at one time; four more for each condition */
+#define NOTHING 1e-18 /* relative to a condition's size: within this distance it counts as on its border */
+/* relative to a condition's size: a smaller contradiction is rounding, and the next step decides */
+#define CONTRADICTION 1e-11
+#define AT_REST 1e-9   /* relative to the size of what may stick: below it counts as at rest */
+#define HELD_SIZE 1e-3 /* relative to the run: time in which friction alone gives an x its usual size */
+#define LOUDER 4.0     /* factor above known rounding errors from which a value is not rounding */
+#define AHEAD 1e-7     /* relative to the run: greatest distance that right limits look ahead */
 
 struct due {
     double t;
@@ -32,28 +33,28 @@ struct events {
     struct model_mode *mode;
     double *value;                          /* the model's frozen values */
     double *g, *size;                       /* [n] differences; greatest |g| so far */
-    double *sign;                           /* [n] of a MODE_EQUAL's g since its last zero */
-    double *g_before;                       /* conditions as they were last looked at before what happens now */
-    double *g_ahead, *x_ahead, *f, *f_half; /* forward evaluation, for right limits */
-    VEC(uint32_t) watched, turn;            /* turn: those that are to switch */
+    double *sign;                           /* [n] for MODE_EQUAL: sign of g since its last zero */
+    double *g_before;                       /* conditions as evaluated before the present event */
+    double *g_ahead, *x_ahead, *f, *f_half; /* at a point ahead, for right limits */
+    VEC(uint32_t) watched, turn;            /* turn: those that are going to switch */
     bool *marked;
     unsigned *count;
-    double *since; /* [n] switchings since that time, for the guard */
+    double *since; /* [n] time since which switchings are counted, for the guard */
     VEC(struct due) heap;
-    size_t *passed;                         /* [n] corners passed, of known pieces */
+    size_t *passed;                         /* [n] corners passed, for known pieces */
     double *value_before;                   /* [n] modes before the last switching */
-    double *g_try, *g_aside, *x_try, *kick; /* what would be, were a mode or the state another */
+    double *g_try, *g_aside, *x_try, *kick; /* trial values for another mode or state */
     bool any_sign;
-    bool nets, starting; /* the model has ideal switches; x are initial values */
+    bool nets, starting; /* nets: the model has ideal switches; starting: x are initial values */
     double *quiet;       /* [n] up to this size a condition is rounding */
-    double *most;        /* [n] greatest |g| since it turned last, of a corner or of what chatters */
-    bool *of_net;        /* [n] modes that the search for theirs sets */
-    bool *follows;       /* [n] signs, neither 1 nor -1, whose x are zero because others stick */
-    double drift;        /* greatest |x| that sticks, in parts of its size */
+    double *most;        /* [n] greatest |g| since the last switching, for corners and chattering conditions */
+    bool *of_net;        /* [n] modes that the search of a net sets */
+    bool *follows;       /* [n] signs with values between -1 and 1 whose x are zero because others stick */
+    double drift;        /* greatest |x| that sticks, relative to its size */
     size_t last;         /* mode that switched last, or NO_INDEX */
     size_t nwhens, nreinits;
     struct model_when *when;
-    bool *held, *turned; /* [nwhens] condition was true when last seen; turned true just now */
+    bool *held, *turned; /* [nwhens] the condition was true at the last evaluation; turned true just now */
     double *reinit;      /* [nwhens + nreinits] */
     void (*follow)(void *ctx, size_t when, bool first, const double *x); /* events_follow */
     void *follow_ctx;
@@ -74,92 +75,92 @@ double events_tiny(const events *e, double t);
 /* ---- events_known.c ---- */
 struct due events_heap_pop(events *e);
 
-/* Sets a known mode for just after t and puts its next switching into the heap. */
+/* Sets a known mode to its value just after t and puts its next switching into the heap. */
 bool events_set_known(events *e, uint32_t k, double t);
 
 /* ---- events_conditions.c ---- */
 bool events_look(events *e, double t, const double *x, double *g);
 
-/* Of a sign, and of a condition on the same x. */
+/* For a sign, and for a condition on the same x. */
 bool events_sticks(const events *e, uint32_t k);
 
-/* Modes that count pieces: of a table, or whole numbers. Where a piece begins and ends, and which one g is in. */
+/* Modes that count pieces: of a table, or integers. The limits of a piece, and the piece that contains g. */
 bool events_stepped(const struct model_mode *m);
 double events_lower_corner(const struct model_mode *m, double piece);
 double events_upper_corner(const struct model_mode *m, double piece);
 double events_piece_of(const struct model_mode *m, double g);
 double events_margin_of(const events *e, uint32_t k, double g);
-/* Modes have been chasing each other at (t, x): is g what rounding leaves of k's condition there? Then k rests until g
- * is larger. */
+/* Modes switch each other endlessly at (t, x): is g only the rounding error of k's condition? Then k is held until g is
+ * larger. */
 bool events_rests(events *e, uint32_t k, double t, const double *x, double g);
 void events_note_sizes(events *e, const double *g);
 
-/* How far ahead of (t, x) a straight line tells which way things go: not so far that the rates along it turn round,
- * which they do within the fastest time constant. Leaves the rates at (t, x) in e->f, those half of the way ahead in
- * f_half, the state there in x_ahead. False: not evaluable. */
+/* The distance ahead of (t, x) for which a straight line tells the direction of motion: short enough that rates do not
+ * reverse, within the fastest time constant. Leaves the rates at (t, x) in e->f, those half way ahead in f_half, the
+ * state there in x_ahead. False: cannot be evaluated. */
 bool events_ahead_of(events *e, double t, const double *x, double *d);
 
-/* Which way g goes from (t, x): its values a short time ahead, by a midpoint step so that a start from rest counts too.
- */
+/* The direction of g from (t, x): its values a short time ahead, by a midpoint step, so that a start from rest counts
+ * too. */
 bool events_look_ahead(events *e, double t, const double *x, double *d);
 
-/* Has a condition jumped onto its border from elsewhere (g_before)? It does not rest there: it is what it says there.
- */
+/* Has the condition jumped onto its border (from g_before)? Then it does not rest there but has its value at the
+ * border. */
 bool events_jumped_onto(const events *e, uint32_t k, double g);
-/* The same for what a jump left at a border (e->g is zero there): g_ahead is where the derivative of g leads, and only
- * where that is zero the midpoint step. So an impact counts as leaving however slow it is. */
+/* The same for a condition that a jump left on its border (e->g is zero): g_ahead is the point to which the derivative
+ * of g leads, and only where that is zero the midpoint step. So an impact counts as leaving, however slow it is. */
 bool events_look_aside(events *e, double t, const double *x);
 
-/* Value of mode k just after g, where g moves to `ahead` next. resting: on a border that it came to by an event, it
- * stays on that event's side. */
+/* Value of mode k just after g, if g moves to `ahead` next. resting: on a border that it reached by an event, it keeps
+ * the side of that event. */
 double events_right_value(const events *e, uint32_t k, double g, double ahead, bool resting);
 bool events_at_border(const events *e, uint32_t k, double g);
 void events_report_chatter(events *e, uint32_t k, double t);
 
-/* Counts a switching of k; false when there were too many. */
+/* Counts a switching of k; false: there were too many. */
 bool events_allow(events *e, uint32_t k, double t);
 void events_set_mode(events *e, uint32_t k, double value, double g, double ahead);
 
 /* ---- events_stick.c ---- */
 
-/* x of sign k is at zero, g its value as seen: sticks if it can, else slips on. */
+/* x of sign k is at zero; g is its evaluated value: sticks if possible, otherwise slips on. */
 void events_meet_zero(events *e, uint32_t k, double t, const double *x, double g);
 void events_release(events *e, uint32_t stick, double t, const double *x, double s);
 
-/* look(), giving up what sticks although nothing finite keeps it there. */
+/* Like events_look, but releases what sticks if no finite value keeps it there. */
 bool events_look_released(events *e, double t, const double *x);
 
-/* x of sign k leaves zero to this side: so do the conditions on it. */
+/* x of sign k leaves zero to this side; sets the conditions on it too. */
 void events_set_side(events *e, uint32_t k, double side);
-/* Sets sign k from scratch: x within `slack` of zero may stick. g is its x. */
+/* Sets sign k without regard to its earlier value: x within `slack` of zero may stick. g is its x. */
 bool events_settle_sign(events *e, uint32_t k, double t, const double *x, double g, double slack);
 void events_hold_all(events *e, double t, double *x);
 
 /* ---- events_together.c ---- */
 
-/* Which of the signs whose x are zero at (t, x) stick, all of them decided together. True if a mode changed. */
+/* Decides for all signs whose x are zero at (t, x) together which of them stick. True: a mode changed. */
 bool events_stick_together(events *e, double t, const double *x);
 
 /* ---- events_settle.c ---- */
 
-/* Sets the modes of ideal switches for just behind t, all those of a net together. */
+/* Sets the modes of ideal switches to their values just after t, all those of a net together. */
 enum events_status events_search(events *e, double t, double *x, double farther);
 
-/* With the modes as they are the equations have no solution (a switch opened, and the diode beside it has not closed
- * yet): looks for one mode more, or of several that switched together one alone, with which they have. */
+/* The equations have no solution in the present modes (a switch opened, and the diode beside it has not closed yet):
+ * searches one further mode to switch, or one of several that switched together, with which they have. */
 bool events_look_around(events *e, double t, const double *x);
 
-/* Where exchanging modes leads nowhere: all combinations of those that were (or of all, while there are few) are tried,
+/* If exchanging modes fails, tries all combinations of the modes that were exchanged (or of all, if there are few),
  * those with few exchanges first. */
 bool events_look_everywhere(events *e, double t, const double *x);
 
-/* Sets watched modes from scratch until they agree with themselves (a condition may depend on what another mode
- * changes). */
+/* Sets watched modes without regard to earlier values until they are consistent (a condition may depend on another
+ * mode). */
 enum events_status events_settle_right(events *e, double t, double *x, bool jumped);
 
 /* ---- events_act.c ---- */
 
-/* An assertion that does not hold: said with what it reads. */
+/* Reports a violated assertion, with the values that it reads. */
 void events_fail_assertion(events *e, size_t w, double t, const double *x);
 
 #endif

@@ -5,8 +5,9 @@
 #include "events_inside.h"
 #include "model_graph.h"
 
-#define MOST_TOGETHER 12 /* modes whose combinations are all tried, where nothing else settles them */
-#define MOST_TRIES 64    /* modes tried where the equations have no solution with those at hand */
+#define MOST_TOGETHER 12  /* modes whose combinations are all tried, where nothing else settles them */
+#define MOST_ELSEWHERE 64 /* combinations for which other solutions are looked for */
+#define MOST_TRIES 64     /* modes tried where the equations have no solution with those at hand */
 
 /* ---- ideal switches ---- */
 
@@ -18,7 +19,7 @@ events_search(events *e, double t, double *x, double farther)
 
     if (!e->nets)
         return EVENTS_SAME;
-    switch (model_search(e->model, t, x, AHEAD * (e->stop - e->start), farther, e->starting, &r)) {
+    switch (model_search(e->model, t, x, events_ahead(e), farther, e->starting, &r)) {
     case NETS_SAME: return EVENTS_SAME;
     case NETS_SWITCHED: memset(e->quiet, 0, e->n * sizeof *e->quiet); return EVENTS_SWITCHED;
     case NETS_NONE:
@@ -84,11 +85,69 @@ events_look_around(events *e, double t, const double *x)
     return found;
 }
 
+/* How many of the watched disagree with the modes as they are at (t, x); SIZE_MAX: not all equations are met. A sign
+ * has to be clear of its border: on it, either would do. */
+static size_t
+disagreeing(events *e, double t, const double *x)
+{
+    size_t n = 0;
+
+    if (!events_look(e, t, x, e->g))
+        return SIZE_MAX;
+    for (size_t i = 0; i < e->watched.n; i++) {
+        uint32_t k = e->watched.at[i];
+        double least = (e->mode[k].kind == MODE_SIGN ? CONTRADICTION : -CONTRADICTION) * e->size[k];
+
+        n += !e->of_net[k] && !(events_margin_of(e, k, e->g[k]) >= least);
+    }
+    return n;
+}
+
+/* Does one solution of each of the equations that are solved together agree with the modes? It stays the one that they
+ * are solved from. On a branch that is held, what Newton's method meets first may lie where the law is on another. */
+static bool
+agrees_elsewhere(events *e, double t, const double *x)
+{
+    size_t before = disagreeing(e, t, x);
+    struct model_choice *c = model_choice_new(e->model, t, x);
+    struct model_solutions s;
+
+    while (before > 0 && model_choice_next(c, &s)) {
+        const double *best = NULL;
+
+        for (size_t i = 0; i < s.n && before > 0; i++) {
+            const double *z = s.other + i * s.unknowns;
+            size_t n;
+
+            model_choose(c, z);
+            n = disagreeing(e, t, x);
+            best = n < before ? z : best;
+            before = n < before ? n : before;
+        }
+        model_choose(c, best);
+    }
+    model_choice_free(c);
+    return before == 0;
+}
+
+/* A mode as it was, or the other way round. */
+static void
+set_otherwise(events *e, uint32_t k, bool other)
+{
+    double before = e->value_before[k];
+
+    if (e->mode[k].kind == MODE_SIGN)
+        events_set_side(e, k, other ? -before : before);
+    else
+        e->value[k] = other ? before == 0 : before;
+}
+
 bool
 events_look_everywhere(events *e, double t, const double *x)
 {
     VEC(uint32_t) among = { 0 };
     bool found = false;
+    unsigned most;
 
     for (size_t i = 0; i < e->watched.n; i++) {
         uint32_t k = e->watched.at[i];
@@ -96,23 +155,27 @@ events_look_everywhere(events *e, double t, const double *x)
         if ((e->mode[k].kind == MODE_LESS || e->mode[k].kind == MODE_LESS_EQUAL) && !e->of_net[k] &&
             e->mode[k].side == 0)
             vec_push(&among, k);
+        if (e->mode[k].kind == MODE_SIGN && !events_sticks(e, k) && e->value[k] != 0)
+            vec_push(&among, k);
     }
+    most = among.n <= MOST_TOGETHER ? (unsigned)among.n : 0;
     memcpy(e->value_before, e->value, e->n * sizeof(double));
-    for (unsigned changes = 0; among.n <= MOST_TOGETHER && changes <= among.n && !found; changes++)
-        for (uint32_t set = 0; set < 1u << among.n && !found; set++) {
-            if ((unsigned)__builtin_popcount(set) != changes)
-                continue;
-            for (size_t i = 0; i < among.n; i++)
-                e->value[among.at[i]] = set >> i & 1 ? e->value_before[among.at[i]] == 0 : e->value_before[among.at[i]];
-            found = events_look(e, t, x, e->g);
-            for (size_t i = 0; i < e->watched.n && found; i++) {
-                uint32_t k = e->watched.at[i];
+    for (int elsewhere = 0; elsewhere <= model_has_blocks(e->model) && among.n <= MOST_TOGETHER && !found;
+         elsewhere++) {
+        size_t tries = elsewhere ? MOST_ELSEWHERE : SIZE_MAX;
 
-                found = e->of_net[k] || events_margin_of(e, k, e->g[k]) >= -CONTRADICTION * e->size[k];
+        for (unsigned changes = 0; changes <= most && !found; changes++)
+            for (uint32_t set = 0; set < 1u << among.n && !found; set++) {
+                if ((unsigned)__builtin_popcount(set) != changes || tries == 0)
+                    continue;
+                tries--;
+                for (size_t i = 0; i < among.n; i++)
+                    set_otherwise(e, among.at[i], set >> i & 1);
+                found = elsewhere ? agrees_elsewhere(e, t, x) : disagreeing(e, t, x) == 0;
             }
-        }
-    if (!found)
-        memcpy(e->value, e->value_before, e->n * sizeof(double));
+    }
+    for (size_t i = 0; i < among.n && !found; i++)
+        set_otherwise(e, among.at[i], false);
     vec_free(&among);
     return found;
 }
@@ -150,6 +213,7 @@ events_settle_right(events *e, double t, double *x, bool jumped)
             uint32_t k = e->watched.at[i];
             double now = events_right_value(e, k, e->g[k], e->g_ahead[k], jumped && !events_jumped_onto(e, k, e->g[k])),
                    before = e->value[k];
+            bool switched;
 
             if (now != before && round > CHASING && events_rests(e, k, t, x, e->g[k]))
                 continue;
@@ -158,16 +222,13 @@ events_settle_right(events *e, double t, double *x, bool jumped)
             if (e->mode[k].kind == MODE_STICK)
                 continue;
             if (e->mode[k].kind == MODE_SIGN) {
-                changed |= events_settle_sign(e, k, t, x, e->g[k], border * e->size[k]);
-                if (changed && round == ROUNDS - 1) {
-                    events_report_chatter(e, k, t);
-                    return EVENTS_STOP;
-                }
-                continue;
+                switched = events_settle_sign(e, k, t, x, e->g[k], border * e->size[k]);
+            } else {
+                events_set_mode(e, k, now, e->g[k], e->g_ahead[k]);
+                switched = now != before;
             }
-            events_set_mode(e, k, now, e->g[k], e->g_ahead[k]);
-            changed |= now != before;
-            if (now != before && round == ROUNDS - 1) {
+            changed |= switched;
+            if (switched && round == ROUNDS - 1) {
                 if (events_look_everywhere(e, t, x))
                     return EVENTS_SWITCHED;
                 events_report_chatter(e, k, t);

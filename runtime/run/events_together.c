@@ -390,7 +390,7 @@ events_stick_together(events *e, double t, const double *x)
     size_t room = e->watched.n < MOST_SIGNS + 1 ? e->watched.n : MOST_SIGNS + 1;
     double *before, *slip;
     bool *stuck, found = false;
-    size_t idle = SIZE_MAX;
+    size_t idle = NO_INDEX;
 
     if (!e->any_sign || e->nx == 0 || !events_look(e, t, x, e->g))
         return false;
@@ -412,7 +412,7 @@ events_stick_together(events *e, double t, const double *x)
         c.G = bg_malloc(c.sign.n * c.sign.n * sizeof *c.G);
         while (!(found = find_terms(&c, &idle)) && idle < c.sign.n) {
             leave_out(&c, idle, slip, stuck);
-            idle = SIZE_MAX;
+            idle = NO_INDEX;
         }
         found = found && (sweep(&c) || c.sign.n > MOST_COMBINED || combine_any(&c));
         if (found) {

@@ -15,13 +15,15 @@
 enum {
     NAMED = 4,           /* solutions that are listed */
     MOST_CANDIDATES = 8, /* of modes */
-    MOST_TRIED = 64      /* modes that are set otherwise, one by one: each takes some evaluations */
+    MOST_TRIED = 64,     /* modes that are set otherwise, one by one: each takes some evaluations */
+    MOST_SETS = 256      /* combinations of modes of ideal switches, of all nets */
 };
 
 struct candidate {
     double power;
     double *mark; /* what it is known by: unknowns of the block, or powers */
     double *modes;
+    size_t one; /* which of a net's solutions */
 };
 
 struct choosing {
@@ -238,6 +240,80 @@ choose_modes(struct choosing *c)
     return found(c, best);
 }
 
+/* ---- nets of ideal switches: combinations of modes, and values in each where laws are curved ---- */
+
+/* Adds solution `one` of the net, if all other modes agree with it, or with what becomes of them. */
+static void
+try_solution(struct choosing *c, size_t net, const double *others, size_t one, const double *first)
+{
+    double *modes = model_modes(c->model), *set = bg_malloc(c->nmodes * sizeof *set);
+
+    memcpy(modes, first, c->nmodes * sizeof *modes);
+    model_net_take(c->model, net, others, one);
+    memcpy(set, modes, c->nmodes * sizeof *set);
+    if (events_agree(c->events, c->t, c->x) && (!memcmp(set, modes, c->nmodes * sizeof *set) ||
+                                                model_nets_hold(c->model, c->t, c->x, events_ahead(c->events)))) {
+        struct candidate *now = &c->at[c->n];
+        size_t before = c->n;
+
+        if (model_powers(c->model, c->t, c->x, now->mark) == 0) {
+            memcpy(c->power, now->mark, c->nelements * sizeof *c->power);
+            add_solution(c);
+        }
+        if (c->n > before)
+            c->at[before].one = one;
+    }
+    free(set);
+}
+
+static void
+say_net(const struct choosing *c, size_t net, size_t chosen)
+{
+    strbuf list = { 0 };
+
+    for (size_t i = 0; i < c->n && i < NAMED; i++)
+        strbuf_printf(&list, "%s%.6g W", i == 0 ? "" : i + 1 == c->n ? " or " : ", ", c->at[i].power);
+    if (c->n > NAMED)
+        strbuf_printf(&list, " or another");
+    diag_info(
+        model_sources(c->model), "run-several", model_net_place(c->model, net),
+        "several solutions satisfy all equations at %.6g s, for this switch and those it acts on, with %s in all; "
+        "the one with the least power is taken, %.6g W",
+        c->t, list.at, c->at[chosen].power);
+    strbuf_free(&list);
+}
+
+static enum first_solution
+choose_net(struct choosing *c, size_t net, size_t *left)
+{
+    double *first = bg_malloc(c->nmodes * sizeof *first), *others;
+    size_t tried, best = 0,
+                  n = model_net_others(c->model, net, c->t, c->x, events_ahead(c->events), *left, &others, &tried);
+    enum first_solution result = FIRST_ALONE;
+
+    *left -= tried < *left ? tried : *left;
+    memcpy(first, model_modes(c->model), c->nmodes * sizeof *first);
+    if (n > 1) {
+        begin_choosing(c, n, c->nelements);
+        c->by_powers = true;
+        for (size_t i = 0; i < n; i++)
+            try_solution(c, net, others, i, first);
+        memcpy(model_modes(c->model), first, c->nmodes * sizeof *first);
+        best = best_of(c);
+        if (c->n > 0) {
+            memcpy(model_modes(c->model), c->at[best].modes, c->nmodes * sizeof *first);
+            model_net_take(c->model, net, others, c->at[best].one);
+        }
+        if (c->n > 1)
+            say_net(c, net, best);
+        result = found(c, best);
+        end(c);
+    }
+    free(others);
+    free(first);
+    return result;
+}
+
 enum first_solution
 first_solution(bg_model *m, events *e, double t, const double *x)
 {
@@ -260,6 +336,10 @@ first_solution(bg_model *m, events *e, double t, const double *x)
             most = one > most ? one : most;
         }
         model_choice_free(c.choice);
+    }
+    for (size_t net = 0, left = MOST_SETS; net < model_nnets(m) && left > 0; net++) {
+        one = choose_net(&c, net, &left);
+        most = one > most ? one : most;
     }
     if (c.nmodes > 0) {
         one = choose_modes(&c);

@@ -1,11 +1,11 @@
-/* library_status.h - what the integrators' library says of being set up */
+/* library_status.h - checks the status of set-up calls to the integrators' library */
 #ifndef BG_LIBRARY_STATUS_H
 #define BG_LIBRARY_STATUS_H
 
 #include "base.h"
 
-/* A call that makes or sets something has succeeded. Its arguments being ours, only a want of memory is left: that ends
- * as any other does (base.h). */
+/* For a call that makes or sets something. Since its arguments are correct, the only possible error is lack of memory,
+ * which ends like any other (base.h). */
 static inline void
 library_set(int status)
 {
@@ -13,7 +13,7 @@ library_set(int status)
         bg_out_of_memory(0);
 }
 
-/* The same of what is made. */
+/* The same for an object that a call returns. */
 static inline void *
 library_made(void *made)
 {

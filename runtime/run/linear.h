@@ -1,9 +1,9 @@
-/* linear.h - the integrator's linear systems on the augmented Jacobian
+/* linear.h - the integrator's linear systems with the augmented Jacobian
  *
  * With J = [f_x f_z; g_x g_z] of model.h the matrix is M = [I - gamma f_x, -gamma f_z; g_x, g_z], solved with right
- * side (r, 0): the first part of the solution is that of the system reduced to states. J is kept, M is formed from it
- * for each gamma. Where blocks leave something open that rates do not feel (the mean potential of a bridge whose
- * junctions all block, by laws whose slopes end below rounding), the step is the least that solves the system.
+ * side (r, 0): the first part of the solution is that of the system reduced to states. J is kept, and M is formed from
+ * it for each gamma. If blocks leave something undetermined that rates do not depend on (the mean potential of a bridge
+ * whose junctions all block, with slopes below rounding), the solution of least norm is used.
  *
  * errors   0 fine; 1 recoverable (the model could not be evaluated, M is singular); -1 never will
  */
@@ -16,18 +16,17 @@
 
 typedef struct linear linear;
 
-linear *linear_new(bg_model *m); /* NULL when the Jacobian does not compile (diagnostic given) */
+linear *linear_new(bg_model *m); /* NULL if the Jacobian does not compile (with a diagnostic) */
 void linear_free(linear *l);
 
 int linear_evaluate(linear *l, double t, const double *x);                 /* J at (t, x) */
 int linear_evaluate_mean(linear *l, double t, size_t n, double *const *x); /* the mean of J at (t, x[i]) */
-/* The Jacobian of the states alone, f_x - f_z g_z^-1 g_x, [nx*nx], columns one behind the other. False: g_z is
- * singular. */
+/* The Jacobian of the states alone, f_x - f_z g_z^-1 g_x, [nx*nx] by columns. False: g_z is singular. */
 bool linear_reduced(const linear *l, double *full);
 bool linear_known(const linear *l);        /* J was evaluated */
 void linear_form(linear *l, double gamma); /* M from the kept J */
 void linear_form_newton(linear *l,
-                        const bool *active); /* M = [f_x f_z; g_x g_z]; rows of states not active: those of I */
+                        const bool *active); /* M = [f_x f_z; g_x g_z], with unit rows for states that are not active */
 int linear_factor(linear *l);
 int linear_solve(linear *l, double *r); /* [nx], in place */
 
@@ -38,7 +37,7 @@ double linear_flops(const linear *l);         /* of one factorisation */
 uint64_t linear_factorizations(const linear *l);
 uint64_t linear_evaluations(const linear *l);
 
-/* The same as SUNDIALS' objects; they do not own l. The matrix's content is l. */
+/* The same as objects of SUNDIALS; they do not own l. The content of the matrix is l. */
 SUNMatrix linear_matrix(linear *l, SUNContext context);
 SUNLinearSolver linear_solver(linear *l, SUNContext context);
 

@@ -1,7 +1,7 @@
-/* samples.h - when `every` takes its samples, and the numbers it draws
+/* samples.h - the times at which `every` samples, and the random numbers that it draws
  *
- * Samples are taken at offset + k*period, k whole (not negative where the text says an offset), from the run's start to
- * its end, both included. A number drawn depends on its seed and on k alone.
+ * Samples are taken at offset + k*period with integer k (not negative if the text gives an offset), from the run's
+ * start to its end, both included. A random number depends on its seed and on k alone.
  *
  * units    s
  */
@@ -12,23 +12,23 @@
 
 typedef struct samples samples;
 
-/* NULL where the text takes no samples. */
+/* NULL if the text has no samples. */
 samples *samples_new(bg_model *m, double start, double stop);
 void samples_free(samples *s);
-/* Do periods, offsets and seeds make sense? False: said. */
+/* Checks periods, offsets and seeds. False: an error was reported. */
 bool samples_check(const samples *s, sources *to);
 
-/* The next sample, INFINITY: there is none. */
+/* The time of the next sample; INFINITY: there is none. */
 double samples_next(const samples *s);
-/* Takes what is due until t: sets what it draws in modes. False: nothing was due. */
+/* Takes the samples due until t: sets the numbers that they draw in modes. False: none was due. */
 bool samples_take(samples *s, double t, double *modes);
-/* Was a sample of this `when` among those taken last? And was it its first? */
+/* Was a sample of this `when` among those taken last? Was it its first? */
 bool samples_taken(const samples *s, size_t when);
 bool samples_first(const samples *s, size_t when);
-/* Samples taken in all. */
+/* Number of samples taken. */
 size_t samples_count(const samples *s);
 
-/* "x = 1.2, T = 3" of what condition `when` reads, by the numbers of all variables. */
+/* "x = 1.2, T = 3" for what condition `when` reads, from the values of all variables. */
 void samples_values(const bg_model *m, size_t when, const double *value, strbuf *out);
 
 #endif

@@ -1,21 +1,24 @@
-/* scales.h - how large each state is, and what error of it does not matter
+/* scales.h - the size of each state, and the error of it that does not matter
  *
- * A stated atol is one number for all states. Without one each state has its own, a thousandth of rtol of its scale: so
- * small that it does not matter where the state is of its usual size, large enough that a state passing through zero,
- * or at rest but for rounding, does not stop the run. The scale is the greatest of
- *   - the largest |x| seen, and at the start (sum of the terms in its rate) / (spectral radius): what such terms can
- *     move it by, so their noise at rest;
- *   - at the start, of what sticks, what friction that slips would move it by in that time;
- *   - what the greatest value of an input that depends on time alone will move it by, while it lasts;
+ * A stated atol is one number for all states. Without one each state has its own, a thousandth of rtol times its scale:
+ * small enough not to matter while the state has its usual size, large enough that a state passing through zero, or at
+ * rest up to rounding, does not stop the run. The scale is the greatest of
+ *   - the largest |x| so far, and at the start (sum of the magnitudes of the terms in its rate) / (spectral radius):
+ *   the
+ *     change that such terms can cause, hence their noise at rest;
+ *   - at the start, for what sticks, the change that slipping friction would cause in that time;
+ *   - the change that the greatest value of an input that depends on time alone will cause while it lasts;
  *   - a thousandth of the largest state of its unit;
- *   - a thousandth of sqrt(2E/H): H is the second derivative of the energy by this state (1/m, k), E the largest energy
- *     that a state of the same connected part of the graph has stored so far; of the whole model's E a millionth. What
- *     has a millionth of the energy at hand, or less, moves nothing;
- *   - a thousandth, of a state that stores no energy (an integral), of what the terms of its rate can move it by, each
- *     state there being of its size.
- * A state that rests while large terms of its rate cancel (coils between voltages that are equal) is moved by what
- * rounding leaves of them, without a scale of its own: of it, what rounding will have moved it by when the run ends is
- * tolerated.
+ *   - a thousandth of sqrt(2E/H), where H is the second derivative of the energy by this state (1/m, k) and E the
+ *   largest
+ *     energy that a state of the same connected part of the graph has stored so far; a millionth for E of the whole
+ *     model.
+ *     What has a millionth of the present energy, or less, moves nothing;
+ *   - for a state that stores no energy (an integral), a thousandth of the change that the terms of its rate can cause
+ *   when
+ *     each state has its size.
+ * A state that rests while large terms of its rate cancel (coils between equal voltages) is moved by rounding errors
+ * and has no scale of its own: the change that rounding will have caused at the end of the run is tolerated.
  *
  * units    states in SI; weights are 1/(rtol |x| + atol)
  */
@@ -26,35 +29,35 @@
 
 typedef struct scales scales;
 
-/* rtol > 0; atol > 0: the same for all; else from the sizes. */
+/* rtol > 0; atol > 0: the same for all states; otherwise from the sizes. */
 scales *scales_new(bg_model *m, double rtol, double atol);
 void scales_free(scales *s);
 
-/* Are the tolerances from the sizes? */
+/* Do the tolerances come from the sizes? */
 bool scales_sized(const scales *s);
-/* The run begins at x; its sizes are complete, and later calls for all mean the unknown ones. */
+/* The run begins at x with complete sizes; later calls with `all` only set the unknown ones. */
 void scales_begin(scales *s, const double *x);
 void scales_begun(scales *s);
-/* Sizes changed: the scales follow. Now and then; linear in the states. */
+/* Updates the scales after sizes changed; call now and then; linear in the states. */
 void scales_update(scales *s);
 void scales_weights(scales *s, const double *x, double *w);
-/* The scales themselves, at least |x|; 0 where nothing is known. */
+/* The scales themselves, at least |x|; 0 if unknown. */
 void scales_of(const scales *s, const double *x, double *scale);
 
-/* Has a state no size yet? */
+/* Is the size of any state unknown? */
 bool scales_unknown(const scales *s);
-/* What depends on time alone moves the states by other rates than f for so long, later in the run, from x on: sizes,
- * before any of it happens. evaluate: the rates there, 0 if they could be evaluated. */
+/* Later in the run, inputs that depend on time alone will move the states by the rates f for this time, from x on:
+ * updates the sizes in advance. evaluate: the rates there; 0 if they could be evaluated. */
 void scales_peak(scales *s, const double *x, const double *f, double time,
                  int (*evaluate)(void *ctx, const double *x, double *f), void *ctx);
-/* Sizes from what moves the states: f the rates at (t, x), `time` that in which they act (1/spectral radius). `all`: at
- * the start, and later while some are unknown; else of those without energy alone, and nothing where all have one.
+/* Sizes from the terms that move the states: f are the rates at (t, x), `time` the time in which they act (1/spectral
+ * radius). `all`: at the start, and later while some sizes are unknown; otherwise only for states without energy.
  * evaluate: the rates, 0 if they could be evaluated; scratch[0..1]: [n] each. */
 void scales_from_rates(scales *s, const double *x, const double *f, double time, bool all,
                        int (*evaluate)(void *ctx, const double *x, double *f), void *ctx, double *const scratch[2]);
 
-/* Rates, and what rounding leaves in them, which moves the states for so long where there is nothing else. Does more of
- * it become tolerated? */
+/* The rates, and their rounding errors, which move the states for this time where nothing else does. Did a tolerance
+ * become larger? */
 bool scales_rounded(scales *s, const double *f, const double *noise, double time);
 
 #endif

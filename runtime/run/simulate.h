@@ -1,4 +1,4 @@
-/* simulate.h - advances a compiled model over an experiment's span and gathers what was asked for
+/* simulate.h - runs a compiled model over the time of an experiment and records what was asked for
  *
  * units    SI; shapes as in model.h
  * errors   false with a diagnostic in the model's sources (code "run-...": the element, the state, the source line and
@@ -11,25 +11,25 @@
 #include "audit.h"
 #include "track.h"
 
-/* Relative tolerances that mean something: below, rounding decides; above, the error estimate itself is no estimate. */
+/* Limits of meaningful relative tolerances: below, rounding dominates; above, the error estimate is not valid. */
 #define LEAST_RTOL 1e-13
 #define GREATEST_RTOL 0.1
-/* Where nothing is said. */
+/* Defaults. */
 #define SIM_RTOL 1e-6
 #define SIM_MOST_STEPS 50000000
 
 enum sim_solver { SIM_AUTO, SIM_EXPLICIT, SIM_BDF, SIM_VARIATIONAL };
 
-/* Followed along a run: where it starts, each smooth piece (modes are those of the piece; dense gives the states within
- * it), and what happens between two pieces. False ends the run; the diagnostic is the follower's. */
+/* Follows a run: called at its start, for each smooth piece (with the modes of the piece; dense gives the states within
+ * it), and for what happens between two pieces. False ends the run; the follower has reported why. */
 typedef bool sim_dense(void *of, double t, double *x);
-void sim_scales(void *of, double *scale); /* how large the states are (scales.h); of: what a piece is given */
+void sim_scales(void *of, double *scale); /* sizes of the states (scales.h); of: as passed with a piece */
 typedef struct sim_follower {
     bool (*start)(void *ctx, double t, const double *x);
     bool (*piece)(void *ctx, double t0, double t1, sim_dense *dense, void *of);
     bool (*jump)(void *ctx, double t, const double *before, const double *modes_before, const double *after);
-    void (*fire)(void *ctx, size_t when, bool first, const double *x); /* before a jump: that `when` acts on x, modes as
-                                                                           they are; first: sample. May be NULL */
+    /* before `when` acts on x, with the present modes; first: a first sample. May be NULL */
+    void (*fire)(void *ctx, size_t when, bool first, const double *x);
     void *ctx;
 } sim_follower;
 
@@ -37,34 +37,36 @@ typedef struct sim_options {
     double start, stop;
     double rtol, atol; /* <= 0: defaults (rtol 1e-6; atol from rtol and the states' sizes) */
     enum sim_solver solver;
-    size_t points;       /* uniform grid from start to stop, both included; 0: no trajectories; at least 2 else */
-    bool outputs;        /* outputs on the grid */
-    bool finite_outputs; /* one without a finite value ends the run; else the run goes on, and nunfinite tells */
-    bool states;         /* states on the grid */
-    bool parted;         /* keeps the times at which what is computed may jump */
-    bool modes;          /* modes on the grid: those that a point's outputs are taken with */
-    bool activity;       /* integrals of |P| and P^2 and P for each element over the windows */
-    const activity_extra *extra; /* further channels to integrate with the powers, or NULL */
+    /* number of points of a uniform grid from start to stop, both included, at least 2; 0: no trajectories */
+    size_t points;
+    bool outputs; /* outputs on the grid */
+    /* an output that is not finite ends the run; otherwise the run continues, and nunfinite counts them */
+    bool finite_outputs;
+    bool states;                 /* states on the grid */
+    bool parted;                 /* records the times at which computed values may jump */
+    bool modes;                  /* modes on the grid, as used for the outputs there */
+    bool activity;               /* integrals of |P|, P^2 and P for each element over the windows */
+    const activity_extra *extra; /* further channels to integrate, or NULL */
     const activity_sampler *sampler;
     size_t nsamplers; /* of the channels, over the windows */
-    track *track;     /* keeps outputs over the whole span, its `which` and n being set; NULL: none */
+    track *track;     /* records outputs over the whole run; its `which` and n must be set; NULL: none */
     size_t nwindows;
-    const double *window_from, *window_to; /* none: the whole span */
+    const double *window_from, *window_to; /* none: the whole run */
     size_t max_steps;                      /* 0: 50 million */
-    double max_seconds;                    /* of the clock on the wall, for the run; 0: as long as it takes */
-    double max_step;                       /* s; 0: as far as the tolerance allows. SIM_VARIATIONAL needs it */
-    const double *station; /* of SIM_VARIATIONAL: times at which a step has to end, ascending; nstations */
+    double max_seconds;                    /* s of wall-clock time for the run; 0: no limit */
+    double max_step;                       /* s; 0: as the tolerance allows. Required by SIM_VARIATIONAL */
+    const double *station; /* for SIM_VARIATIONAL: ascending times at which a step has to end; nstations */
     size_t nstations;
-    bool equilibrium; /* start from equilibrium */
+    bool equilibrium; /* starts from an equilibrium */
     const double *x0; /* NULL: from model_initial */
-    bool goes_on; /* x0 is of a motion under way, the instance's modes and solutions hold; else they are forgotten: a
-                     run does not depend on those before */
+    /* x0 continues a motion, and the instance's modes and solutions are valid; otherwise they are reset, so that a run
+     * does not depend on earlier ones */
+    bool goes_on;
     void (*progress)(void *ctx, double t, uint64_t steps);
-    void *ctx;                  /* now and then; may be NULL */
+    void *ctx;                  /* called now and then; may be NULL */
     const sim_follower *follow; /* may be NULL */
-    bool audit;                 /* accounts for energy (audit.h); not beside a follower */
-    int (*told_to_stop)(
-        void); /* looked at between steps: where it is not 0 the run ends there, with an error; may be NULL */
+    bool audit;                 /* makes an energy balance (audit.h); not possible with a follower */
+    int (*told_to_stop)(void);  /* read between steps: nonzero ends the run with an error; may be NULL */
 } sim_options;
 
 typedef struct sim_result {
@@ -73,39 +75,40 @@ typedef struct sim_result {
     double *output;          /* [points][noutputs], or NULL */
     double *state;           /* [points][nstates], or NULL */
     double *mode;            /* [points][nmodes], or NULL */
-    double *activity;        /* [nelements] J: union over windows; behind them, here and below, the extra channels */
+    double *activity;        /* [nelements] J: over all windows; followed, here and below, by the extra channels */
     double *square;          /* [nelements] integral of P^2, W^2 s */
     double *net;             /* [nelements] integral of P, J */
-    double window_length;    /* s, of the union of windows */
+    double window_length;    /* s, of all windows together */
     double *x_start, *x_end; /* [nstates] */
-    size_t nunfinite; /* outputs that were not finite somewhere on the grid: each has an error ("run-output") though the
-                         run went on */
+    /* number of outputs that were not finite somewhere on the grid: each has an error ("run-output") although the run
+     * continued */
+    size_t nunfinite;
     size_t nevents;
     double *event; /* times at which something switched */
     size_t nparted;
-    double *parted;      /* these, those of samples, and where delayed values jump; or NULL */
-    size_t nsamples;     /* taken by `every` */
-    double t_end;        /* where the run ended: o.stop, or where its `stop when` turned true */
-    audit_totals audit;  /* where it was asked for */
-    const char *stopped; /* the condition that did so, or NULL */
+    double *parted;      /* these times, those of samples, and jumps of delayed values; or NULL */
+    size_t nsamples;     /* number of samples taken by `every` */
+    double t_end;        /* end of the run: o.stop, or where `stop when` turned true */
+    audit_totals audit;  /* if asked for */
+    const char *stopped; /* the condition of the `stop when` that ended it, or NULL */
     uint64_t steps, rhs_evaluations, jacobians, factorizations, switches, error_failures;
-    double max_power_sum; /* greatest |sum of all powers| over the step ends, relative to the greatest |P| so far */
-    double cpu_seconds;   /* of the integration, without compiling */
-    char *method;         /* "explicit", "bdf", "explicit to 0.31 s, then bdf": what was done and why it switched */
+    double max_power_sum; /* greatest |sum of all powers| at ends of steps, relative to the greatest |P| so far */
+    double cpu_seconds;   /* of the integration, without compilation */
+    char *method;         /* "explicit", "bdf", "explicit to 0.31 s, then bdf": the methods used and why they changed */
 } sim_result;
 
-/* Runs. The result is filled (zeroed first); sim_result_free it also after false. */
+/* Runs the model. The result is filled (zeroed first); call sim_result_free in any case. */
 bool simulate(bg_model *m, const sim_options *o, sim_result *r);
 void sim_result_free(sim_result *r);
 
-/* x (in: initial values; out: equilibrium with the inputs of time t). All rates of states that are not only_outputs
- * vanish; what this leaves free keeps its initial value (noted if unstated). False: the error names the states that
- * cannot rest. */
+/* x (in: initial values; out: an equilibrium with the inputs of time t). All rates except those of only_outputs states
+ * vanish; states that this does not determine keep their initial values (with a note if these are not stated). False:
+ * the error names the states that cannot be at rest. */
 bool equilibrium(bg_model *m, double t, double *x);
 
-/* Fills the numeric options from the flat model's experiment: start, stop, tolerances, windows (arrays malloc'ed into
- * *o, free with sim_options_free). False with a diagnostic if they make no sense (stop before start, window outside,
- * tolerance not positive). */
+/* Fills the numeric options from the experiment: start, stop, tolerances, windows (allocated in *o, free with
+ * sim_options_free). False with a diagnostic if they are invalid (stop before start, window outside, tolerance not
+ * positive). */
 bool sim_options_from_experiment(bg_model *m, sim_options *o);
 void sim_options_free(sim_options *o);
 

@@ -88,11 +88,11 @@ dips(run *s, const struct look three[3], struct look *at)
     return false;
 }
 
-/* Behind `from` blocks have, at `to`, no solution or one of another branch, behind a fold. Before that a condition may
- * contradict its mode: its law goes on beyond its border as nothing does. True: *at is the first place known, *before a
- * look before it; else both are the last one on this branch. */
+/* Behind `from` blocks, or curved nets, have, at `to`, no solution or one of another branch, behind a fold. Before that
+ * a condition may contradict its mode: its law goes on beyond its border as nothing does. True: *at is the first place
+ * known, *before a look before it; else both are the last one on this branch, and *behind is a place just behind it. */
 static bool
-follow_branch(run *s, struct look from, double to, struct look *before, struct look *at)
+follow_branch(run *s, struct look from, double to, struct look *before, struct look *at, double *behind)
 {
     *before = *at = from;
     while (to - at->t > run_tiny(s, at->t)) {
@@ -107,14 +107,16 @@ follow_branch(run *s, struct look from, double to, struct look *before, struct l
         if (at->m < 0)
             return true;
     }
+    *behind = to;
     return false;
 }
 
 /* The first place known where a condition contradicts its mode in the last step: middles and ends of its pieces are
  * looked at, and where the margin dips between. *before: the look before it. *cut: there is none, but so far the
- * present branch of the blocks' solution leads. *third: a look before these, or none. */
+ * present branch of the solution of blocks, or of curved nets, leads. *third: a look before these, or none. */
 static bool
-find_contradiction(run *s, struct look *third, struct look *before, struct look *at, bool *found, bool *cut)
+find_contradiction(run *s, struct look *third, struct look *before, struct look *at, bool *found, bool *cut,
+                   double *behind)
 {
     double t0 = integrator_t0(s->integrator), t1 = integrator_t1(s->integrator), end = t1;
     size_t seen = 1;
@@ -143,8 +145,8 @@ find_contradiction(run *s, struct look *third, struct look *before, struct look 
             continue; /* the end will tell */
         /* without blocks the unknowns of ideal switches may have no solution */
         if (!looked || (s->blocks && model_left_branch(s->model))) {
-            *found = follow_branch(s, last[2], next.t, before, at);
-            *cut = s->blocks && !*found && at->t > last[2].t;
+            *found = follow_branch(s, last[2], next.t, before, at, behind);
+            *cut = (s->blocks || s->curved) && !*found && at->t > last[2].t;
             if (*found || *cut)
                 return true;
         }
@@ -273,11 +275,11 @@ run_find_crossing(run *s, struct crossing *c)
     double t0 = integrator_t0(s->integrator), hi, at_hi, lo, at_lo;
     struct look before = { 0 }, at, third;
 
-    if (!find_contradiction(s, &third, &before, &at, &c->found, &c->cut))
+    if (!find_contradiction(s, &third, &before, &at, &c->found, &c->cut, &c->t_seen))
         return false;
     if (c->cut) {
         c->found = true;
-        c->t = c->t_seen = at.t;
+        c->t = at.t;
         return margin_at(s, at.t, &at.m);
     }
     if (!c->found)

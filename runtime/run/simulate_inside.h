@@ -1,4 +1,4 @@
-/* simulate_inside.h - what the simulate_*.c files share: a run under way; nobody else includes it */
+/* simulate_inside.h - a run in progress, shared by the files simulate_*.c; no other file includes it */
 #ifndef BG_SIMULATE_INSIDE_H
 #define BG_SIMULATE_INSIDE_H
 
@@ -16,7 +16,7 @@
 #include "vectors.h"
 #include "watch.h"
 
-#define LIMIT_EVERY 16 /* steps, or pieces of them, between looks at the clock */
+#define LIMIT_EVERY 16 /* number of steps, or pieces of them, between checks of the clock */
 
 typedef struct run {
     bg_model *model;
@@ -31,40 +31,43 @@ typedef struct run {
     activity *activity;
     struct look {
         double t, m;
-    } looked;       /* the margin at the end of the last step, while no mode has changed */
-    pieces *pieces; /* NULL: steps are looked at as they are */
-    reach *reach;   /* NULL: nothing happens that depends on time alone */
-    bool blocks;
-    double fold;    /* where blocks leave their branch in a step that is taken anew up to there; else INFINITY */
-    unsigned folds; /* times that it was taken anew */
-    double *x, *x_probe, *inner[3]; /* present state; scratch; states inside a step */
-    double *x_first;                /* the state that the first step set out from */
+    } looked;            /* the margin at the end of the last step, as long as no mode has changed */
+    pieces *pieces;      /* NULL: steps are not divided */
+    reach *reach;        /* NULL: nothing depends on time alone */
+    bool blocks, curved; /* blocks; nets of curved laws in a model without states: solutions that may end */
+    /* where a block leaves its branch within a step, which is then repeated up to there; else INFINITY */
+    double fold;
+    unsigned folds;                 /* number of repetitions */
+    double *x, *x_probe, *inner[3]; /* present state; work array; states inside a step */
+    double *x_first;                /* the state at the beginning of the first step */
     double *x_most;     /* greatest magnitude of each state so far, in a model with constraints; else NULL */
-    VEC(double) border; /* of the union of windows: from, to, from, to, ... ascending */
+    VEC(double) border; /* borders of the windows: from, to, from, to, ... ascending */
     size_t next_border;
-    bool inside; /* of a window */
+    bool inside; /* inside a window */
     size_t grid; /* next grid point */
     size_t station;
     VEC(double) event;
     VEC(double) parted;
-    bool bent;    /* it is only that delayed values bend here */
-    bool resumes; /* what happened at the present time left the equations as they were */
+    bool bent;    /* only delayed values have a corner here */
+    bool resumes; /* the event at the present time did not change the equations */
     bool ended;
-    double ended_at;                 /* by `stop when` */
-    double piece_from, *piece_begin; /* for delays: where the piece at hand begins, and its state there */
-    double *x_before, *modes_before; /* for a follower: where the last piece ended, and its modes */
+    double ended_at;                 /* the time at which `stop when` turned true */
+    double piece_from, *piece_begin; /* for delays: start of the current piece, and the state there */
+    double *x_before, *modes_before; /* for a follower: end of the last piece, and its modes */
     delays *delays;                  /* NULL: the model has none */
-    const sim_follower *follow;      /* the options', or the audit */
+    const sim_follower *follow;      /* that of the options, or of the audit */
     sim_follower audited;
     audit *audit;
     watch *watch;
     struct timespec began;
-    size_t unlooked; /* steps and pieces since the last look at the clock */
+    size_t unlooked; /* steps and pieces since the last check of the clock */
 } run;
 
 struct crossing {
     bool found, at_start;
-    bool cut; /* nothing contradicts there: just behind it blocks have no solution that leads on */
+    /* no condition contradicts there: just after it, blocks or curved nets have no solution that continues the
+     * present one; t_seen is there */
+    bool cut;
     double t, t_seen;
 };
 
@@ -76,42 +79,42 @@ bool run_fail_evaluation(run *s, double t, const double *x);
 bool run_fail_small_step(run *s);
 bool run_fail_steps(run *s, double t);
 
-/* At the rate so far there will be more switchings than steps are allowed: better said now than in an hour. Who allows
- * a number of steps is believed. */
+/* At the present rate there will be more switchings than steps allowed: reports this at once instead of after an hour.
+ * Not if the user set a number of steps. */
 bool run_never_ends(const run *s);
 bool run_fail_switchings(run *s);
 
-/* The explicit method was asked for, and creeps: better said now than in an hour. Who allows a number of steps is
- * believed. */
+/* The explicit method was requested and advances too slowly: reports this at once instead of after an hour. Not if the
+ * user set a number of steps. */
 bool run_creeps(const run *s, size_t step);
 bool run_fail_stiff(run *s);
 bool run_fail_unsolved(run *s);
 
-/* A state has grown beyond all numbers in the step from t0. */
+/* Reports a state that overflowed in the step from t0. */
 bool run_fail_overflow(run *s, double t0);
 bool run_fail_time(run *s, size_t steps);
 bool run_fail_told(run *s);
 
-/* Has the time that the run may take passed? Not every step looks at the clock. */
+/* Has the allowed wall-clock time passed? Not every call reads the clock. */
 bool run_out_of_time(run *s);
 
 /* ---- simulate_record.c ---- */
 bool run_emit(run *s, double t, const double *x);
 
-/* Takes what the smooth piece [t0, t1] of the last step gives; its end state is s->x. */
+/* Records the smooth piece [t0, t1] of the last step; its end state is s->x. */
 bool run_take_step(run *s, double t0, double t1);
 void run_warn_unresolved(const run *s);
 
 /* ---- simulate_crossing.c ---- */
 
-/* Looks for the first condition in the last step that contradicts its mode. The state at t_seen is left in x_probe. */
+/* Finds the first condition in the last step that contradicts its mode. Leaves the state at t_seen in x_probe. */
 bool run_find_crossing(run *s, struct crossing *c);
-/* Looks for a place in the last step where the rates leap, since the branch of a block's solution ends: c->cut, just
- * before it. At the very start of the step it is none. */
+/* Finds a place in the last step where the rates jump because the branch of a block's solution ends: c->cut, just
+ * before it. A jump at the beginning of the step does not count. */
 void run_find_fold(run *s, struct crossing *c);
 
-/* The model cannot be evaluated beyond (t, x): perhaps because a condition should have switched there. Then the state
- * moves on past that border by an Euler step below anything the tolerance sees. */
+/* The model cannot be evaluated beyond (t, x), perhaps because a condition should have switched there. Moves the state
+ * across that border by an Euler step that is far below the tolerance. */
 enum events_status run_switch_at_edge(run *s);
 
 #endif

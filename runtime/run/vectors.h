@@ -1,8 +1,8 @@
-/* vectors.h - loops over long vectors, and the same loops as operations of a serial N_Vector
+/* vectors.h - loops over long vectors, also as operations of a serial N_Vector
  *
- * The packaged operations are scalar and cost about 1 ns an element and pass; these are compiled for several
- * instruction sets and chosen when the program is loaded. Sums have a fixed order, so that a run gives the same bits on
- * every machine. Vectors handed to one call are equal or disjoint.
+ * The operations of the library are scalar and take about 1 ns for each element and pass; these are compiled for
+ * several instruction sets and selected when the program is loaded. Sums have a fixed order, so that a run gives the
+ * same bits on every machine. Vectors passed to one call must be equal or disjoint.
  */
 #ifndef BG_VECTORS_H
 #define BG_VECTORS_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <nvector/nvector_serial.h>
 
-/* Loops that profit from wide registers. Not under the address sanitizer: resolvers run before it is ready. */
+/* For loops that profit from wide registers. Not with the address sanitizer: resolvers run before it is initialized. */
 #if defined __GNUC__ && !defined __clang__ && defined __x86_64__ && defined __linux__ && \
     !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #define VECTOR_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -19,7 +19,7 @@
 #define VECTOR_CLONES
 #endif
 
-/* Stands before a loop whose vectors are equal or disjoint. */
+/* Precedes a loop whose vectors are equal or disjoint. */
 #if defined __clang__
 #define VECTOR_LOOP _Pragma("clang loop vectorize(assume_safety)")
 #elif defined __GNUC__
@@ -28,14 +28,14 @@
 #define VECTOR_LOOP
 #endif
 
-/* Replaces the operations of v; what is cloned from v afterwards has them too. */
+/* Replaces the operations of v; vectors cloned from v have them too. */
 void vectors_install(N_Vector v);
 
 bool vec_finite(size_t n, const double *x);
 double vec_wrms(size_t n, const double *x, const double *w);                  /* sqrt(sum (x w)^2 / n) */
 double vec_wdot(size_t n, const double *x, const double *y, const double *w); /* sum x y w^2 / n */
-/* z[j] = sum over i < 6 of c[j][i] x[i], for three z at once; the first three c have the sum 1, and what these three x
- * have in common stays to the last bit: c[j][1] is not read */
+/* z[j] = sum over i < 6 of c[j][i] x[i], for three z at once. The sum of the first three c is 1, and c[j][1] is not
+ * read: so the common part of the first three x is kept to the last bit. */
 void vec_combine3(size_t n, double c[3][6], const double *const x[6], double *const z[3]);
 void vec_combine1(size_t n, const double c[6], const double *const x[6], double *z);
 /* w = 1/(rtol |y| + atol) */

@@ -110,7 +110,7 @@ elimination_put(elimination *r, uint32_t column, double value, node text)
 }
 
 static int
-compare_term(const void *a, const void *b)
+by_column(const void *a, const void *b)
 {
     const term *x = a, *y = b;
 
@@ -132,7 +132,7 @@ elimination_end(elimination *r)
     struct row row = { 0 };
 
     if (r->open.n)
-        qsort(r->open.at, r->open.n, sizeof *r->open.at, compare_term);
+        qsort(r->open.at, r->open.n, sizeof *r->open.at, by_column);
     for (size_t i = 0; i < r->open.n; i++) {
         const term *t = &r->open.at[i];
 
@@ -157,7 +157,7 @@ struct factors {
 };
 
 static void
-add_factor(struct factors *f, node n, bool over)
+add_term_factor(struct factors *f, node n, bool over)
 {
     node *one = over ? f->down : f->up, *other = over ? f->up : f->down;
     size_t *none = over ? &f->ndown : &f->nup, *nother = over ? &f->nup : &f->ndown;
@@ -174,7 +174,7 @@ add_factor(struct factors *f, node n, bool over)
 }
 
 static void
-add_factors(pool *p, struct factors *f, node n, bool over)
+add_term_factors(pool *p, struct factors *f, node n, bool over)
 {
     struct todo {
         node n;
@@ -197,11 +197,11 @@ add_factors(pool *p, struct factors *f, node n, bool over)
         } else if (e->op == EX_POW && ex_is_const(p, e->b, &power) && power > 1 && power <= POWERS_MOST &&
                    power == floor(power)) {
             for (int i = 0; i < (int)power; i++)
-                add_factor(f, e->a, t.over);
+                add_term_factor(f, e->a, t.over);
         } else if (e->op == EX_CONST) {
             f->number = t.over ? f->number / e->value : f->number * e->value;
         } else {
-            add_factor(f, t.n, t.over);
+            add_term_factor(f, t.n, t.over);
         }
     }
     vec_free(&todo);
@@ -234,8 +234,8 @@ elimination_product(pool *p, node a, node b, bool over)
     struct factors f = { .number = 1 };
     node up;
 
-    add_factors(p, &f, a, false);
-    add_factors(p, &f, b, over);
+    add_term_factors(p, &f, a, false);
+    add_term_factors(p, &f, b, over);
     if (f.full || !isfinite(f.number))
         return over ? ex_div(p, a, b) : ex_mul(p, a, b);
     up = multiplied(p, ex_const(p, f.number), f.up, f.nup);

@@ -105,7 +105,7 @@ put_expression(const structure *s, const struct places *at, const struct express
 
 /* The expression of a column. u: storage for the terms of sources, which are left out. */
 static struct expression
-expression_of(struct relations *w, uint32_t column, const sum *row, size_t nloose, const char *what)
+column_expression(struct relations *w, uint32_t column, const sum *row, size_t nloose, const char *what)
 {
     struct expression q = expression_new(w, nloose);
     structure_block u = block_new(w, 1, w->s->nu);
@@ -130,7 +130,7 @@ fill_states(struct relations *w, size_t nloose, const struct places *at, structu
         p->x[at->x[i] + at->N * i] = 1;
         if (w->rate[i] == NONE || (w->rate[i] < w->nvars && !relations_moves(w, w->rate[i])))
             continue;
-        q = expression_of(w, w->rate[i], NULL, nloose, "a rate");
+        q = column_expression(w, w->rate[i], NULL, nloose, "a rate");
         put_expression(s, at, &q, 1, at->x[i], at->N, p->K, p->of_z);
         expression_free(&q);
     }
@@ -144,8 +144,8 @@ fill_dependent(struct relations *w, size_t nloose, const struct places *at, stru
     double *K = p->K;
 
     for (size_t j = 0; j < s->nd; j++) {
-        struct expression q = expression_of(w, port_gives(w->f, s->dependent[j]), NULL, nloose,
-                                            port_name(w->f, s->dependent[j]));
+        struct expression q = column_expression(w, port_gives(w->f, s->dependent[j]), NULL, nloose,
+                                                port_name(w->f, s->dependent[j]));
         double *row = bg_calloc(at->N + 1, sizeof *row);
 
         K[at->stored + j + at->N * (at->rate + j)] = 1;
@@ -168,8 +168,8 @@ fill_dissipators(struct relations *w, size_t nloose, const struct places *at, st
 
     for (size_t j = 0; j < s->nl; j++) {
         const flat_port *port = &w->f->port.at[s->dissipator[j]];
-        struct expression q = expression_of(w, s->flow_in[j] ? port->f : port->e, NULL, nloose,
-                                            port_name(w->f, s->dissipator[j]));
+        struct expression q = column_expression(w, s->flow_in[j] ? port->f : port->e, NULL, nloose,
+                                                port_name(w->f, s->dissipator[j]));
 
         K[at->given + j + at->N * (at->given + j)] -= 1;
         for (size_t i = 0; i < s->n; i++)
@@ -188,7 +188,7 @@ fill_left(struct relations *w, size_t nloose, const struct places *at, structure
     sum left;
 
     for (; elimination_left(w->r, &row, &left); k++) {
-        struct expression q = expression_of(w, 0, &left, nloose, "a condition");
+        struct expression q = column_expression(w, 0, &left, nloose, "a condition");
 
         put_expression(w->s, at, &q, 1, at->loose + k, at->N, p->K, p->of_z);
         expression_free(&q);

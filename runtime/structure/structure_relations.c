@@ -105,7 +105,7 @@ put_relation(struct relations *w, uint32_t column, double value)
 
 /* var = the deviation of its definition */
 static void
-define(struct relations *w, var_id v, inst def)
+define_row(struct relations *w, var_id v, inst def)
 {
     put_relation(w, v, -1);
     put_departure(w, def, 1, VAR_NONE);
@@ -272,7 +272,7 @@ dependent_rows(struct relations *w)
         var_id v = port_rate(w->f, w->s->dependent[i]);
 
         if (w->e->var.at[v].kind == DEF_EXPLICIT)
-            define(w, v, w->e->var.at[v].def);
+            define_row(w, v, w->e->var.at[v].def);
         else
             relations_fail(w, "the rate of dependent %s is found by iteration", port_name(w->f, w->s->dependent[i]));
     }
@@ -291,9 +291,9 @@ signal_rows(struct relations *w)
         if (w->row_of[v] != NONE)
             continue;
         if (kind == VAR_SIGNAL)
-            define(w, v, var_def(f, v));
+            define_row(w, v, var_def(f, v));
         else if ((kind == VAR_RATE || kind == VAR_AUX || kind == VAR_STORED) && w->e->var.at[v].kind == DEF_EXPLICIT)
-            define(w, v, w->e->var.at[v].def);
+            define_row(w, v, w->e->var.at[v].def);
         else if ((kind == VAR_RATE || kind == VAR_AUX || kind == VAR_STORED) && w->e->var.at[v].kind == DEF_BLOCK &&
                  !is_rate_of_state(w, v))
             block_rows(w, w->e->var.at[v].index);

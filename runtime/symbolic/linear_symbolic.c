@@ -166,7 +166,7 @@ entry_text(struct naming *naming, const structure_block *b, size_t row, size_t c
 }
 
 static void
-matrix_json(struct naming *naming, const structure_block *b, bool latex, json *j)
+put_entries_json(struct naming *naming, const structure_block *b, bool latex, json *j)
 {
     json_open(j, '[');
     for (size_t r = 0; r < b->rows; r++) {
@@ -236,7 +236,7 @@ linear_symbolic(linearization *l, bool latex, FILE *out, json *j, char **why)
         if ((k == M_J_SX || k == M_J_LX || k == M_L_X) && !s.modulated)
             continue;
         if (j)
-            json_key(j, structure_matrix_name(k)), matrix_json(&naming, b, latex, j);
+            json_key(j, structure_matrix_name(k)), put_entries_json(&naming, b, latex, j);
         else if (b->rows && b->columns)
             (latex ? matrix_latex : matrix_table)(&naming, structure_matrix_name(k), b, out);
     }
@@ -257,7 +257,7 @@ linear_symbolic_matrix(const linearization *l, const char *name, const structure
     struct naming naming = { f, bg_calloc(f->var.n + 1, sizeof *naming.made) };
 
     if (j)
-        json_key(j, name), matrix_json(&naming, b, latex, j);
+        json_key(j, name), put_entries_json(&naming, b, latex, j);
     else if (b->rows && b->columns)
         (latex ? matrix_latex : matrix_table)(&naming, name, b, out);
     for (size_t v = 0; v < f->var.n; v++)

@@ -150,7 +150,7 @@ is_symmetric(size_t n, const double *A)
 
 /* Least eigenvalue of the symmetric part over the greatest magnitude. */
 static double
-least_of(size_t n, const double *A)
+least_share(size_t n, const double *A)
 {
     double *copy = bg_calloc(n * n + 1, sizeof *copy), *value = bg_calloc(n + 1, sizeof *value), most, result = NAN;
 
@@ -383,7 +383,7 @@ second_order_make(const linearization *l, second_order *s)
             s->integrals |= s->N[k] != 0;
         for (int k = 0; k < 3; k++) {
             s->symmetric[k] = is_symmetric(s->n, all[k]);
-            s->least[k] = least_of(s->n, all[k]);
+            s->least[k] = least_share(s->n, all[k]);
         }
     }
     free(w.e);

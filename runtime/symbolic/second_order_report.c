@@ -31,7 +31,7 @@ names_json(const linearization *l, const second_order *s, json *j)
 }
 
 static void
-matrix_json(json *j, const char *name, size_t rows, size_t columns, const double *A)
+put_values_json(json *j, const char *name, size_t rows, size_t columns, const double *A)
 {
     json_key(j, name);
     json_open(j, '[');
@@ -54,12 +54,12 @@ numbers_json(const linearization *l, const char *experiment, const second_order 
         json_key(j, "experiment"), json_string(j, experiment);
     json_key(j, "time"), json_number(j, l->time);
     names_json(l, s, j);
-    matrix_json(j, "M", s->n, s->n, s->M);
-    matrix_json(j, "D", s->n, s->n, s->D);
-    matrix_json(j, "K", s->n, s->n, s->K);
-    matrix_json(j, "L", s->n, s->nu, s->L);
+    put_values_json(j, "M", s->n, s->n, s->M);
+    put_values_json(j, "D", s->n, s->n, s->D);
+    put_values_json(j, "K", s->n, s->n, s->K);
+    put_values_json(j, "L", s->n, s->nu, s->L);
     if (s->integrals)
-        matrix_json(j, "L_integral", s->n, s->nu, s->N);
+        put_values_json(j, "L_integral", s->n, s->nu, s->N);
     json_key(j, "symmetric");
     json_open(j, '{');
     for (int k = 0; k < 3; k++)
@@ -73,7 +73,8 @@ numbers_json(const linearization *l, const char *experiment, const second_order 
 }
 
 static void
-matrix_text(FILE *out, const linearization *l, const second_order *s, const char *name, size_t columns, const double *A)
+put_named_matrix(FILE *out, const linearization *l, const second_order *s, const char *name, size_t columns,
+                 const double *A)
 {
     table t = { .columns = (int)columns + 1, .left = 1 };
 
@@ -104,13 +105,13 @@ numbers_text(const linearization *l, const second_order *s, FILE *out)
 
     fprintf(out, "M q'' + D q' + K q = L u%s at %.6g s, SI units; q: displacements of the inertias from there\n\n",
             s->integrals ? " + N (integral of u)" : "", l->time);
-    matrix_text(out, l, s, "M", s->n, s->M);
-    matrix_text(out, l, s, "D", s->n, s->D);
-    matrix_text(out, l, s, "K", s->n, s->K);
+    put_named_matrix(out, l, s, "M", s->n, s->M);
+    put_named_matrix(out, l, s, "D", s->n, s->D);
+    put_named_matrix(out, l, s, "K", s->n, s->K);
     if (s->nu)
-        matrix_text(out, l, s, "L", s->nu, s->L);
+        put_named_matrix(out, l, s, "L", s->nu, s->L);
     if (s->integrals)
-        matrix_text(out, l, s, "N", s->nu, s->N);
+        put_named_matrix(out, l, s, "N", s->nu, s->N);
     for (int k = 0; k < 3; k++)
         fprintf(out, "%s is %s, %s\n", name[k], s->symmetric[k] ? "symmetric" : "not symmetric",
                 s->least[k] > POSITIVE     ? "positive definite"

@@ -74,7 +74,7 @@ constant_slope(const struct written *k, double x)
 }
 
 static struct slope
-coefficient(const term *t)
+law_coefficient(const term *t)
 {
     return (struct slope){ t->value, t->text };
 }
@@ -114,7 +114,7 @@ gather_store(struct written *k, size_t column, struct slope a)
 
     for (size_t i = 0; i < s.n; i++)
         if (sign > 0 || s.at[i].column != column)
-            gather_kept(k, s.at[i].column, times(k, times(k, constant_slope(k, sign), a), coefficient(&s.at[i])));
+            gather_kept(k, s.at[i].column, times(k, times(k, constant_slope(k, sign), a), law_coefficient(&s.at[i])));
 }
 
 /* The column of the laws for a variable that the junctions leave free. */
@@ -152,7 +152,7 @@ spread_slope(struct written *k, uint32_t column, struct slope a, elimination *to
         return;
     s = made_of(k->w.r, column, &one, &sign);
     for (size_t i = 0; i < s.n && k->w.fine; i++) {
-        struct slope b = times(k, times(k, constant_slope(k, sign), a), coefficient(&s.at[i]));
+        struct slope b = times(k, times(k, constant_slope(k, sign), a), law_coefficient(&s.at[i]));
         size_t at;
 
         if ((sign < 0 && s.at[i].column == column) || is_nothing(k, b))
@@ -418,7 +418,7 @@ read_displacements(struct written *k)
 
         for (size_t a = 0; a < row.n; a++) {
             size_t c = row.at[a].column;
-            struct slope by = times(k, constant_slope(k, -1), coefficient(&row.at[a]));
+            struct slope by = times(k, constant_slope(k, -1), law_coefficient(&row.at[a]));
 
             if (c >= k->at.u)
                 d.G[i + ne * (k->np + c - k->at.u)] = by;
@@ -614,7 +614,7 @@ read_balances(struct written *k, const linearization *l, structure_block out[5])
             else if (c >= at->v_rate)
                 column = (c - at->v_rate) % k->np;
             if (column != NO_INDEX) {
-                struct slope by = times(k, constant_slope(k, b < 3 ? 1 : -1), coefficient(&row.at[a]));
+                struct slope by = times(k, constant_slope(k, b < 3 ? 1 : -1), law_coefficient(&row.at[a]));
 
                 block_add(&k->w, &out[b], i, column, by.value, by.text);
             }

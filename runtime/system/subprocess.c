@@ -61,7 +61,7 @@ become(const char *const *argv, const struct pipes *p, pid_t parent)
 
 /* Writes and reads as the program allows, until it closes its output. False: errno. */
 static bool
-exchange(struct pipes *p, const char *input, size_t n, strbuf *out)
+exchange_bytes(struct pipes *p, const char *input, size_t n, strbuf *out)
 {
     char buffer[1 << 16];
 
@@ -127,7 +127,7 @@ run_program(const char *const *argv, const char *input, size_t n, strbuf *out)
         errno = why;
         return -1;
     }
-    fine = exchange(&p, input, n, out);
+    fine = exchange_bytes(&p, input, n, out);
     why = fine ? 0 : errno;
     if (!fine)
         kill(child, SIGTERM);
