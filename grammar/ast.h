@@ -141,52 +141,53 @@ typedef struct ast_own {
     ast_expr *linear; /* = expr */
     const ast_block *block;
     const ast_more *more;
+    uint32_t file;
+    uint32_t end; /* of the declaration, with law and block; 0: of a reference, and of TYPE:name without blanks */
+    uint32_t name_begin; /* of the name, unless end is 0 */
 } ast_own;
 extern const ast_own ast_own_nothing;
 
 /* One node of a chain: a declaration `TYPE:name...` or a reference `name`, `front.hub`, `v[i]`. These are the most
- * frequent nodes, so a single name without an index is stored in the node itself. */
+ * frequent nodes: a single name without an index is stored in the node itself, and where it ends follows from its text.
+ */
 typedef struct ast_node {
     const ast_own *own;
     union {
-        const char *name; /* plain */
-        ast_part *part;   /* otherwise: the name declared or referred to, with its index */
+        const char *name;   /* plain */
+        const ast_ref *ref; /* otherwise: the name declared or referred to, with its index */
     };
-    uint32_t file, begin, end; /* the whole node, with law and block */
-    uint32_t arrow;            /* start of the `->` before it */
-    uint32_t name_begin;       /* plain */
-    uint32_t nparts : 31;
+    uint32_t begin : 31; /* a text has up to 1 GiB */
     uint32_t plain : 1;
+    uint32_t arrow; /* start of the `->` before it */
 } ast_node;
-static inline span
-ast_node_at(const ast_node *n)
+static inline int
+ast_node_nparts(const ast_node *n)
 {
-    return (span){ n->file, n->begin, n->end };
+    return n->plain ? 1 : n->ref->nparts;
 }
 /* Its first name. */
 static inline const char *
 ast_node_name(const ast_node *n)
 {
-    return n->plain ? n->name : n->part[0].name;
+    return n->plain ? n->name : n->ref->part[0].name;
 }
 static inline int
 ast_node_nindex(const ast_node *n)
 {
-    return n->plain ? 0 : n->part[0].nindex;
+    return n->plain ? 0 : n->ref->part[0].nindex;
 }
 /* As a reference. room: storage for a part */
 static inline ast_ref
 ast_node_ref(const ast_node *n, ast_part *room)
 {
-    if (n->plain) {
-        /* a reference without properties is just its name */
-        uint32_t end = n->own->type ? n->name_begin + (uint32_t)strlen(n->name) : n->end;
+    const ast_own *own = n->own;
+    uint32_t begin;
 
-        *room = (ast_part){ .name = n->name, .at = { n->file, n->name_begin, end } };
-        return (ast_ref){ room, 1, room->at };
-    }
-    return n->nparts ? (ast_ref){ n->part, (int)n->nparts, span_join(n->part[0].at, n->part[n->nparts - 1].at) }
-                     : (ast_ref){ NULL, 0, SPAN_NONE };
+    if (!n->plain)
+        return n->ref->nparts ? *n->ref : (ast_ref){ NULL, 0, SPAN_NONE };
+    begin = own->end ? own->name_begin : own->type ? n->begin + (uint32_t)strlen(own->type) + 1 : n->begin;
+    *room = (ast_part){ .name = n->name, .at = { own->file, begin, begin + (uint32_t)strlen(n->name) } };
+    return (ast_ref){ room, 1, room->at };
 }
 static inline span
 ast_node_ref_at(const ast_node *n)
@@ -194,6 +195,14 @@ ast_node_ref_at(const ast_node *n)
     ast_part room;
 
     return ast_node_ref(n, &room).at;
+}
+/* The place of the whole node. */
+static inline span
+ast_node_at(const ast_node *n)
+{
+    uint32_t end = n->own->end ? n->own->end : n->plain ? ast_node_ref_at(n).end : n->ref->at.end;
+
+    return (span){ n->own->file, n->begin, end };
 }
 static inline bool
 ast_has_block(const ast_node *n)
@@ -204,13 +213,13 @@ ast_has_block(const ast_node *n)
 static inline span
 ast_type_at(const ast_node *n)
 {
-    return n->own->type ? (span){ n->file, n->begin, n->begin + (uint32_t)strlen(n->own->type) } : SPAN_NONE;
+    return n->own->type ? (span){ n->own->file, n->begin, n->begin + (uint32_t)strlen(n->own->type) } : SPAN_NONE;
 }
 /* The arrow before node k of a chain, k > 0. */
 static inline span
 ast_arrow_at(const ast_node *chain, int k)
 {
-    return (span){ chain[k].file, chain[k].arrow, chain[k].arrow + 2 };
+    return (span){ chain[k].own->file, chain[k].arrow, chain[k].arrow + 2 };
 }
 
 /* ---------------------------------------------------------------- statements of a model */
@@ -240,8 +249,8 @@ struct ast_stmt {
     union {
         struct { /* a -> b -> c as name; */
             ast_node *node;
-            const ast_bond *bond; /* NULL: unnamed */
             int nnodes;
+            bool named; /* the name of its bond is one node more: see ast_chain_bond */
         } chain;
         struct { /* parameter k[3,3] = 2 [N/m] "text"; the unit may be before or after the value */
             enum ast_value_kind kind;
@@ -295,6 +304,16 @@ struct ast_stmt {
         } initial; /* spring.q(0) = value; ref without (0) */
     };
 };
+
+/* What `as` says of a chain that is named. */
+static inline ast_bond
+ast_chain_bond(const ast_stmt *s)
+{
+    const ast_node *n = &s->chain.node[s->chain.nnodes];
+    uint32_t end = n->begin + (uint32_t)strlen(n->name);
+
+    return (ast_bond){ n->name, { s->at.file, n->begin, end }, { s->at.file, n->arrow, end } };
+}
 
 /* ---------------------------------------------------------------- top level */
 typedef struct ast_size_param {

@@ -215,8 +215,8 @@ dump_stmt(const ast_stmt *s, FILE *out, int depth)
     switch (s->kind) {
     case AST_STMT_CHAIN:
         begin(out, depth, "chain");
-        if (s->chain.bond)
-            fprintf(out, " as %s", s->chain.bond->name);
+        if (s->chain.named)
+            fprintf(out, " as %s", ast_chain_bond(s).name);
         fputc('\n', out);
         for (int i = 0; i < s->chain.nnodes; i++)
             dump_node(&s->chain.node[i], out, depth + 1);

@@ -269,24 +269,24 @@ listed: declared
 stmt: chain_open ';' {
         $$.s = stmt_new(p, AST_STMT_CHAIN, @$);
         $$.height = 0;
-        chain_finish(p, $$.s, $1);
+        chain_finish(p, $$.s, $1, false);
     }
     | chain_open AS NAME ';' {
         $$.s = stmt_new(p, AST_STMT_CHAIN, @$);
         $$.height = 0;
-        chain_finish(p, $$.s, $1);
-        chain_name(p, $$.s, $3, @3, span_join(@2, @3));
+        chain_name(p, $1, $3, @3, @2);
+        chain_finish(p, $$.s, $1, true);
     }
     | chain_closed {
         $$.s = stmt_new(p, AST_STMT_CHAIN, @$);
         $$.height = 0;
-        chain_finish(p, $$.s, $1);
+        chain_finish(p, $$.s, $1, false);
     }
     | chain_closed AS NAME ';' {
         $$.s = stmt_new(p, AST_STMT_CHAIN, @$);
         $$.height = 0;
-        chain_finish(p, $$.s, $1);
-        chain_name(p, $$.s, $3, @3, span_join(@2, @3));
+        chain_name(p, $1, $3, @3, @2);
+        chain_finish(p, $$.s, $1, true);
     }
     | value_kind NAME size_opt unit value_opt text ';' {
         $$.s = stmt_new(p, AST_STMT_VALUE, @$);

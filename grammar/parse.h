@@ -132,7 +132,8 @@ struct parse {
     VEC(struct list *) lists;      /* all that were made */
     struct list *spare_list;
     struct tree_node *spare_node;
-    const ast_own *plain[2]; /* shared by 0- and 1-junctions without properties */
+    const ast_own *plain[2];  /* shared by 0- and 1-junctions without properties */
+    const ast_own *reference; /* shared by references */
 };
 
 void parse_error(struct parse *p, const char *code, span at, const char *fmt, ...) BG_PRINTF(4, 5);
@@ -179,9 +180,9 @@ struct tree_ref tree_ref(struct parse *p, struct tree_part part);
 struct tree_ref tree_ref_add(struct parse *p, struct tree_ref ref, struct tree_part part);
 
 void chain_add(struct parse *p, struct list *chain, struct tree_node *node, span arrow);
-void chain_finish(struct parse *p, ast_stmt *s, struct list *chain);
+void chain_finish(struct parse *p, ast_stmt *s, struct list *chain, bool named);
 /* checks the word between period and offset */
-void chain_name(struct parse *p, ast_stmt *s, const char *name, span name_at, span at);
+void chain_name(struct parse *p, struct list *chain, const char *name, span name_at, span as); /* as NAME, last */
 struct tree_node *node_reference(struct parse *p, struct tree_ref ref);
 struct tree_node *node_declaration(struct parse *p, span at, const char *type, struct tree_part part);
 void node_block(struct parse *p, struct tree_node *node, span at, struct list *items);

@@ -319,24 +319,43 @@ plain_junction(struct parse *p, const char *type)
 
         *own = ast_own_nothing;
         own->type = type;
+        own->file = p->file;
         *shared = own;
     }
     return *shared;
 }
 
+/* References have nothing of their own but their file. */
 static const ast_own *
-finish_own(struct parse *p, const struct tree_node *n)
+no_properties(struct parse *p)
+{
+    if (!p->reference) {
+        ast_own *own = arena_alloc(p->a, sizeof *own);
+
+        *own = ast_own_nothing;
+        own->file = p->file;
+        p->reference = own;
+    }
+    return p->reference;
+}
+
+static const ast_own *
+finish_own(struct parse *p, const struct tree_node *n, bool plain)
 {
     bool block = span_known(n->block.at),
          more = n->more.such_that || n->more.domain || n->more.nwithout || span_known(n->more.args_at);
     ast_own *own;
 
     if (!n->own.type)
-        return &ast_own_nothing;
-    if (!block && !more && !n->own.linear && (!strcmp(n->own.type, "0") || !strcmp(n->own.type, "1")))
+        return no_properties(p);
+    if (!block && !more && !n->own.linear && plain && (!strcmp(n->own.type, "0") || !strcmp(n->own.type, "1")) &&
+        n->one.at.begin == n->at.begin + 2 && n->one.at.end == n->at.end)
         return plain_junction(p, n->own.type);
     own = arena_alloc(p->a, sizeof *own);
     *own = n->own;
+    own->file = p->file;
+    own->end = n->at.end;
+    own->name_begin = n->ref.part ? n->ref.part[0].at.begin : n->at.begin;
     if (block) {
         ast_block *b = arena_alloc(p->a, sizeof *b);
 
@@ -355,21 +374,18 @@ finish_own(struct parse *p, const struct tree_node *n)
 ast_node
 node_finish(struct parse *p, struct tree_node *n)
 {
-    ast_node node;
+    bool plain = n->ref.part == &n->one;
+    ast_node node = { .own = finish_own(p, n, plain), .begin = n->at.begin, .plain = plain };
 
     n->next = p->spare_node;
     p->spare_node = n;
-    node = (ast_node){ .own = finish_own(p, n),
-                       .file = n->at.file,
-                       .begin = n->at.begin,
-                       .end = n->at.end,
-                       .nparts = (uint32_t)n->ref.nparts,
-                       .plain = n->ref.part == &n->one };
-    if (node.plain) {
+    if (plain) {
         node.name = n->one.name;
-        node.name_begin = n->one.at.begin;
     } else {
-        node.part = n->ref.part;
+        ast_ref *ref = arena_alloc(p->a, sizeof *ref);
+
+        *ref = n->ref;
+        node.ref = ref;
     }
     return node;
 }
@@ -384,21 +400,21 @@ chain_add(struct parse *p, struct list *chain, struct tree_node *n, span arrow)
 }
 
 void
-chain_name(struct parse *p, ast_stmt *s, const char *name, span name_at, span at)
+chain_name(struct parse *p, struct list *chain, const char *name, span name_at, span as)
 {
-    ast_bond *b = arena_alloc(p->a, sizeof *b);
+    ast_node n = { .own = no_properties(p), .name = name, .begin = name_at.begin, .plain = true, .arrow = as.begin };
 
-    *b = (ast_bond){ name, name_at, at };
-    s->chain.bond = b;
+    LIST_ADD(chain, n, 0);
 }
 
 void
-chain_finish(struct parse *p, ast_stmt *s, struct list *chain)
+chain_finish(struct parse *p, ast_stmt *s, struct list *chain, bool named)
 {
     const ast_node *first = s->chain.node = LIST_TAKE(p, chain, ast_node);
 
-    s->chain.nnodes = chain->n;
-    if (chain->n == 1 && !first->own->type) {
+    s->chain.nnodes = chain->n - named;
+    s->chain.named = named;
+    if (s->chain.nnodes == 1 && !first->own->type) {
         parse_error(p, "syntax-chain", ast_node_at(first), "`%.60s` alone says nothing", ast_node_name(first));
         diag_help(p->s, "A part is declared with its type, `1:%.60s;`, and bonded with `->`.", ast_node_name(first));
     }

@@ -155,10 +155,24 @@ model_need(bg_model *m, enum model_part part)
     return true;
 }
 
+/* Of all evaluations the most frequent one where there are ideal switches. */
 static int
 net_rows_of(void *ctx, double t, const double *x, double *out)
 {
-    return model_run_permuted(ctx, PART_NETS, t, x, out);
+    bg_model *m = ctx;
+    const routine *r;
+    const double *raw;
+
+    t = model_time_of(m, t);
+    if (!m->evaluator[PART_NETS] && !model_need(m, PART_NETS))
+        return -1;
+    raw = m->scratch[PART_NETS];
+    r = evaluator_routine(m->evaluator[PART_NETS]);
+    if (evaluator_run(m->evaluator[PART_NETS], t, x, m->modes, m->scratch[PART_NETS]) != 0)
+        return 1;
+    for (uint32_t i = 0; i < r->ntargets; i++)
+        out[i] = raw[r->out_index[i]];
+    return 0;
 }
 
 static jacobian *
@@ -581,6 +595,7 @@ void
 model_follow_branch(bg_model *m)
 {
     m->memory.leapt = m->memory.left = false;
+    m->memory.failed = NONE;
 }
 
 size_t

@@ -174,6 +174,7 @@ bool model_left_branch(const bg_model *m);
 /* Since model_follow_branch, did an evaluation of rates or conditions give a solution far from that one, or one that
  * does not continue it? */
 bool model_leapt(const bg_model *m);
+/* A step begins; what failed before it was got over. */
 void model_follow_branch(bg_model *m);
 
 /* ---- events of the text: `when condition { reinit ... }` ---- */

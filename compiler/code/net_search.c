@@ -15,6 +15,7 @@ copy_states(double *to, const double *from, size_t n)
 
 enum { KICKS = 6, GUESSES = 3, TANGENTS = 8, MOST_ALL = 12 };
 #define AHEAD 1e-5    /* of the shortest time of the coefficients: how far a search looks */
+#define KICKED 1e-15  /* of the states' sizes: an impulse that moves them by no more has come to its end */
 #define AGREES 1e-9   /* of a difference's greatest size: below it is rounding */
 #define NEAR 1e-6     /* of what a difference becomes ahead, in time alone: nothing of it is there yet */
 #define MOVED 1e-4    /* of a state's usual size: less is the integrator's error, more a jump */
@@ -153,7 +154,7 @@ net_admit(nets *s, struct net *k, double t, double *x, const double *x_given)
         if (net_kick(s, t, x, k, &most) != 0)
             return false;
         jumps = fmax(jumps, most);
-        if (most <= 1e-15)
+        if (most <= KICKED)
             break;
     }
     w = net_known(s, k, t, x);
@@ -501,7 +502,7 @@ settle_drift(nets *s, double t, double *x)
             exchange_settled(s, &s->net[i]);
             any = true;
         }
-    for (int round = 0; round < KICKS && any && ok && most > 1e-15; round++)
+    for (int round = 0; round < KICKS && any && ok && most > KICKED; round++)
         ok = net_kick(s, t, x, NULL, &most) == 0;
     for (size_t i = 0; i < s->n; i++)
         if (s->net[i].bound)

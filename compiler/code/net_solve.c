@@ -185,6 +185,31 @@ iterate(nets *s, double t, const double *x, bool curved)
     return status;
 }
 
+/* The unknowns where nothing but modes changes the coefficients: solved at once. */
+static int
+solve_constant(nets *s, double t, const double *x)
+{
+    int status;
+
+    memset(s->held, 0, s->nheld * sizeof *s->held);
+    status = net_rows(s, t, x);
+    for (size_t k = 0; k < s->n && status == 0; k++) {
+        struct net *q = &s->net[k];
+        double *z = s->held + q->q->held0;
+
+        q->now = net_known(s, q, t, x);
+        if (!q->now)
+            return 1;
+        sparse_apply(&q->now->now->solve, s->raw + ORDERS * q->q->held0, s->z);
+        for (uint32_t i = 0; i < q->q->n; i++) {
+            z[i] = 0 - s->z[i];
+            if (!isfinite(z[i]))
+                return 1;
+        }
+    }
+    return status;
+}
+
 /* Where the unknowns of curved nets are before Newton's method: as at the last solution, which may lie where slopes say
  * nothing; zero; anywhere. Those of linear nets are zero. */
 static void
@@ -203,24 +228,35 @@ start_from(nets *s, int place)
     }
 }
 
-int
-nets_solve(nets *s, double t, const double *x)
+static int
+solve_varying(nets *s, double t, const double *x)
 {
     bool curved = nets_curved(s);
     int status = 1;
 
-    if (is_solved(s, t, x))
-        return 0;
-    s->solved = false;
     for (int place = 0; place == 0 || (place < PLACES && curved && status == 1); place++) {
         start_from(s, place);
         status = iterate(s, t, x, curved);
     }
-    if (status)
-        return status;
-    for (size_t k = 0; k < s->n; k++)
+    for (size_t k = 0; k < s->n && status == 0; k++)
         if (s->net[k].guess)
             memcpy(s->net[k].guess, s->held + s->net[k].q->held0, s->net[k].q->n * sizeof(double));
+    return status;
+}
+
+int
+nets_solve(nets *s, double t, const double *x)
+{
+    int status;
+
+    if (is_solved(s, t, x))
+        return 0;
+    if (!net_need_partials(s))
+        return -1;
+    s->solved = false;
+    status = s->any_varies ? solve_varying(s, t, x) : solve_constant(s, t, x);
+    if (status)
+        return status;
     s->solved = true;
     s->solved_t = t;
     if (s->nx)

@@ -436,17 +436,17 @@ declare_chain(elab *el, scope *in, const ast_stmt *s)
 
     for (int k = 0; k < s->chain.nnodes; k++)
         declare_node(el, in, s, &s->chain.node[k], s->chain.nnodes == 1, false);
-    if (s->chain.bond && s->chain.nnodes != 2) {
-        diag_error(el->s, "bond-name", s->chain.bond->at, "\"as\" names one bond; here are %d", s->chain.nnodes - 1);
+    if (s->chain.named && s->chain.nnodes != 2) {
+        diag_error(el->s, "bond-name", ast_chain_bond(s).at, "\"as\" names one bond; here are %d", s->chain.nnodes - 1);
         diag_help(el->s, "Give the bond to be named a statement of its own.");
-    } else if (s->chain.bond && in->loop) {
-        diag_error(el->s, "bond-name", s->chain.bond->at, "\"as\" names one bond; a loop makes it in every round");
+    } else if (s->chain.named && in->loop) {
+        diag_error(el->s, "bond-name", ast_chain_bond(s).at, "\"as\" names one bond; a loop makes it in every round");
         diag_help(el->s, "Read an element or junction at its ends instead.");
-    } else if (s->chain.bond && enter_name(el, in, true, s->chain.bond->name, s->chain.bond->name_at, 0,
-                                           (int32_t[]){ 0, 0 }, false, (uint32_t)el->part.n)) {
+    } else if (s->chain.named && enter_name(el, in, true, ast_chain_bond(s).name, ast_chain_bond(s).name_at, 0,
+                                            (int32_t[]){ 0, 0 }, false, (uint32_t)el->part.n)) {
         c.bond = (uint32_t)el->part.n;
         vec_push(&el->part, ((part){ .kind = DECLARED_BOND,
-                                     .name = full_name(el, in, s->chain.bond->name, 0, NULL),
+                                     .name = full_name(el, in, ast_chain_bond(s).name, 0, NULL),
                                      .stmt = s,
                                      .in = in,
                                      .index = NONE }));

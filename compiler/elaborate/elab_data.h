@@ -186,19 +186,19 @@ part_inside(const part *p)
 {
     return p->kind == DECLARED_INSTANCE ? p->inside : NULL;
 }
-/* Its name without the scope's prefix. */
+/* The name of a part that is no item of an array, without the prefix of its scope. */
 static inline const char *
 part_own_name(const part *p)
 {
     if (p->node)
-        return p->in->prefix[0] || ast_node_nindex(p->node) ? ast_node_name(p->node) : p->name;
-    return p->stmt->chain.bond->name;
+        return p->in->prefix[0] ? ast_node_name(p->node) : p->name;
+    return ast_chain_bond(p->stmt).name;
 }
 /* The place of its declaration: TYPE:name, or the name of a bond. */
 static inline span
 part_at(const part *p)
 {
-    return p->node ? span_join(ast_type_at(p->node), ast_node_ref_at(p->node)) : p->stmt->chain.bond->name_at;
+    return p->node ? span_join(ast_type_at(p->node), ast_node_ref_at(p->node)) : ast_chain_bond(p->stmt).name_at;
 }
 
 /* A chain as written, with the scope in which it is made. */

@@ -13,6 +13,11 @@
 
 /* relative to the size of W dA U: entries below the diagonal that are rounding, so that the cluster does not split */
 #define NO_SPLIT 1e-6
+#define DEPENDENT 1e-13 /* relative to the greatest singular value: the equilibrium does not determine a state */
+#define SOLVED \
+    1e-7 /* relative to the terms of an equation: what an equilibrium that moves smoothly may leave of it \
+          */
+#define ONE_JACOBIAN 1e-8 /* relative to a row: the structure's A is the Jacobian */
 
 /* ---------------------------------------------------------------- clusters */
 
@@ -108,7 +113,7 @@ equilibrium_moves(const linearization *l, size_t np, const state_space *all)
         memcpy(copy, right, rows * np * sizeof *copy);
         memcpy(left, A, rows * used * sizeof *left);
         if (LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)rows, (lapack_int)used, (lapack_int)np, A, (lapack_int)rows,
-                           right, (lapack_int)rows, s, 1e-13, &rank) != 0)
+                           right, (lapack_int)rows, s, DEPENDENT, &rank) != 0)
             rank = 0;
         for (size_t p = 0; p < np; p++) {
             double worst = 0, size = 0;
@@ -124,9 +129,9 @@ equilibrium_moves(const linearization *l, size_t np, const state_space *all)
                 worst = fmax(worst, fabs(sum));
             }
             for (size_t k = 0; k < used; k++)
-                dx[l->order[active[k]] + n * p] = (size_t)rank == used && worst <= 1e-7 * size ? right[k + rows * p]
-                                                  : size == 0                                  ? 0
-                                                                                               : NAN;
+                dx[l->order[active[k]] + n * p] = (size_t)rank == used && worst <= SOLVED * size ? right[k + rows * p]
+                                                  : size == 0                                    ? 0
+                                                                                                 : NAN;
         }
         free(copy);
         free(left);
@@ -504,7 +509,7 @@ effects_find(linearization *l, const var_id *by, size_t n, const state_space *al
     l->holder = bg_calloc(l->modes.nclusters + 1, sizeof *l->holder);
     parameter_effects(l, by, n, all, held);
     /* if the structure's A is not the Jacobian, its derivatives would be those of another matrix */
-    if (!l->structure.why && !l->as_equations && l->mismatch < 1e-8)
+    if (!l->structure.why && !l->as_equations && l->mismatch < ONE_JACOBIAN)
         structure_effects(l);
     else if (l->switched && l->structure.why)
         pencil_effects(l);

@@ -8,6 +8,7 @@
 #include "gramians.h"
 
 #define UNSTABLE 1e-10   /* relative to the norm: a real part above minus this counts as not stable */
+#define NO_VALUE 1e-14   /* relative to the greatest Hankel value: rounding, which cannot be balanced */
 #define TRANSMITTED 1e-8 /* relative to the product of the norms of input and output vectors */
 
 bool
@@ -130,7 +131,7 @@ balanced_truncation(const state_space *s, size_t r, state_space *out)
                      *VT = bg_calloc(n * n + 1, sizeof *VT);
     double *right = bg_calloc(n * r + 1, sizeof *right), *left = bg_calloc(r * n + 1, sizeof *left),
            *T = bg_calloc(n * (r + n) + 1, sizeof *T);
-    bool fine = balance_roots(s, &Rc, &Ro, sigma, U, VT) && (r == 0 || sigma[r - 1] > 1e-14 * sigma[0]);
+    bool fine = balance_roots(s, &Rc, &Ro, sigma, U, VT) && (r == 0 || sigma[r - 1] > NO_VALUE * sigma[0]);
 
     *out = state_space_new(r, s->nu, s->ny);
     for (size_t k = 0; k < r && fine; k++)

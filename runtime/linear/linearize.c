@@ -14,7 +14,10 @@
 #define CLEAN 1e-7      /* coefficients of conserved combinations below this are set to zero, the greatest being 1 */
 #define ONE_MATRIX 1e-9 /* relative to a row: both ways give the same matrix */
 #define ROUNDING 1e-14  /* relative to a matrix */
-#define RESTS 1e-7      /* relative to the terms of a rate: the rate counts as zero */
+#define SINGULAR (1e3 * DBL_EPSILON) /* times n, relative to the greatest singular value: a null direction */
+#define GREATER (1 + 1e-6) /* ratio of coefficients: a pivot is preferred only if it is greater than by rounding */
+#define ALWAYS_RESTS 1e-12 /* SI: a rate below this is zero, whatever its terms */
+#define RESTS 1e-7         /* relative to the terms of a rate: the rate counts as zero */
 
 const char *
 linear_state_name(const linearization *l, size_t i)
@@ -324,7 +327,7 @@ find_conserved(linearization *l)
     A = dense_transpose(n, n, balanced);
     if (n && LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'N', 'A', (lapack_int)n, (lapack_int)n, A, (lapack_int)n, sigma, NULL, 1,
                             V, (lapack_int)n, work) == 0) {
-        while (rank < n && sigma[rank] > 1e3 * DBL_EPSILON * (double)n * sigma[0])
+        while (rank < n && sigma[rank] > SINGULAR * (double)n * sigma[0])
             rank++;
         l->nconserved = n - rank;
         l->conserved = bg_calloc(l->nconserved * n + 1, sizeof(double));
@@ -338,7 +341,7 @@ find_conserved(linearization *l)
 
             for (size_t j = k; j < l->nconserved; j++)
                 for (size_t i = n; i-- > 0;)
-                    if (fabs(l->conserved[j * n + i]) > (1 + 1e-6) * best) {
+                    if (fabs(l->conserved[j * n + i]) > GREATER * best) {
                         best = fabs(l->conserved[j * n + i]);
                         at = i;
                         with = j;
@@ -413,7 +416,7 @@ at_rest(linearization *l, const double *size)
 
     for (size_t i = 0; i < l->space.n && rests; i++)
         rests = model_state(l->model, l->order[i]).only_outputs || fabs(l->rate[i]) <= RESTS * size[i] ||
-                fabs(l->rate[i]) < 1e-12;
+                fabs(l->rate[i]) < ALWAYS_RESTS;
     return rests;
 }
 

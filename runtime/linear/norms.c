@@ -9,6 +9,8 @@
 #include "norms.h"
 #include "response.h"
 
+#define SCALE_WITHIN 1e-3  /* of the norm that a scattering form is scaled by: any near it will do */
+#define SHARP 1e-8         /* of the norm of the scattering form, which is compared with 1 */
 #define ON_AXIS 1e-9       /* relative to an eigenvalue: its real part counts as zero */
 #define REFLECTS_MORE 1e-9 /* above 1: excess of a scattering form at a frequency that is more than rounding */
 #define ROUNDING (100 * DBL_EPSILON) /* rounding error of the QR algorithm, relative to the norm of the matrix */
@@ -176,7 +178,7 @@ passivity_of(const state_space *s, double *omega)
     double *inner = bg_calloc(m * m + 1, sizeof *inner), *E = bg_calloc(m * m + 1, sizeof *E),
            *EC = bg_calloc(m * n + 1, sizeof *EC);
     enum passivity result = PASSIVITY_UNKNOWN;
-    bool known = hinf_norm(s, 1e-3, &b);
+    bool known = hinf_norm(s, SCALE_WITHIN, &b);
 
     *omega = NAN;
     for (size_t i = 0; i < m * m; i++) {
@@ -197,7 +199,7 @@ passivity_of(const state_space *s, double *omega)
             S.C[i] = -2 * EC[i];
         for (size_t i = 0; i < m * m; i++)
             S.D[i] = 2 * E[i] - (i % (m + 1) == 0);
-        if (!hinf_norm(&S, 1e-8, &b))
+        if (!hinf_norm(&S, SHARP, &b))
             result = NOT_PASSIVE;
         else if (b.lower > 1 + REFLECTS_MORE)
             result = NOT_PASSIVE;

@@ -16,6 +16,7 @@
 #include "transfer.h"
 
 #define INFINITE_ZERO 1e-12          /* relative to the input vector: a direct response below this is rounding */
+#define EQUAL 1e-10                  /* relative: parts that count as equal when sorting */
 #define CANCELS 1e-6                 /* relative to a pole: a zero cancels it */
 #define ROUNDING (100 * DBL_EPSILON) /* relative to the norm of the matrix */
 
@@ -45,9 +46,9 @@ compare_complex(const void *a, const void *b)
     double complex x = *(const double complex *)a, y = *(const double complex *)b;
     double p = fabs(cimag(x)), q = fabs(cimag(y));
 
-    if (fabs(p - q) > 1e-10 * (p + q))
+    if (fabs(p - q) > EQUAL * (p + q))
         return p > q ? -1 : 1;
-    if (fabs(creal(x) - creal(y)) > 1e-10 * (cabs(x) + cabs(y)))
+    if (fabs(creal(x) - creal(y)) > EQUAL * (cabs(x) + cabs(y)))
         return creal(x) < creal(y) ? -1 : 1;
     return (cimag(x) < cimag(y)) - (cimag(x) > cimag(y));
 }

@@ -16,7 +16,9 @@
 
 #define ROUNDING (100 * DBL_EPSILON)  /* rounding error of the QR algorithm, relative to the norm of the matrix */
 #define NILPOTENT (1e4 * DBL_EPSILON) /* relative to the norm: a larger N is not rounding */
-#define EQUAL 1e-10                   /* relative: imaginary parts that count as equal when sorting */
+#define WORST_CONDITION 1e4 /* more of an eigenvalue's condition does not count when its parts are set to zero */
+#define WIDEST 1e-3 /* relative to the norm: eigenvalues further apart are no cluster, however badly conditioned */
+#define EQUAL 1e-10 /* relative: imaginary parts that count as equal when sorting */
 
 double
 mode_damping(double complex lambda)
@@ -455,12 +457,12 @@ modes_find(size_t n, const double *A, modes *m)
             wide_w += pow(cabs(r.w[i + n * k]) * s, 2);
         }
         condition[k] = cabs(dot) > 0 ? fmin(sqrt(wide_u * wide_w) / cabs(dot), 1 / DBL_EPSILON) : 1 / DBL_EPSILON;
-        r.lambda[k] = without_rounding(r.lambda[k], ROUNDING * m->size * fmin(condition[k], 1e4));
+        r.lambda[k] = without_rounding(r.lambda[k], ROUNDING * m->size * fmin(condition[k], WORST_CONDITION));
     }
     for (size_t i = 0; i < n && fine; i++)
         for (size_t k = i + 1; k < n; k++)
             if (cabs(r.lambda[i] - r.lambda[k]) <= ROUNDING * m->size * fmin(condition[i], condition[k]) &&
-                cabs(r.lambda[i] - r.lambda[k]) <= 1e-3 * m->size)
+                cabs(r.lambda[i] - r.lambda[k]) <= WIDEST * m->size)
                 joined_join(joined, k, i);
     /* a cluster keeps together in the order */
     for (size_t k = 0; k < n && fine; k++) {

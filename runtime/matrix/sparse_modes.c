@@ -15,8 +15,18 @@
 #define REAL 1e-10 /* relative to the distance from the shift: imaginary parts that count as zero */
 /* relative to the distance from the shift: distance from an eigenvalue at which its vectors are iterated */
 #define BESIDE 1e-5
-#define NILPOTENT 1e-6 /* relative to the inverse on a cluster: the cluster is defective */
-#define ROUNDING 1e-13 /* relative to the greatest eigenvalue found: parts that count as zero */
+#define NILPOTENT 1e-6          /* relative to the inverse on a cluster: the cluster is defective */
+#define ROUNDING 1e-13          /* relative to the greatest eigenvalue found: parts that count as zero */
+#define EQUAL 1e-10             /* relative: imaginary parts that count as equal when sorting */
+#define NEARER (1 - 1e-12)      /* ratio of distances: nearer by more than rounding */
+#define REGULAR (1e3 * DBL_MIN) /* reciprocal condition number below which a shifted matrix is singular */
+/* Relative to the shift, or to the matrix: how far a shift that meets an eigenvalue is moved, and the factor of each
+ * further try. */
+#define ASIDE 1e-9
+#define FURTHER 30
+#define LEAST_DISTANCE \
+    1e-3 /* relative to an eigenvalue: least distance from the shift that others are compared with \
+          */
 enum { ITERATIONS = 4, RESTARTS = 1000, SHIFTS = 6 };
 
 void
@@ -80,7 +90,7 @@ shift_to(shifted *s, double complex at)
     s->numeric = klu_zl_factor((SuiteSparse_long *)j->column, (SuiteSparse_long *)j->row, s->value, s->symbolic,
                                &s->common);
     return s->numeric && s->common.status == KLU_OK && klu_zl_rcond(s->symbolic, s->numeric, &s->common) &&
-           s->common.rcond > 1e3 * DBL_MIN;
+           s->common.rcond > REGULAR;
 }
 
 /* y = (A - s)^-1 x, or with the transpose; x and y may be the same array. */
@@ -263,7 +273,7 @@ compare_found(const void *a, const void *b)
     const struct found *x = a, *y = b;
     double p = fabs(cimag(x->lambda)), q = fabs(cimag(y->lambda));
 
-    if (fabs(p - q) > 1e-10 * (p + q))
+    if (fabs(p - q) > EQUAL * (p + q))
         return p > q ? -1 : 1;
     if (creal(x->lambda) != creal(y->lambda))
         return creal(x->lambda) < creal(y->lambda) ? -1 : 1;
@@ -308,7 +318,7 @@ nearest_few(size_t n, double complex near, double complex *lambda, double comple
         double complex swap;
 
         for (size_t i = kept; i < count; i++)
-            if (cabs(lambda[i] - near) < cabs(lambda[best] - near) * (1 - 1e-12))
+            if (cabs(lambda[i] - near) < cabs(lambda[best] - near) * NEARER)
                 best = i;
         swap = lambda[kept];
         lambda[kept] = lambda[best];
@@ -367,7 +377,7 @@ first_shift(shifted *s, double complex *at)
         for (int64_t k = s->j->column[c]; k < s->j->column[c + 1]; k++)
             size = fmax(size, fabs(s->j->value[k]));
     for (int k = 0; k < SHIFTS; k++) {
-        double complex here = *at + (k ? (cabs(*at) > 0 ? cabs(*at) : size) * 1e-9 * pow(30, k) : 0);
+        double complex here = *at + (k ? (cabs(*at) > 0 ? cabs(*at) : size) * ASIDE * pow(FURTHER, k) : 0);
 
         if (shift_to(s, here)) {
             *at = here;
@@ -391,7 +401,7 @@ fill_groups(shifted *s, double complex near, double complex *lambda, double comp
     for (size_t i = 0; i < count; i++) {
         parent[i] = i;
         for (size_t k = 0; k < i; k++)
-            if (cabs(lambda[i] - lambda[k]) <= CLOSE * fmax(cabs(lambda[i] - near), 1e-3 * cabs(lambda[i]))) {
+            if (cabs(lambda[i] - lambda[k]) <= CLOSE * fmax(cabs(lambda[i] - near), LEAST_DISTANCE * cabs(lambda[i]))) {
                 parent[i] = parent[k];
                 break;
             }
@@ -409,7 +419,7 @@ fill_groups(shifted *s, double complex near, double complex *lambda, double comp
     m->cluster_of = bg_calloc(total + 1, sizeof *m->cluster_of);
     m->cluster = bg_calloc(total + 1, sizeof *m->cluster);
     for (size_t i = 0, k; i < count && fine; i = k) {
-        double distance = fmax(cabs(list[i].lambda - near), 1e-3 * cabs(list[i].lambda));
+        double distance = fmax(cabs(list[i].lambda - near), LEAST_DISTANCE * cabs(list[i].lambda));
         double complex at = list[i].lambda + BESIDE * (distance > 0 ? distance : least) * (0.8 + 0.6 * I);
         bool pair = cimag(list[i].lambda) > 0, defective = false;
 

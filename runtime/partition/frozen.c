@@ -253,7 +253,7 @@ freeze_one(const compilation *c, const frozen *z, strbuf *out, char **why)
         for (int k = 0; m->stmt[i]->kind == AST_STMT_CHAIN && k < m->stmt[i]->chain.nnodes; k++) {
             const ast_node *n = &m->stmt[i]->chain.node[k];
 
-            if (n->own->type && n->nparts && !strcmp(ast_node_name(n), z->reader))
+            if (n->own->type && ast_node_nparts(n) && !strcmp(ast_node_name(n), z->reader))
                 any |= freeze_node(&d, n, target, z->value, &e);
         }
     if (!any)

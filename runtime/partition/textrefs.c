@@ -32,7 +32,7 @@ textrefs_of(const ast_expr *e, const ast_node *n, text_ref like, text_refs *out)
 static void
 of_node(const ast_node *n, text_refs *out)
 {
-    text_ref like = { .kind = READS_PART, .reader = n->nparts ? ast_node_name(n) : "" };
+    text_ref like = { .kind = READS_PART, .reader = ast_node_nparts(n) ? ast_node_name(n) : "" };
 
     textrefs_of(n->own->linear, NULL, like, out);
     textrefs_of(n->own->more->such_that, NULL, like, out);

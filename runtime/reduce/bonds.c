@@ -29,14 +29,14 @@ gather_names(struct finder *d, const ast_stmt *s)
     switch (s->kind) {
     case AST_STMT_CHAIN:
         for (int k = 0; k < s->chain.nnodes; k++)
-            if (s->chain.node[k].nparts)
+            if (ast_node_nparts(&s->chain.node[k]))
                 take_name(d, ast_node_name(&s->chain.node[k]));
-        if (s->chain.bond)
-            take_name(d, s->chain.bond->name);
+        if (s->chain.named)
+            take_name(d, ast_chain_bond(s).name);
         break;
     case AST_STMT_PORT:
         for (int k = 0; k < s->port.n; k++)
-            if (s->port.junction[k].nparts)
+            if (ast_node_nparts(&s->port.junction[k]))
                 take_name(d, ast_node_name(&s->port.junction[k]));
         break;
     case AST_STMT_FOR:

@@ -247,8 +247,8 @@ all_foreseen(const candidates *list)
 static bool
 is_part(const struct search *d, const flat_element *e, bool zero)
 {
-    return (!is_source(e) || zero || adds(d->now.c[0].flat, e)) && !is_two_port(e) && e->node && e->node->nparts &&
-           !is_kept_by_name(d, e->name);
+    return (!is_source(e) || zero || adds(d->now.c[0].flat, e)) && !is_two_port(e) && e->node &&
+           ast_node_nparts(e->node) && !is_kept_by_name(d, e->name);
 }
 
 /* at NULL: powers are not known. Sources of zero come last, as long as each candidate is tried alone. */

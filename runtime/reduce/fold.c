@@ -84,7 +84,7 @@ gather_named(struct finder *d, const ast_stmt *s, bool nested)
         for (int k = 0; k < s->chain.nnodes; k++) {
             const ast_node *n = &s->chain.node[k];
 
-            if (nested && n->nparts)
+            if (nested && ast_node_nparts(n))
                 take_name(d, ast_node_name(n));
             for (int i = 0; i < n->own->more->nwithout; i++)
                 if (n->own->more->without[i].nparts)
@@ -138,8 +138,8 @@ gather_model(struct finder *d)
             const ast_node *n = &s->chain.node[k];
             uint32_t at = (uint32_t)d->place.n, before;
 
-            if (n->nparts != 1 || ast_node_nindex(n)) {
-                if (n->nparts)
+            if (ast_node_nparts(n) != 1 || ast_node_nindex(n)) {
+                if (ast_node_nparts(n))
                     take_name(d, ast_node_name(n));
                 continue;
             }
@@ -212,7 +212,7 @@ join_chains(struct finder *d, struct place a, struct place b, fold *x)
     const ast_node *ja = chain_node_of(d, a), *jb = chain_node_of(d, b);
     const char *text;
 
-    if (a.stmt == b.stmt || sa->chain.bond || sb->chain.bond)
+    if (a.stmt == b.stmt || sa->chain.named || sb->chain.named)
         return false;
     if (sa->chain.nnodes == 2) {
         text = line_text(d, ast_node_at(&sa->chain.node[0]));
@@ -290,7 +290,7 @@ static const flat_element *
 plain_element(const struct finder *d, const ast_node *n)
 {
     const flat_model *f = d->c->flat;
-    uint32_t e = n->own->type && n->nparts == 1 && !ast_node_nindex(n)
+    uint32_t e = n->own->type && ast_node_nparts(n) == 1 && !ast_node_nindex(n)
                      ? map_get(&d->element_of, map_ptr_key(ast_node_name(n)))
                      : MAP_NONE;
     const flat_element *x = e == MAP_NONE ? NULL : &f->element.at[e];
@@ -419,7 +419,7 @@ folds_find(const compilation *c, arena *a, folds *out)
         return; /* the text of an import is never changed */
     gather_model(&d);
     for (uint32_t i = 0; i < (uint32_t)f->ast->nstmt; i++)
-        if (f->ast->stmt[i]->kind == AST_STMT_CHAIN && !f->ast->stmt[i]->chain.bond)
+        if (f->ast->stmt[i]->kind == AST_STMT_CHAIN && !f->ast->stmt[i]->chain.named)
             find_two_ports(&d, i);
     for (uint32_t i = 0; i < f->junction.n; i++)
         find_junction(&d, i);

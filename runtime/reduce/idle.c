@@ -20,8 +20,8 @@ is_idle(const flat_element *e, const double *port, double least)
 static bool
 is_own_source(const flat_model *f, const flat_element *e)
 {
-    return is_source(e) && e->node && e->node->nparts == 1 && e->nports == 1 && e->parent == NONE && !e->keep &&
-           f->port.at[e->port0].name == NULL;
+    return is_source(e) && e->node && ast_node_nparts(e->node) == 1 && e->nports == 1 && e->parent == NONE &&
+           !e->keep && f->port.at[e->port0].name == NULL;
 }
 
 bool

@@ -44,7 +44,7 @@ find_instance(const ast_model *m, const char *name, size_t n)
         for (int i = 0; m->stmt[k]->kind == AST_STMT_CHAIN && i < m->stmt[k]->chain.nnodes; i++) {
             const ast_node *x = &m->stmt[k]->chain.node[i];
 
-            if (x->own->type && x->nparts == 1 && !ast_node_nindex(x) && strlen(ast_node_name(x)) == n &&
+            if (x->own->type && ast_node_nparts(x) == 1 && !ast_node_nindex(x) && strlen(ast_node_name(x)) == n &&
                 !strncmp(ast_node_name(x), name, n))
                 return x;
         }

@@ -183,7 +183,7 @@ split_clamps(const flat_model *f, const rewrite_change *change, size_t n, arena 
             piece[0] = (rewrite_piece){ ast_type_at(written),
                                         f->junction.at[f->port.at[f->element.at[e].port0].junction].type ? "Sf"
                                                                                                          : "Se" };
-            piece[1] = (rewrite_piece){ { head.file, head.end, written->end }, " = 0" };
+            piece[1] = (rewrite_piece){ { head.file, head.end, ast_node_at(written).end }, " = 0" };
             x->at = ast_node_at(written);
             x->piece = piece;
             x->npieces = 2;

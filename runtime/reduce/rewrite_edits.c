@@ -98,7 +98,7 @@ new_home(const struct plan *p, const struct rows *r, uint32_t o)
     for (uint32_t k = r->first[part]; k < r->first[part + 1]; k++) {
         uint32_t i = r->at[k];
 
-        if (i == o || !in_bond(p, i) || node_at(p, i)->own->type || node_at(p, i)->nparts != 1 ||
+        if (i == o || !in_bond(p, i) || node_at(p, i)->own->type || ast_node_nparts(node_at(p, i)) != 1 ||
             ast_node_nindex(node_at(p, i)))
             continue;
         if (i > o)
@@ -129,13 +129,13 @@ stays_alone(struct plan *p, const struct rows *r, uint32_t o)
         return false;
     if (ast_has_block(n) || p->part.at[p->occurrence.at[o].part].turned || (home = new_home(p, r, o)) == NONE)
         return true;
-    if (n->end > ast_node_ref_at(n).end && source_behind(p, home))
+    if (ast_node_at(n).end > ast_node_ref_at(n).end && source_behind(p, home))
         return true; /* both would stand behind the name */
     /* `1:` goes before the name's new place, ` in heat` behind it */
     edits_insert(&p->out->edits, node_at(p, home)->begin, p->text + n->begin, ast_node_ref_at(n).begin - n->begin);
-    if (n->end > ast_node_ref_at(n).end)
-        edits_insert(&p->out->edits, node_at(p, home)->end, p->text + ast_node_ref_at(n).end,
-                     n->end - ast_node_ref_at(n).end);
+    if (ast_node_at(n).end > ast_node_ref_at(n).end)
+        edits_insert(&p->out->edits, ast_node_at(node_at(p, home)).end, p->text + ast_node_ref_at(n).end,
+                     ast_node_at(n).end - ast_node_ref_at(n).end);
     rewrite_note(p, REWRITE_MOVE, ast_node_name(n), ast_node_at(node_at(p, home))); /* the line that changes */
     return false;
 }
@@ -251,8 +251,8 @@ edit_chain(struct plan *p, const struct rows *r, uint32_t stmt)
         edits_delete(&p->out->edits, at, s->at.end); /* a block ends its statement */
         return;
     }
-    tail = s->chain.bond && !(ends_in_source && source_behind(p, end - 2)) ? s->chain.bond->at.end
-                                                                           : node_at(p, end - 1)->end;
+    tail = s->chain.named && !(ends_in_source && source_behind(p, end - 2)) ? ast_chain_bond(s).at.end
+                                                                            : ast_node_at(node_at(p, end - 1)).end;
     if (tail <= at)
         return;
     if (tail == s->at.end)
@@ -293,7 +293,8 @@ edit_changes(struct plan *p)
             const char *text = c->piece[k].text;
 
             /* the block that went ended the statement */
-            if (c->kind == REWRITE_CLAMP && ast_has_block(n) && at.end == n->end && p->text[at.end - 1] == '}')
+            if (c->kind == REWRITE_CLAMP && ast_has_block(n) && at.end == ast_node_at(n).end &&
+                p->text[at.end - 1] == '}')
                 text = " = 0;";
             edits_replace(&p->out->edits, at.begin, at.end, text, strlen(text));
         }
@@ -367,7 +368,7 @@ rewrite_make_edits(struct plan *p)
         const struct part *x = &p->part.at[i];
 
         if (x->turned && !x->gone)
-            edits_replace(&p->out->edits, x->node->begin, x->node->end, x->turned, strlen(x->turned));
+            edits_replace(&p->out->edits, x->node->begin, ast_node_at(x->node).end, x->turned, strlen(x->turned));
         if (!x->gone)
             continue;
         rewrite_note(p,

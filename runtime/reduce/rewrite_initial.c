@@ -38,7 +38,7 @@ take_item(const char *text, const ast_node *n, const ast_law_item *item, arena *
             return false; /* a comment stands in it */
         for (begin--; begin > n->begin && is_blank(text[begin - 1]);)
             begin--;
-        *piece = (rewrite_piece){ { item->at.file, begin, n->end }, ";" };
+        *piece = (rewrite_piece){ { item->at.file, begin, ast_node_at(n).end }, ";" };
     }
     vec_push(out, ((rewrite_change){ .kind = REWRITE_INITIAL,
                                      .owner = ast_node_name(n),
@@ -70,7 +70,7 @@ take_of_model(const char *text, const ast_model *m, size_t place, arena *a, rewr
         for (int k = 0; k < s->chain.nnodes; k++) {
             const ast_node *n = &s->chain.node[k];
 
-            for (int j = 0; j < n->own->block->nitems && n->nparts == 1; j++)
+            for (int j = 0; j < n->own->block->nitems && ast_node_nparts(n) == 1; j++)
                 if (n->own->block->item[j].kind == AST_LAW_INITIAL && holds(n->own->block->item[j].at, place))
                     return !known_already(out, n->own->block->item[j].at) &&
                            take_item(text, n, &n->own->block->item[j], a, out);

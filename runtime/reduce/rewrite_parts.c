@@ -52,15 +52,15 @@ rewrite_declare(struct plan *p, const ast_stmt *s, bool nested)
     switch (s->kind) {
     case AST_STMT_CHAIN:
         for (int i = 0; i < s->chain.nnodes; i++)
-            if (s->chain.node[i].own->type && s->chain.node[i].nparts)
+            if (s->chain.node[i].own->type && ast_node_nparts(&s->chain.node[i]))
                 declare_part(p, ast_node_name(&s->chain.node[i]), kind_of(&s->chain.node[i]), &s->chain.node[i],
                              ast_node_at(&s->chain.node[i]), nested);
-        if (s->chain.bond)
-            declare_part(p, s->chain.bond->name, TEXT_BOND, NULL, s->chain.bond->name_at, true);
+        if (s->chain.named)
+            declare_part(p, ast_chain_bond(s).name, TEXT_BOND, NULL, ast_chain_bond(s).name_at, true);
         break;
     case AST_STMT_PORT:
         for (int i = 0; i < s->port.n; i++)
-            if (s->port.junction[i].own->type && s->port.junction[i].nparts)
+            if (s->port.junction[i].own->type && ast_node_nparts(&s->port.junction[i]))
                 declare_part(p, ast_node_name(&s->port.junction[i]), TEXT_JUNCTION, &s->port.junction[i],
                              ast_node_at(&s->port.junction[i]), true);
         break;
@@ -118,8 +118,8 @@ rewrite_gather_bonds(struct plan *p)
             continue;
         for (int k = 0; k < s->chain.nnodes; k++) {
             const ast_node *n = &s->chain.node[k];
-            struct occurrence o = { (uint32_t)i, (uint32_t)k, n->nparts ? rewrite_find_part(p, ast_node_name(n)) : NONE,
-                                    0 };
+            struct occurrence o = { (uint32_t)i, (uint32_t)k,
+                                    ast_node_nparts(n) ? rewrite_find_part(p, ast_node_name(n)) : NONE, 0 };
 
             vec_push(&p->occurrence, o);
             if (k && before != NONE && o.part != NONE) {
@@ -129,13 +129,13 @@ rewrite_gather_bonds(struct plan *p)
                 if (cut != MAP_NONE) {
                     p->occurrence.at[p->occurrence.n - 2].cut = cut + 1;
                     p->request[cut] = (struct request){ before, o.part, NONE, false };
-                    if (s->chain.bond && k == s->chain.nnodes - 1)
-                        p->request[cut].name = rewrite_find_part(p, s->chain.bond->name);
+                    if (s->chain.named && k == s->chain.nnodes - 1)
+                        p->request[cut].name = rewrite_find_part(p, ast_chain_bond(s).name);
                     if (p->bond[cut].two_port)
                         p->part.at[p->bond[cut].forward ? o.part : before].turned = p->bond[cut].text;
                 }
-                if (s->chain.bond && k == s->chain.nnodes - 1) {
-                    struct part *bond = &p->part.at[rewrite_find_part(p, s->chain.bond->name)];
+                if (s->chain.named && k == s->chain.nnodes - 1) {
+                    struct part *bond = &p->part.at[rewrite_find_part(p, ast_chain_bond(s).name)];
 
                     bond->end[0] = before;
                     bond->end[1] = o.part;

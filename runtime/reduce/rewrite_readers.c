@@ -72,7 +72,7 @@ read_outer_name(struct plan *p, uint32_t reader, const ast_ref *ref, bool as_par
 static void
 read_node(struct plan *p, const ast_node *n, bool nested)
 {
-    uint32_t part = n->nparts ? rewrite_find_part(p, ast_node_name(n)) : NONE;
+    uint32_t part = ast_node_nparts(n) ? rewrite_find_part(p, ast_node_name(n)) : NONE;
     uint32_t reader = nested || part == NONE ? rewrite_world(p) : part;
 
     if (nested && part != NONE) {

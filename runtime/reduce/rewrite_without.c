@@ -34,7 +34,7 @@ gather_bonded(const ast_stmt *s, map *bonded)
     switch (s->kind) {
     case AST_STMT_CHAIN:
         for (int k = 0; k < s->chain.nnodes; k++)
-            if (s->chain.node[k].nparts)
+            if (ast_node_nparts(&s->chain.node[k]))
                 map_set(bonded, map_ptr_key(ast_node_name(&s->chain.node[k])), 1);
         break;
     case AST_STMT_FOR:

@@ -21,7 +21,7 @@ line_of_loop(const struct taking *t, const flat_element *e)
     for (uint32_t k = e->parent; k != NONE; k = t->f->origin.at[k].parent)
         if (t->f->origin.at[k].model)
             return NULL; /* of a component, which others may use */
-    if (!o || e->stmt->kind != AST_STMT_CHAIN || e->stmt->chain.nnodes != 2 || e->stmt->chain.bond ||
+    if (!o || e->stmt->kind != AST_STMT_CHAIN || e->stmt->chain.nnodes != 2 || e->stmt->chain.named ||
         e->at.file != t->file->file)
         return NULL;
     other = &e->stmt->chain.node[e->stmt->chain.node == e->node];

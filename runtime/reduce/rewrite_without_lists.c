@@ -293,7 +293,7 @@ without_write_lists(struct taking *t)
         } else if (x->node) {
             char *text = bg_format(" without %s", list.at);
 
-            edits_insert(&t->r->edits, x->node->end, text, strlen(text));
+            edits_insert(&t->r->edits, ast_node_at(x->node).end, text, strlen(text));
             free(text);
         } else {
             insert_statement(t, x, list.at);

@@ -250,7 +250,7 @@ find_node(struct finder *f, const ast_node *n)
 {
     size_t first = f->out->term.n;
 
-    if (!n->own->type || n->nparts != 1)
+    if (!n->own->type || ast_node_nparts(n) != 1)
         return;
     f->owner = ast_node_name(n);
     f->of_value = false;

@@ -13,8 +13,14 @@
 #include "vectors.h"
 
 #define FLUSH_AFTER 64
+/* Of a window: a step may end so little before it does, at an event that is as good as there. */
+#define AS_GOOD 1e-9
 #define BLOCK 256 /* elements between two looks for changes of sign */
-enum { DEGREE = 4 };
+/* Of a step: a bracket of a zero, and a Newton step towards it, that are small enough. |P| is stationary in the place
+ * of its zero, so that 1e-9 would be plenty. */
+#define BRACKETED 1e-12
+#define LOCATED 1e-10
+enum { DEGREE = 4, MOST_HALVINGS = 60 };
 
 #define WEIGHT_END QUARTIC_WEIGHT_END
 #define WEIGHT_SIDE QUARTIC_WEIGHT_SIDE
@@ -183,7 +189,7 @@ zero_between(const double c[5], double lo, double hi, bool rising)
 {
     double s = lo + (hi - lo) / 2;
 
-    for (int k = 0; k < 60 && hi - lo > 1e-12; k++) {
+    for (int k = 0; k < MOST_HALVINGS && hi - lo > BRACKETED; k++) {
         double v = quartic_value(c, s), slope = ((4 * c[4] * s + 3 * c[3]) * s + 2 * c[2]) * s + c[1];
         if (v == 0)
             return s;
@@ -194,7 +200,7 @@ zero_between(const double c[5], double lo, double hi, bool rising)
         double next = s - v / slope;
         if (!(next > lo && next < hi))
             next = lo + (hi - lo) / 2;
-        if (fabs(next - s) < 1e-10)
+        if (fabs(next - s) < LOCATED)
             return next;
         s = next;
     }
@@ -449,8 +455,7 @@ take_samples(activity *a, struct cursor *c, double t)
         double at = last ? to : from + (to - from) * ((double)c->next / (double)(c->count - 1));
         double slack = 16 * DBL_EPSILON * fmax(fabs(t), fabs(a->border.at[a->border.n - 1] - a->border.at[0]));
 
-        /* a step may end a little before the window does: at an event that is as good as there */
-        if (last ? at > t + fmax(slack, 1e-9 * (to - from)) : at >= t - slack)
+        if (last ? at > t + fmax(slack, AS_GOOD * (to - from)) : at >= t - slack)
             return;
         sample_at(a, h, h > 0 ? fmin(fmax((at - a->t) / h, 0), 1) : 1);
         c->s.take(c->s.ctx, &(activity_sample){ c->index, c->window, c->next == 0, at, a->value, a->energy });

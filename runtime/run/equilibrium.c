@@ -32,6 +32,21 @@
 #define RATES_VANISH 1e-12 /* of the terms in them: Newton's method goes on to rounding; `measure_rates` judges it */
 #define STEPS_VANISH 1e-15 /* of the states: no step below it changes them */
 #define LONGEST_STEP 1e6   /* sizes of the states, each: the line search shortens steps, no bound does */
+/* Relative change of the states by which terms of rates and their rounding are measured: well above rounding, small
+ * enough that rates change in proportion. */
+#define PROBE 1e-6
+/* s: limits of the time scale of the motion; what changes faster is the rounding of terms that cancel. */
+#define SHORTEST_MOTION 1e-12
+#define LONGEST_MOTION 1e9
+#define AT_REST 1e-13       /* residual of the pseudo-transient steps that is rounding: no step makes it less */
+#define MOST_IDLE 40        /* pseudo-transient steps without progress */
+#define SHORTEST_PART 1e-12 /* of the first pseudo-transient step: shorter ones change nothing */
+#define NEAR_REST \
+    1e-3                /* residual from which sizes of terms are measured at every step, and corrections are worth it \
+                         */
+#define POLISHED 1e-14  /* residual that corrections do not make less */
+#define WAIT_RTOL 1e-7  /* of the long run that a model is left to: its end is a start for Newton's method only */
+#define NO_TERMS 1e-300 /* keeps a quotient of two zeros finite */
 #define DENSE_STATES 600
 #define DENSE_UNKNOWNS 1200
 #define REGULAR 1e9      /* steps beyond this times the states' sizes mean a Jacobian that leaves something free */
@@ -60,7 +75,7 @@ rest_rates(rest *s, const double *x, double *f)
 static void
 measure_rounding(rest *s, const double *x)
 {
-    const double relative = 1e-6;
+    const double relative = PROBE;
 
     scales_begin(s->scales, x);
     scales_of(s->scales, x, s->size);
@@ -79,7 +94,7 @@ measure_rounding(rest *s, const double *x)
 static void
 measure_rates(rest *s, const double *x)
 {
-    const double relative = 1e-6;
+    const double relative = PROBE;
 
     measure_rounding(s, x);
     for (uint64_t trial = 0; trial < 2; trial++) {
@@ -142,7 +157,7 @@ stride(rest *s, const double *x, double h)
 static double
 motion_time(rest *s, const double *x)
 {
-    const double shortest = 1e-12, longest = 1e9;
+    const double shortest = SHORTEST_MOTION, longest = LONGEST_MOTION;
     bool *is_rate = bg_calloc(s->n, sizeof *is_rate), any = false, moved = false;
     double h;
 
@@ -186,12 +201,12 @@ step_on(rest *s, double *x)
     int idle = 0;
 
     best = r = rest_residual(s, s->f);
-    for (int k = 0; k < ITERATIONS && r > 1e-13 && idle < 40; k++) {
+    for (int k = 0; k < ITERATIONS && r > AT_REST && idle < MOST_IDLE; k++) {
         if (linear_evaluate(s->linear, s->t, beside(s, x)) != 0)
             return INFINITY;
         if (h == 0) {
             h = s->rooted ? fmin(s->motion, time_scale(s, x)) : time_scale(s, x);
-            shortest = h * 1e-12;
+            shortest = h * SHORTEST_PART;
         }
         linear_form(s->linear, h);
         bool good = linear_factor(s->linear) == 0;
@@ -223,7 +238,7 @@ step_on(rest *s, double *x)
         bool switched = events_settle(s->events, s->t, x);
         if (!rest_rates(s, x, s->f))
             return INFINITY;
-        if (k % 8 == 0 || now < 1e-3)
+        if (k % 8 == 0 || now < NEAR_REST)
             measure_rates(s, x);
         now = rest_residual(s, s->f);
         idle = now < 0.9 * best || switched ? 0 : idle + 1;
@@ -295,7 +310,7 @@ wait(rest *s, double *x)
     for (int stage = 0; stage < WAITS && worse < 3; stage++, length *= 10) {
         sim_options o = { .start = s->t,
                           .stop = s->t + length,
-                          .rtol = 1e-7,
+                          .rtol = WAIT_RTOL,
                           .x0 = x,
                           .goes_on = true,
                           .max_steps = WAIT_STEPS };
@@ -464,11 +479,11 @@ report_failure(rest *s)
     strbuf list = { 0 };
 
     for (size_t i = 0; i < s->n; i++) { /* the largest scaled rates, by insertion */
-        double r = fabs(s->f[i]) / fmax(s->gross[i], fabs(s->f[i]) + 1e-300);
+        double r = fabs(s->f[i]) / fmax(s->gross[i], fabs(s->f[i]) + NO_TERMS);
         size_t k = count;
         if (!(r > CLOSE) || fabs(s->f[i]) <= s->rounding[i])
             continue;
-        while (k > 0 && fabs(s->f[worst[k - 1]]) / fmax(s->gross[worst[k - 1]], 1e-300) < r)
+        while (k > 0 && fabs(s->f[worst[k - 1]]) / fmax(s->gross[worst[k - 1]], NO_TERMS) < r)
             k--;
         if (k >= NAMED)
             continue;
@@ -584,7 +599,7 @@ equilibrium(bg_model *m, double t, double *x)
     }
     free(given);
     if (!tied && !descended && n <= DENSE_STATES && linear_pattern(s.linear).n <= DENSE_UNKNOWNS && active &&
-        r < 1e-3) {
+        r < NEAR_REST) {
         s.u = bg_calloc(n * n, sizeof(double));
         s.vt = bg_calloc(n * n, sizeof(double));
         for (int k = 0; k < 4; k++) { /* afresh while the point still moves */
@@ -599,7 +614,7 @@ equilibrium(bg_model *m, double t, double *x)
                 break;
             }
             r = rest_residual(&s, s.f);
-            if (!switched && (r < 1e-14 || r > 0.1 * before))
+            if (!switched && (r < POLISHED || r > 0.1 * before))
                 break;
         }
     }

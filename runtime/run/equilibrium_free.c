@@ -10,6 +10,10 @@
  * that part of their terms: what bends has the square of it */
 #define FREE_MOVE 1e-3
 #define FREE_RATES 1e-5
+#define GROWS 1e-6     /* of the greatest eigenvalue: a real part above it is growth and no rounding */
+#define SINGULAR 1e-11 /* of the greatest singular value: directions below it are free */
+#define DEPENDENT 1e-8 /* of the greatest singular value: totals that depend on each other */
+#define NO_SHARE 1e-8  /* square of a state's part in the free directions below which it is not named */
 
 /* [n][n], columns one behind the other; rows and columns of states that take no part are zero. NULL if it cannot be
  * evaluated. */
@@ -49,7 +53,7 @@ rest_stays(rest *s, const double *x)
             top = fmax(top, hypot(real[i], imaginary[i]));
             most = fmax(most, real[i]);
         }
-        ok = most <= 1e-6 * top;
+        ok = most <= GROWS * top;
     }
     free(real);
     free(imaginary);
@@ -84,7 +88,7 @@ rest_decompose(rest *s, const double *x)
     ok = ok && LAPACKE_dgesdd(LAPACK_COL_MAJOR, 'A', (lapack_int)n, (lapack_int)n, full, (lapack_int)n, s->sigma, s->u,
                               (lapack_int)n, s->vt, (lapack_int)n) == 0;
     if (ok)
-        for (s->rank = 0; s->rank < n && s->sigma[s->rank] > 1e-11 * s->sigma[0] && s->sigma[s->rank] > 0; s->rank++)
+        for (s->rank = 0; s->rank < n && s->sigma[s->rank] > SINGULAR * s->sigma[0] && s->sigma[s->rank] > 0; s->rank++)
             ;
     free(full);
     return ok;
@@ -114,7 +118,7 @@ keep_totals(rest *s)
                 m[b * k + a] += w[a * n + j] * s->vt[j * n + s->rank + b];
         }
     ok = ok && LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)k, (lapack_int)k, 1, m, (lapack_int)k, c, (lapack_int)k,
-                              work, 1e-8, &rank) == 0;
+                              work, DEPENDENT, &rank) == 0;
     for (size_t b = 0; ok && b < k; b++)
         for (size_t j = 0; j < n; j++)
             s->step[j] += c[b] * s->vt[j * n + s->rank + b];
@@ -202,7 +206,7 @@ rest_report_free(rest *s, const double *x)
         for (size_t a = s->rank; a < n; a++)
             share += along[a] ? s->vt[j * n + a] * s->vt[j * n + a] : 0;
         struct model_state state = model_state(s->model, j);
-        if (!s->active[j] || share < 1e-8 || state.stated)
+        if (!s->active[j] || share < NO_SHARE || state.stated)
             continue;
         if (named == NAMED) {
             more++;

@@ -1,5 +1,4 @@
 /* integrator.c - see integrator.h */
-#include <arkode/arkode_erkstep.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -91,10 +90,9 @@ integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, do
             vectors_install(g->y[0]);
         g->f[i] = bg_calloc(n + 1, sizeof(double));
     }
-    g->f_third = bg_calloc(n + 1, sizeof(double));
+    g->bend = bg_calloc(n + 1, sizeof(double));
     g->scratch = bg_calloc(n + 1, sizeof(double));
     g->scratch2 = bg_calloc(n + 1, sizeof(double));
-    g->last_x = model_projects(m) ? bg_calloc(n + 1, sizeof(double)) : NULL;
     g->rooted = bg_calloc(n + 1, sizeof *g->rooted);
     if (n > 0 && model_root_states(m, g->rooted)) {
         g->near = 1;
@@ -113,6 +111,9 @@ integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, do
     for (size_t i = 0; i < n; i++)
         if (model_state(m, i).holds)
             vec_push(&g->still, i);
+    for (size_t k = 0; k < model_nmodes(m); k++)
+        if (model_mode(m, k).kind != MODE_FLOOR)
+            vec_push(&g->choosing, k);
     g->leader = (struct direction){ .v = bg_calloc(n + 1, sizeof(double)), .reach = REACH };
     g->scout = (struct direction){ .v = bg_calloc(n + 1, sizeof(double)), .reach = REACH };
 
@@ -130,8 +131,7 @@ integrator_free(integrator *g)
 {
     if (!g)
         return;
-    if (g->arkode)
-        ERKStepFree(&g->arkode);
+    explicit_free(g->explicit);
     if (g->cvode)
         CVodeFree(&g->cvode);
     if (g->solver)
@@ -146,10 +146,9 @@ integrator_free(integrator *g)
         N_VDestroy(g->y[i]);
         free(g->f[i]);
     }
-    free(g->f_third);
+    free(g->bend);
     free(g->scratch);
     free(g->scratch2);
-    free(g->last_x);
     free(g->beside);
     free(g->emptied);
     free(g->rooted);
@@ -158,6 +157,7 @@ integrator_free(integrator *g)
         free(g->bent[i]);
     free(g->weight);
     vec_free(&g->still);
+    vec_free(&g->choosing);
     free(g->leader.v);
     free(g->scout.v);
     for (int k = 0; k < 5; k++)
@@ -173,11 +173,7 @@ gather_failures(integrator *g)
 {
     long now = 0;
 
-    if (g->kind == EXPLICIT && g->arkode) {
-        library_set(ERKStepGetNumErrTestFails(g->arkode, &now));
-        g->failures += (uint64_t)(now - g->erk_failures);
-        g->erk_failures = now;
-    } else if (g->kind == BDF && g->cvode) {
+    if (g->kind == BDF && g->cvode) {
         library_set(CVodeGetNumErrTestFails(g->cvode, &now));
         g->failures += (uint64_t)(now - g->cv_failures);
         g->cv_failures = now;
@@ -223,7 +219,7 @@ integrator_start(integrator *g, double t, const double *x)
     if (g->n && x != integrator_state(g, 2))
         memcpy(integrator_state(g, 2), x, g->n * sizeof(double));
     g->t[0] = g->t[1] = g->t[2] = t;
-    g->history = g->third = false;
+    g->history = g->bend_known = false;
     g->limited = g->easy = 0;
     g->restart = true;
     gather_failures(g);
@@ -246,19 +242,25 @@ integrator_start(integrator *g, double t, const double *x)
     if (g->kind != STATIC && g->kind != EXPLICIT && !integrator_need_linear(g))
         return false;
     g->rated[2] = false;
+    g->now = NULL;
     if (!first && g->n && scales_unknown(g->scales)) {
         integrator_find_sizes(g, t, x);    /* what was at rest may move now, */
         integrator_foresee_peaks(g, t, x); /* from an input that is zero yet */
         integrator_foresee_motion(g, t, x);
-    } else if (g->kind == EXPLICIT && integrator_evaluate(g, t, x, g->f[2]) == 0 && !first)
-        integrator_radius_again(g, t, x, g->f[2]);
+    } else if (g->kind == EXPLICIT) {
+        g->rated[2] = integrator_evaluate(g, t, x, g->f[2]) == 0;
+        if (g->rated[2] && !first)
+            integrator_radius_again(g, t, x, g->f[2]);
+        if (g->now && g->now->step > 0 && !g->bent[0])
+            g->set_out = g->now->step;
+    }
     return true;
 }
 
 bool
 integrator_resume(integrator *g, double t, const double *x)
 {
-    if (!(g->kind == EXPLICIT && g->arkode) && !(g->kind == ROSENBROCK && g->rosenbrock))
+    if (!(g->kind == EXPLICIT && g->explicit) && !(g->kind == ROSENBROCK && g->rosenbrock))
         return integrator_start(g, t, x);
     if (g->restart || g->next != g->kind || scales_unknown(g->scales))
         return integrator_start(g, t, x);
@@ -266,15 +268,13 @@ integrator_resume(integrator *g, double t, const double *x)
         memcpy(integrator_state(g, 2), x, g->n * sizeof(double));
     g->t[0] = g->t[1] = g->t[2] = t;
     g->smooth_from = g->steps;
-    g->history = g->third = false;
-    if (g->kind == EXPLICIT) {
-        gather_failures(g);
-        if (ERKStepReset(g->arkode, t, g->y[2]) != ARK_SUCCESS)
-            return integrator_start(g, t, x);
-        g->erk_failures = 0;
-    }
-    if (integrator_evaluate(g, t, x, g->f[2]) == 0 && g->kind == ROSENBROCK)
+    g->history = g->bend_known = false;
+    if (integrator_evaluate(g, t, x, g->f[2]) != 0)
+        return integrator_start(g, t, x);
+    if (g->kind == ROSENBROCK)
         rosenbrock_begin(g, rosenbrock_next(g->rosenbrock));
+    else
+        explicit_resume(g);
     return true;
 }
 
@@ -304,36 +304,18 @@ advance(integrator *g, double until)
     double t = g->t[1], least = 2 * DBL_EPSILON * fabs(t); /* below it time hardly moves any more */
     int status;
 
-    if (g->kind == ROSENBROCK) {
-        status = rosenbrock_advance(g, until, least, &t);
+    if (g->kind == ROSENBROCK || g->kind == EXPLICIT) {
+        status = (g->kind == EXPLICIT ? explicit_advance : rosenbrock_advance)(g, until, least, &t);
         if (status == 0)
             g->t[2] = t;
         return status;
     }
-    if (g->kind == EXPLICIT) {
-        library_set(ERKStepSetMinStep(g->arkode, least));
-        library_set(ERKStepSetStopTime(g->arkode, until));
-        status = ERKStepEvolve(g->arkode, until, g->y[2], &t, ARK_ONE_STEP);
-    } else {
-        library_set(CVodeSetMinStep(g->cvode, least));
-        library_set(CVodeSetStopTime(g->cvode, until));
-        status = CVode(g->cvode, until, g->y[2], &t, CV_ONE_STEP);
-    }
+    library_set(CVodeSetMinStep(g->cvode, least));
+    library_set(CVodeSetStopTime(g->cvode, until));
+    status = CVode(g->cvode, until, g->y[2], &t, CV_ONE_STEP);
     g->t[2] = t;
-    g->stopped = status == (g->kind == EXPLICIT ? ARK_TSTOP_RETURN : CV_TSTOP_RETURN);
+    g->stopped = status == CV_TSTOP_RETURN;
     return status;
-}
-
-/* Rate at the end of a step: the explicit method's last stage. */
-static void
-end_rate(integrator *g)
-{
-    if (g->kind == BDF)
-        return;
-    if (g->kind == EXPLICIT && fabs(g->last_t - g->t[2]) <= 4 * DBL_EPSILON * fabs(g->t[2]) && g->last_f)
-        memcpy(g->f[2], g->last_f, g->n * sizeof(double));
-    else
-        integrator_evaluate(g, g->t[2], integrator_state(g, 2), g->f[2]);
 }
 
 /* A step to `until`, however long that is. */
@@ -342,7 +324,7 @@ midpoint_step(integrator *g, double until)
 {
     bool first = g->restart;
 
-    if (first && !integrator_prepare(g))
+    if (first && !integrator_prepare(g, until))
         return STEP_SINGULAR;
     rotate(g, true);
     g->rated[0] = g->rated[1];
@@ -401,20 +383,21 @@ integrator_step(integrator *g, double until)
             g->restart = true;
             g->limited = g->easy = 0;
             g->history = false;
-            if (g->kind == EXPLICIT)
-                integrator_evaluate(g, g->t[2], integrator_state(g, 2), g->f[2]);
+            g->rated[2] = false;
         }
         bool first = g->first = g->restart;
         g->set_out = fmin(g->set_out, until - g->t[2]); /* the libraries do not look at where they are to stop */
-        if (first && !integrator_prepare(g))
+        if (first && !integrator_prepare(g, until))
             return STEP_SINGULAR;
         rotate(g, true);
-        g->third = g->failed = false;
+        g->bend_known = g->failed = false;
+        bool stopped = g->stopped;
         int status = advance(g, until);
         if (status >= 0) {
-            g->history = !first && g->kind == EXPLICIT;
+            g->history = !first && (!stopped || g->bent[0]) && g->kind == EXPLICIT;
             integrator_keep_still(g, integrator_state(g, 2));
-            end_rate(g);
+            if (g->kind == ROSENBROCK)
+                integrator_evaluate(g, g->t[2], integrator_state(g, 2), g->f[2]);
             if (!integrator_goes_unseen(g, unseen++) && !integrator_bends(g, tries++))
                 break;
             rotate(g, false);
@@ -436,6 +419,8 @@ integrator_step(integrator *g, double until)
         g->t[1] = g->t[2];
         return g->failed ? STEP_SINGULAR : STEP_SMALL;
     }
+    if (g->first && g->kind == EXPLICIT && g->now)
+        g->now->step = explicit_next(g->explicit);
     g->restart |= integrator_come_to_rest(g);
     g->steps++;
     g->failed = false;
@@ -468,9 +453,11 @@ integrator_next(const integrator *g)
         return INFINITY;
     if (g->kind == ROSENBROCK)
         return rosenbrock_next(g->rosenbrock);
+    if (g->kind == EXPLICIT)
+        return explicit_next(g->explicit);
     if (g->stopped)
         return g->first ? INFINITY : GROWTH * (g->t[2] - g->t[1]);
-    if (g->kind == EXPLICIT ? ERKStepGetCurrentStep(g->arkode, &h) != 0 : CVodeGetCurrentStep(g->cvode, &h) != 0)
+    if (CVodeGetCurrentStep(g->cvode, &h) != 0)
         return INFINITY;
     return h > 0 ? h : INFINITY;
 }
@@ -539,8 +526,9 @@ integrator_worst(integrator *g, double *ratio)
     N_VConst(0, e);
     if (g->kind == ROSENBROCK)
         memcpy(NV_DATA_S(e), rosenbrock_error(g->rosenbrock), g->n * sizeof(double));
-    else if (g->kind == EXPLICIT ? ERKStepGetEstLocalErrors(g->arkode, e) != 0
-                                 : CVodeGetEstLocalErrors(g->cvode, e) != 0)
+    else if (g->kind == EXPLICIT)
+        memcpy(NV_DATA_S(e), explicit_error(g->explicit), g->n * sizeof(double));
+    else if (CVodeGetEstLocalErrors(g->cvode, e) != 0)
         return 0;
     scales_weights(g->scales, integrator_state(g, 2), g->weight);
     for (size_t i = 0; i < g->n; i++) {

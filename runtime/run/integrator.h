@@ -1,6 +1,6 @@
 /* integrator.h - one step after the other, explicit, implicit or variational, with dense output in the last step
  *
- * Explicit: ARKODE's Dormand-Prince 5(4). Implicit, on the systems of linear.h: Rosenbrock's method of
+ * Explicit: Dormand-Prince 5(4) of integrator_explicit.c. Implicit, on the systems of linear.h: Rosenbrock's method of
  * integrator_rosenbrock.c, or BDF of CVODES where factors are dear. Which of them is decided during the run from the
  * spectral radius, the step sizes and counts of operations, never from clocks: a run gives the same steps each time.
  * Variational: steps are as long as `until` says (variational.h). Modes are the caller's: they must not change within a

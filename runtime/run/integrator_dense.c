@@ -5,7 +5,9 @@
 
 /* ---- dense output of the explicit method ----
  * Polynomials through states and rates at step ends: of degree five over this step and the one before (error of the
- * order of the method's own, no further evaluation); of degree four in a first step, with the rate at a third of it. */
+ * order of the method's own); of degree four in a first step, by the method's own interpolation. No further evaluations
+ * but where laws bend or have infinite slopes, whose noise in the stages that interpolation magnifies: there the rate
+ * at a third of the step gives the fourth degree. */
 /* Hermite's basis at s for the places -r, 0 and 1, in steps of length h. */
 static void
 two_step_coefficients(double r, double h, double s, double c[6])
@@ -20,24 +22,47 @@ two_step_coefficients(double r, double h, double s, double c[6])
     }
 }
 
+#define THIRD (1 / 3.)
+#define BEND_OF_THIRD (27 / 4.) /* the slope of s²(1-s)² at a third is 4/27 */
+
 static void
-first_step_coefficients(double h, double s, bool third, double c[6])
+first_step_coefficients(double h, double s, double c[6])
 {
     double q = 1 - s;
 
-    c[0] = c[5] = 0;
+    c[0] = 0;
     c[1] = (1 + 2 * s) * q * q;
     c[2] = s * s * (3 - 2 * s);
     c[3] = h * s * q * q;
     c[4] = -h * s * s * q;
-    if (third) { /* + k s²(1-s)², k from the slope at 1/3: 4/27 k = h f(1/3) - slope of the cubic */
-        double k = s * s * q * q * 27 / 4;
-        c[1] += k * 4 / 3;
-        c[2] -= k * 4 / 3;
-        c[4] += k * h / 3;
-        c[5] = k * h;
-    }
+    c[5] = h * s * s * q * q;
 }
+
+/* What the cubic lacks of the rate at a third of the step. */
+static bool
+bend_at_third(integrator *g, const double *const x[6], double h)
+{
+    double c[6];
+    bool failed = g->failed;
+
+    memset(g->bend, 0, g->n * sizeof *g->bend);
+    first_step_coefficients(h, THIRD, c);
+    vec_combine1(g->n, c, x, g->scratch);
+    if (integrator_evaluate(g, g->t[1] + THIRD * h, g->scratch, g->bend) != 0)
+        return false;
+    g->failed = failed;
+    for (size_t i = 0; i < g->n; i++) {
+        double slope = 4 * THIRD * (x[2][i] - x[1][i]) / h - THIRD * x[4][i];
+
+        g->bend[i] = (g->bend[i] - slope) * BEND_OF_THIRD;
+    }
+    return true;
+}
+
+/* Of a step, how long the one before it must have been: else it may have ended where something else began; where laws
+ * bend, for rounding's sake alone, since there it costs an evaluation to do without. */
+#define ALIKE 0.2
+#define LEAST_BEFORE 0.02
 
 static bool
 explicit_base(integrator *g, const double *x[6])
@@ -46,23 +71,19 @@ explicit_base(integrator *g, const double *x[6])
 
     x[0] = integrator_state(g, 0), x[1] = integrator_state(g, 1), x[2] = integrator_state(g, 2);
     x[3] = g->f[0], x[4] = g->f[1], x[5] = g->f[2];
-    if (g->history && g->t[1] - g->t[0] > 0.02 * h)
+    if (g->history && g->t[1] - g->t[0] > (g->bent[0] ? LEAST_BEFORE : ALIKE) * h)
         return true;
     if (g->kind == MIDPOINT && !integrator_midpoint_rates(g))
         return false;
     g->history = false;
-    x[0] = x[1], x[3] = g->f[1], x[4] = g->f[2], x[5] = g->f_third;
-    if (!g->third && g->kind != MIDPOINT) {
-        double c[6];
-        bool failed = g->failed;
-        first_step_coefficients(h, 1.0 / 3, false, c);
-        const double *cubic[6] = { x[1], x[1], x[2], x[3], x[4], x[4] };
-        vec_combine1(g->n, c, cubic, g->scratch);
-        if (integrator_evaluate(g, g->t[1] + h / 3, g->scratch, g->f_third) != 0)
-            return false;
-        g->failed = failed;
-        g->third = true;
-    }
+    x[0] = x[1], x[3] = g->f[1], x[4] = g->f[2], x[5] = g->bend;
+    if (!g->bend_known && g->kind == MIDPOINT)
+        memset(g->bend, 0, g->n * sizeof *g->bend);
+    else if (!g->bend_known && !g->bent[0])
+        explicit_bend(g, g->bend);
+    else if (!g->bend_known && !bend_at_third(g, x, h))
+        return false;
+    g->bend_known = true;
     return true;
 }
 
@@ -87,7 +108,7 @@ integrator_dense3(integrator *g, const double s[3], double t_end, double *const 
         if (g->history)
             two_step_coefficients((g->t[1] - g->t[0]) / h, h, s[i] * part, c[i]);
         else
-            first_step_coefficients(h, s[i] * part, g->kind != MIDPOINT, c[i]);
+            first_step_coefficients(h, s[i] * part, c[i]);
     }
     vec_combine3(g->n, c, base, x);
     for (int i = 0; i < 3; i++)
@@ -128,7 +149,7 @@ integrator_dense(integrator *g, double t, double *x)
     if (g->history)
         two_step_coefficients((g->t[1] - g->t[0]) / h, h, s, c);
     else
-        first_step_coefficients(h, s, g->kind != MIDPOINT, c);
+        first_step_coefficients(h, s, c);
     vec_combine1(n, c, base, x);
     integrator_keep_still(g, x);
     return true;

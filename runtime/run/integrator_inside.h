@@ -15,6 +15,7 @@
 enum kind { STATIC, EXPLICIT, BDF, ROSENBROCK, MIDPOINT }; /* STATIC: a model without states; MIDPOINT: variational.h */
 #define NEAR_LIMIT 0.5 /* of the stable step: from here on a step counts as limited by stability */
 #define RHO_EVERY 25
+enum { REMEMBERED = 16 };
 #define GROWTH 20         /* a step may be so much longer than the one before it, but for the second */
 #define STATIC_STEPS 1000 /* of a model without states over the whole span */
 #define REACH 2.9         /* stable step times spectral radius, away from the imaginary axis */
@@ -29,10 +30,10 @@ struct integrator {
     bool begun, restart;
 
     SUNContext context;
-    N_Vector y[3];   /* start of the step before, start and end of the last one */
-    double *f[3];    /* their rates (explicit only) */
-    double *f_third; /* rate a third into a first step */
-    bool third;
+    N_Vector y[3]; /* start of the step before, start and end of the last one */
+    double *f[3];  /* their rates (explicit only) */
+    double *bend;  /* of a first step of the explicit method (integrator_dense.c) */
+    bool bend_known;
     bool first, stopped; /* the last step: was the first of its method; ended because it had to, the libraries then do
                             not say how long the next is */
     double *bent[4];     /* [n] scratch of bend_of_step; NULL: no law bends sharply or has an infinite slope */
@@ -47,33 +48,32 @@ struct integrator {
     double t[3];
     bool history; /* y[0] and f[0] belong to the step before, on the same smooth piece */
     double *scratch, *scratch2;
-    bool *rooted;   /* [n] read by laws that may have an infinite slope; NULL: there are none */
-    bool *emptied;  /* [n] then: came to rest at such a zero in this run (integrator_rest.c) */
-    bool renews;    /* where ideal switches stand among them: the Jacobian is made anew in time */
-    double *before; /* [2*nonzeros] then: its entries, and their greatest values; NULL: none yet */
-    long renewed;   /* step at which it was made, */
-    long every;     /* and after how many more it is made anew; 0: when the library says so */
-    double *beside; /* [n] near the state: where the Jacobian is taken then, */
-    double near;    /* in parts of how near as a rule; */
-    long unsolved;  /* failures of the corrector when it was taken last */
+    bool *rooted;                   /* [n] read by laws that may have an infinite slope; NULL: there are none */
+    bool *emptied;                  /* [n] then: came to rest at such a zero in this run (integrator_rest.c) */
+    uint64_t rest_from, rest_pause; /* states at rest are looked for from this step on, as above */
+    bool renews;                    /* where ideal switches stand among them: the Jacobian is made anew in time */
+    double *before;                 /* [2*nonzeros] then: its entries, and their greatest values; NULL: none yet */
+    long renewed;                   /* step at which it was made, */
+    long every;                     /* and after how many more it is made anew; 0: when the library says so */
+    double *beside;                 /* [n] near the state: where the Jacobian is taken then, */
+    double near;                    /* in parts of how near as a rule; */
+    long unsolved;                  /* failures of the corrector when it was taken last */
 
-    double *weight;    /* [n] */
-    VEC(size_t) still; /* states without a rate */
+    double *weight;       /* [n] */
+    VEC(size_t) still;    /* states without a rate */
+    VEC(size_t) choosing; /* modes that choose a law: all but whole numbers, which count */
 
     struct rosenbrock *rosenbrock;
     variational *variational;
     bool masses_move;
-    bool rated[3]; /* MIDPOINT: f is known there */
-    void *arkode, *cvode;
+    bool rated[3]; /* f is known there; of explicit methods, where they set out: [2] */
+    struct explicit_method *explicit;
+    void *cvode;
     linear *linear;
     SUNMatrix matrix;
     SUNLinearSolver solver;
 
-    double last_t;
-    const double *last_f; /* latest evaluation asked for by the explicit method, */
-    double *last_x;       /* [n] where, if it was the second at one time; NULL: nothing is put back after steps */
-    unsigned asked;       /* of so many at that time in a row */
-    bool failed;          /* an evaluation failed since the last accepted step */
+    bool failed; /* an evaluation failed since the last accepted step */
 
     struct direction {
         double *v;
@@ -81,13 +81,20 @@ struct integrator {
         int age;
     } leader, scout; /* [n] vectors of the power iteration */
     bool scouting;
+    struct remembered {
+        uint64_t modes;
+        double rho, reach, step; /* step: of the explicit method, by what its first one was there last, or 0 */
+        unsigned left, pause;    /* switchings for which the radius is taken as it is; how many follow then */
+    } remembered[REMEMBERED],    /* of combinations of modes, the latest */
+        *now;                    /* of the present one, or NULL */
+    unsigned next_remembered;
     double rho, reach; /* spectral radius; stable step * rho: the leader's */
     unsigned until_rho;
     uint64_t listens_at, pause; /* from this step on rounding in rates may be looked at; how many follow then */
     unsigned limited, creeping, easy, easy_needed, young; /* young: steps until BDF has found its step length */
 
     uint64_t steps, rhs, failures, switches;
-    long erk_failures, cv_failures; /* of instances since their last reset */
+    long cv_failures; /* of the instance since its last reset */
     strbuf method;
 
     double static_step;     /* of a model without states */
@@ -110,9 +117,9 @@ bool integrator_midpoint_rates(integrator *g);
 void integrator_keep_still(const integrator *g, double *x);
 
 /* ---- integrator_library.c ---- */
-/* Creates or resets the library's instance for the present kind, at (t[2], y[2]). False: there is no Jacobian, or no
- * rates there. */
-bool integrator_prepare(integrator *g);
+/* The present kind's method sets out at (t[2], y[2]), with a step that ends at `until` at the latest. False: there is
+ * no Jacobian, or no rates there. */
+bool integrator_prepare(integrator *g, double until);
 
 /* ---- integrator_jacobian.c ---- */
 /* Where the Jacobian of x is taken: beside it, where slopes may be infinite. */
@@ -122,6 +129,21 @@ int integrator_linear_system(realtype t, N_Vector x, N_Vector f, SUNMatrix a, bo
                              realtype gamma, void *data, N_Vector t1, N_Vector t2, N_Vector t3);
 /* BDF sets out: each step makes it anew until it is seen how it changes. */
 void integrator_renew_from_start(integrator *g);
+
+/* ---- integrator_explicit.c ---- */
+struct explicit_method *explicit_new(size_t n, bool projects);
+void explicit_free(struct explicit_method *e);
+/* Sets out from (t[2], y[2]) with a step of the length in hand, or if that is 0 with one that it finds. False: there
+ * are no rates. */
+bool explicit_begin(integrator *g, double hand, double until);
+/* Goes on with the step in hand, though states without a rate were set. */
+void explicit_resume(integrator *g);
+/* A step from (t[1], y[1]), whose rates are f[1], to y[2] and its rates f[2]. < 0: none could be made. */
+int explicit_advance(integrator *g, double until, double least, double *t_end);
+/* What a step's cubic lacks, in a first step: h s²(1-s)² times this is added at s. */
+void explicit_bend(const integrator *g, double *to);
+double explicit_next(const struct explicit_method *e);
+const double *explicit_error(const struct explicit_method *e);
 
 /* ---- integrator_rosenbrock.c ---- */
 struct rosenbrock *rosenbrock_new(size_t n);

@@ -5,10 +5,11 @@
 
 #include "integrator_inside.h"
 
-#define SCOUT_YOUTH 3   /* pairs of products before a scout is believed */
-#define SCOUT_LIFE 6    /* and after which it leads and the next one sets out */
-#define SAME_RADIUS 0.1 /* of it: as it was before a switching */
-#define FIRST_TIME 1e-3 /* of the run: in which rates are looked ahead where no time constant is known */
+#define SCOUT_YOUTH 3     /* pairs of products before a scout is believed */
+#define SCOUT_LIFE 6      /* and after which it leads and the next one sets out */
+#define SAME_RADIUS 0.1   /* of it: as it was when these modes held last, */
+enum { MOST_PAUSE = 32 }; /* after which it is believed for so many switchings at most, at first for none */
+#define FIRST_TIME 1e-3   /* of the run: in which rates are looked ahead where no time constant is known */
 
 double
 integrator_scatter(size_t i, uint64_t seed)
@@ -199,7 +200,7 @@ static void
 iterate(integrator *g, double t, const double *x, const double *f, struct direction *d, int pairs)
 {
     size_t n = g->n;
-    double *v = d->v, *u = g->scratch, *w = g->f_third;
+    double *v = d->v, *u = g->scratch, *w = g->bend;
 
     for (int k = 0; k < pairs; k++) {
         double norm = vec_wrms(n, v, g->weight);
@@ -238,7 +239,7 @@ iterate(integrator *g, double t, const double *x, const double *f, struct direct
         memcpy(v, w, n * sizeof(double));
         d->age++;
     }
-    g->third = false; /* its buffer was borrowed */
+    g->bend_known = false; /* its buffer was borrowed */
 }
 
 static void
@@ -276,18 +277,47 @@ integrator_spectral_radius(integrator *g, double t, const double *x, const doubl
     g->until_rho = RHO_EVERY;
 }
 
+/* What is known of the present combination of modes, or a place for it. */
+static struct remembered *
+remembered_now(integrator *g)
+{
+    const double *mode = model_modes(g->model);
+    struct remembered *r;
+    uint64_t modes = 0;
+
+    for (size_t k = 0; k < g->choosing.n; k++)
+        modes = bg_hash_mix(modes, (uint64_t)(int64_t)mode[g->choosing.at[k]]);
+    for (int i = 0; i < REMEMBERED; i++)
+        if (g->remembered[i].pause > 0 && g->remembered[i].modes == modes)
+            return &g->remembered[i];
+    r = &g->remembered[g->next_remembered++ % REMEMBERED];
+    *r = (struct remembered){ .modes = modes, .rho = -1 };
+    return r;
+}
+
 void
 integrator_radius_again(integrator *g, double t, const double *x, const double *f)
 {
-    double before = g->rho;
+    struct remembered *r = g->now = remembered_now(g);
     bool failed = g->failed;
 
-    scale_norm(g, x);
-    iterate(g, t, x, f, &g->leader, 1);
-    if (!(fabs(g->leader.rho - before) <= SAME_RADIUS * before))
-        iterate(g, t, x, f, &g->leader, 2);
-    g->rho = g->leader.rho;
-    g->reach = g->leader.reach;
+    if (r->left > 0) {
+        r->left--;
+    } else {
+        scale_norm(g, x);
+        iterate(g, t, x, f, &g->leader, 1);
+        if (!(fabs(g->leader.rho - r->rho) <= SAME_RADIUS * r->rho)) {
+            iterate(g, t, x, f, &g->leader, 2);
+            r->pause = 1;
+        } else if (r->pause < MOST_PAUSE) {
+            r->pause *= 2;
+        }
+        r->left = g->rooted ? 0 : r->pause - 1; /* beside an infinite slope it is another at each place */
+        r->rho = g->leader.rho;
+        r->reach = g->leader.reach;
+    }
+    g->rho = r->rho;
+    g->reach = r->reach;
     g->failed = failed;
     g->until_rho = RHO_EVERY;
 }

@@ -10,7 +10,8 @@
 
 #include "integrator_inside.h"
 
-enum { MOST_TRIED = 8 }; /* states at the end of one step: the others come to rest a step later */
+enum { MOST_TRIED = 8 };  /* states at the end of one step: the others come to rest a step later */
+enum { MOST_PAUSE = 16 }; /* steps between two looks that cost an evaluation, where nothing came to rest */
 
 #define SOON 10        /* times the last step */
 #define NEARER 16      /* times nearer to zero a rate is looked at once more: */
@@ -39,19 +40,33 @@ integrator_rests_at_root(const integrator *g, size_t i, const double *x, const d
     return g->emptied && g->emptied[i] && x[i] == 0 && f[i] == 0;
 }
 
+/* The rates at the end of the last step: BDF's have to be evaluated. A state may be near zero for a whole run without
+ * ever coming to rest there, so that the looks become rare. */
+static const double *
+rates_at_end(integrator *g, double *f)
+{
+    if (g->kind != BDF)
+        return g->f[2];
+    if (g->steps < g->rest_from || integrator_evaluate(g, g->t[2], integrator_state(g, 2), f) != 0)
+        return NULL;
+    g->rest_pause = g->rest_pause < MOST_PAUSE / 2 ? 2 * g->rest_pause + 1 : MOST_PAUSE;
+    g->rest_from = g->steps + g->rest_pause;
+    return f;
+}
+
 /* States that are within tolerance of zero and would pass it soon: those are 0 in `moved`, their numbers in `which`.
  * How many. */
 static size_t
-nearly_empty(integrator *g, double *moved, double *f, size_t *which)
+nearly_empty(integrator *g, double *moved, double *scratch, size_t *which)
 {
-    const double *x = integrator_state(g, 2);
+    const double *x = integrator_state(g, 2), *f;
     double soon = SOON * (g->t[2] - g->t[1]);
     size_t count = 0;
     bool any = false;
 
     for (size_t i = 0; i < g->n && !any; i++)
         any = g->rooted[i] && x[i] != 0 && fabs(x[i]) * g->weight[i] <= 1;
-    if (!any || integrator_evaluate(g, g->t[2], x, f) != 0)
+    if (!any || !(f = rates_at_end(g, scratch)))
         return 0;
     memcpy(moved, x, g->n * sizeof *moved);
     for (size_t i = 0; i < g->n && count < MOST_TRIED; i++)
@@ -93,8 +108,10 @@ integrator_come_to_rest(integrator *g)
         x[which[k]] = 0;
         g->emptied[which[k]] = true;
     }
-    if (count > 0)
+    if (count > 0) {
         integrator_evaluate(g, g->t[2], x, g->f[2]);
+        g->rest_from = g->rest_pause = 0;
+    }
     g->failed = failed;
     return count > 0;
 }

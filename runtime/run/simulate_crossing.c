@@ -22,7 +22,8 @@ enum { SMOOTH_HALVINGS = 10 };
 #define SMOOTH_LEAP 0.1
 #define MATTERS 0.1 /* of what is tolerated: what rates make of a step beside that is no leap */
 
-enum { CLOSER = 200, HALVED = 8 }; /* steps onto a switching at most; every so many one that halves */
+enum { CLOSER = 200 }; /* looks onto a switching at most */
+#define ASIDE 1e-3     /* of the way between the last two places thought of: how far aside of the second is looked */
 
 /* Margin at t of the last step, its state in x_probe. */
 static bool
@@ -112,16 +113,18 @@ follow_branch(run *s, struct look from, double to, struct look *before, struct l
 
 /* The first place known where a condition contradicts its mode in the last step: middles and ends of its pieces are
  * looked at, and where the margin dips between. *before: the look before it. *cut: there is none, but so far the
- * present branch of the solution of blocks, or of curved nets, leads. */
+ * present branch of the solution of blocks, or of curved nets, leads. *third: a look before these, or none. */
 static bool
-find_contradiction(run *s, struct look *before, struct look *at, bool *found, bool *cut, double *behind)
+find_contradiction(run *s, struct look *third, struct look *before, struct look *at, bool *found, bool *cut,
+                   double *behind)
 {
     double t0 = integrator_t0(s->integrator), t1 = integrator_t1(s->integrator), end = t1;
     size_t seen = 1;
     bool half = false; /* the piece's middle has been looked at */
-    struct look last[3];
+    struct look last[3] = { { NAN, NAN }, { NAN, NAN }, { NAN, NAN } };
 
     *found = *cut = false;
+    *third = last[0];
     if (!look_at_start(s, &last[2]))
         return false;
     if (s->pieces)
@@ -153,12 +156,14 @@ find_contradiction(run *s, struct look *before, struct look *at, bool *found, bo
         last[1] = last[2];
         last[2] = next;
         seen++;
+        *third = last[0];
         *before = last[1];
         *at = next;
         *found = next.m < 0;
         if (!*found && seen > 2 && dips(s, last, at)) {
             *found = true;
             *before = at->t > last[1].t ? last[1] : last[0];
+            *third = at->t > last[1].t ? last[0] : last[1];
         }
         if (*found)
             return true;
@@ -167,41 +172,51 @@ find_contradiction(run *s, struct look *before, struct look *at, bool *found, bo
     return true; /* exactly zero belongs to the next step */
 }
 
-/* Between a place where no condition contradicts and one where one does: where it begins, to rounding, by the Illinois
- * method. The margin is the least of those of many conditions and may have corners: the weights of its ends fall until
- * a secant gets past one, and a halving now and then, for where that is slow, leaves them as they are. *t: the first
- * place known that contradicts. */
-static bool
-close_in(run *s, struct look lo, struct look hi, double *t)
+/* Where a margin known at three places is zero, by inverse interpolation; the third may be none (NAN). */
+static double
+zero_between(struct look lo, struct look hi, struct look third)
 {
-    double weight_lo = 1, weight_hi = 1;
-    int side = 0;
+    double b = hi.t - lo.t, c = third.t - lo.t, line = lo.t + b * lo.m / (lo.m - hi.m),
+           curve = lo.t + b * lo.m * third.m / ((hi.m - lo.m) * (hi.m - third.m)) +
+                   c * lo.m * hi.m / ((third.m - lo.m) * (third.m - hi.m));
 
-    for (int k = 0; k < CLOSER && hi.t - lo.t > 2 * DBL_EPSILON * fmax(fabs(lo.t), fabs(hi.t)) && hi.m < 0; k++) {
-        double a = weight_lo * lo.m, b = weight_hi * hi.m;
-        struct look at = { hi.t - b * (hi.t - lo.t) / (b - a), 0 };
-        bool halve = !(at.t > lo.t && at.t < hi.t) || k % HALVED == HALVED - 1;
+    return curve > lo.t && curve < hi.t ? curve : line;
+}
 
-        if (halve)
+/* Between a place where no condition contradicts and one where one does: where it begins, to the last bit of time or to
+ * rounding of the step: what switches there is no farther behind its border than it must be, else it would be met again
+ * on the way back. Each look is a
+ * little aside of where the margin's zero is thought to be, towards the end that is farther from it, so that both ends
+ * close in on it. The margin is the least of those of many conditions and may have corners or leap: where two looks
+ * have not halved the way, the third does. *third: a place known besides, or none. *t: the first place known that
+ * contradicts. */
+static bool
+close_in(run *s, struct look lo, struct look hi, struct look third, double *t)
+{
+    double thought = NAN, halved = hi.t - lo.t, step = integrator_t1(s->integrator) - integrator_t0(s->integrator);
+    int slow = 0;
+
+    for (int k = 0; k < CLOSER && hi.m < 0; k++) {
+        double rounding = DBL_EPSILON * fmax(fabs(lo.t), fabs(hi.t)), zero = zero_between(lo, hi, third),
+               aside = fmax(ASIDE * fabs(zero - thought), rounding / 2);
+        struct look at = { isnan(thought) ? zero : hi.t - zero > zero - lo.t ? zero + aside : zero - aside, 0 };
+
+        if (!(hi.t - lo.t > 2 * fmin(rounding, DBL_EPSILON * step)))
+            break;
+        if (slow == 2 || !(at.t > lo.t && at.t < hi.t))
             at.t = lo.t + (hi.t - lo.t) / 2;
         if (at.t <= lo.t || at.t >= hi.t)
             break;
         if (!margin_at(s, at.t, &at.m))
             return false;
-        if (at.m <= 0) {
-            hi = at;
-            if (!halve) {
-                weight_hi = 1;
-                weight_lo /= side > 0 ? 2 : 1;
-                side = 1;
-            }
+        thought = zero;
+        third = at.m <= 0 ? hi : lo;
+        *(at.m <= 0 ? &hi : &lo) = at;
+        if (hi.t - lo.t > halved / 2) {
+            slow++;
         } else {
-            lo = at;
-            if (!halve) {
-                weight_lo = 1;
-                weight_hi /= side < 0 ? 2 : 1;
-                side = -1;
-            }
+            halved = hi.t - lo.t;
+            slow = 0;
         }
     }
     *t = hi.t;
@@ -258,9 +273,9 @@ bool
 run_find_crossing(run *s, struct crossing *c)
 {
     double t0 = integrator_t0(s->integrator), hi, at_hi, lo, at_lo;
-    struct look before = { 0 }, at;
+    struct look before = { 0 }, at, third;
 
-    if (!find_contradiction(s, &before, &at, &c->found, &c->cut, &c->t_seen))
+    if (!find_contradiction(s, &third, &before, &at, &c->found, &c->cut, &c->t_seen))
         return false;
     if (c->cut) {
         c->found = true;
@@ -272,7 +287,10 @@ run_find_crossing(run *s, struct crossing *c)
     lo = before.t;
     hi = at.t;
     at_hi = at.m;
-    if (!events_mark(s->events, t0, integrator_x0(s->integrator)) || !margin_at(s, lo, &at_lo))
+    at_lo = before.m;
+    if (!events_mark(s->events, t0, integrator_x0(s->integrator)))
+        return false;
+    if (at_lo <= 0 && !margin_at(s, lo, &at_lo)) /* without those that were on their border */
         return false;
     if (at_lo <= 0 && lo > t0 && (lo = t0, !margin_at(s, lo, &at_lo)))
         return false;
@@ -300,7 +318,7 @@ run_find_crossing(run *s, struct crossing *c)
             return margin_at(s, seen, &at_lo);
         }
     }
-    if (!close_in(s, (struct look){ lo, at_lo }, (struct look){ hi, at_hi }, &hi))
+    if (!close_in(s, (struct look){ lo, at_lo }, (struct look){ hi, at_hi }, third, &hi))
         return false;
     c->at_start = false;
     c->t = c->t_seen = hi;

@@ -262,6 +262,29 @@ k_combine8(size_t n, const double *c, const double *const *x, double *z)
     EACH z[i] = (TERM(0) + TERM(1)) + (TERM(2) + TERM(3)) + (TERM(4) + TERM(5)) + (TERM(6) + TERM(7));
 }
 
+void
+vec_combine(size_t n, int m, const double *c, const double *const *x, double *z)
+{
+    switch (m) {
+    case 0: k_const(n, 0, z); break;
+    case 1:
+        if (c[0] == 1) {
+            if (x[0] != z)
+                memcpy(z, x[0], n * sizeof(double));
+        } else {
+            k_scale(n, c[0], x[0], z);
+        }
+        break;
+    case 2: k_linearsum(n, c[0], x[0], c[1], x[1], z); break;
+    case 3: k_combine3(n, c, x, z); break;
+    case 4: k_combine4(n, c, x, z); break;
+    case 5: k_combine5(n, c, x, z); break;
+    case 6: k_combine6(n, c, x, z); break;
+    case 7: k_combine7(n, c, x, z); break;
+    default: k_combine8(n, c, x, z); break;
+    }
+}
+
 /* ---- operations of an N_Vector ---- */
 #define DATA(v) NV_DATA_S(v)
 #define SIZE(v) ((size_t)NV_LENGTH_S(v))
@@ -349,24 +372,7 @@ op_linearcombination(int m, realtype *coef, N_Vector *vec, N_Vector z)
             k = 1;
         }
     }
-    switch (k) {
-    case 0: k_const(n, 0, DATA(z)); break;
-    case 1:
-        if (c[0] == 1) {
-            if (x[0] != DATA(z))
-                memcpy(DATA(z), x[0], n * sizeof(double));
-        } else {
-            k_scale(n, c[0], x[0], DATA(z));
-        }
-        break;
-    case 2: k_linearsum(n, c[0], x[0], c[1], x[1], DATA(z)); break;
-    case 3: k_combine3(n, c, x, DATA(z)); break;
-    case 4: k_combine4(n, c, x, DATA(z)); break;
-    case 5: k_combine5(n, c, x, DATA(z)); break;
-    case 6: k_combine6(n, c, x, DATA(z)); break;
-    case 7: k_combine7(n, c, x, DATA(z)); break;
-    default: k_combine8(n, c, x, DATA(z)); break;
-    }
+    vec_combine(n, k, c, x, DATA(z));
     return 0;
 }
 

@@ -45,6 +45,8 @@ void vec_weights_sized(size_t n, double rtol, double share, const double *y, dou
                        double *w);
 /* z = x + a y */
 void vec_axpy(size_t n, double a, const double *x, const double *y, double *z);
+/* z = sum over j < m <= 8 of c[j] x[j]; one of these may be z */
+void vec_combine(size_t n, int m, const double *c, const double *const *x, double *z);
 /* sum of p, and greatest |p| in *top */
 double vec_sum(size_t n, const double *p, double *top);
 

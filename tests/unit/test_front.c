@@ -479,10 +479,10 @@ test_spans(void **state)
     assert_span(&x, x.f->comment[0], "// note");
     assert_span(&x, m->name_at, "m");
     assert_span(&x, c->at, "a[1] -> C:s = 1/(k) { q(0) = 1; } as b;");
-    assert_span(&x, c->chain.bond->at, "as b");
+    assert_span(&x, ast_chain_bond(c).at, "as b");
     assert_span(&x, ast_arrow_at(c->chain.node, 1), "->");
     assert_span(&x, ast_node_at(&c->chain.node[0]), "a[1]");
-    assert_span(&x, c->chain.node[0].part[0].brackets->at, "[1]");
+    assert_span(&x, c->chain.node[0].ref->part[0].brackets->at, "[1]");
     assert_span(&x, ast_node_at(&c->chain.node[1]), "C:s = 1/(k) { q(0) = 1; }");
     assert_span(&x, c->chain.node[1].own->linear->at, "1/(k)");
     assert_span(&x, c->chain.node[1].own->block->at, "{ q(0) = 1; }");
