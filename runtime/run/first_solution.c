@@ -12,6 +12,9 @@
 #define AS_MUCH 1e-9
 /* Of unknowns, and of powers: solutions that differ by less are the same */
 #define SAME 1e-6
+/* W: no power that anything modelled has. Between such powers, solutions differ by rounding beside laws that are flat
+ * or steep at zero. */
+#define NO_POWER 1e-18
 enum {
     NAMED = 4,           /* solutions that are listed */
     MOST_CANDIDATES = 8, /* of modes */
@@ -69,7 +72,7 @@ is_same(const struct choosing *c, const double *a, const double *b)
     for (size_t i = 0; i < c->nmark && c->by_powers; i++)
         most = fmax(most, fmax(fabs(a[i]), fabs(b[i])));
     for (size_t i = 0; i < c->nmark; i++)
-        if (!(fabs(a[i] - b[i]) <= SAME * fmax(most, fmax(fabs(a[i]), fabs(b[i])))))
+        if (!(fabs(a[i] - b[i]) <= fmax(SAME * fmax(most, fmax(fabs(a[i]), fabs(b[i]))), c->by_powers ? NO_POWER : 0)))
             return false;
     return true;
 }
