@@ -558,7 +558,6 @@ junctions_add(struct parse *p, struct list *stmts, struct list *junctions, span 
     junction_separated(junctions, end);
     for (int k = 0; k < junctions->n; k++)
         LIST_ADD(stmts, s[k], 0);
-    list_drop(p, junctions);
     for (int k = 0; k < junctions->n; k++) {
         const ast_node *n = s[k]->chain.node;
         uint32_t comma = s[k ? k - 1 : 0]->at.end;
@@ -567,8 +566,9 @@ junctions_add(struct parse *p, struct list *stmts, struct list *junctions, span 
             continue;
         parse_error(p, "syntax-semicolon", (span){ end.file, comma - 1, comma }, "a statement ends with `;`");
         diag_help(p->s, "Only junctions stand in a row: `1:a, 1:b;`.");
-        return;
+        break;
     }
+    list_drop(p, junctions);
 }
 
 ast_exp_item *
@@ -675,14 +675,13 @@ ast_expr *
 size_single(struct parse *p, struct list *sizes)
 {
     const ast_index *size = sizes->at;
+    ast_expr *first = sizes->n ? size->from : NULL;
 
-    list_drop(p, sizes);
-    if (!sizes->n)
-        return NULL;
-    if (sizes->n > 1 || size->to)
-        parse_error(p, "syntax-index", span_join(size->from->at, size[sizes->n - 1].from->at),
+    if (sizes->n > 1 || (first && size->to))
+        parse_error(p, "syntax-index", span_join(first->at, size[sizes->n - 1].from->at),
                     "a port has one size, `x[8]`");
-    return size->from;
+    list_drop(p, sizes);
+    return first;
 }
 
 void
