@@ -1,8 +1,8 @@
-/* bg.y - tokens to the tree of compiler/ast.h
+/* bg.y - parses tokens into the tree of ast.h
  *
- * Actions build nodes with their spans and decide nothing about names or meaning. After a syntax error
- * read_token (parse.c) skips what is left of the statement and gives RESUME in its place, which only the
- * rules `error RESUME` take: all of the recovery is there.
+ * Actions build nodes with their spans. They decide nothing about names or meaning.
+ * Recovery: after a syntax error read_token (parse.c) skips the rest of the statement and returns RESUME. Only the
+ * rules `error RESUME` accept that token.
  */
 %code requires {
 #include "parse.h"
@@ -15,7 +15,7 @@ void bg_yyerror(const span *at, struct parse *p, const char *message);
 #include <string.h>
 
 #include "parse.h"
-/* The stack bounds what brackets do not: chains of unary operators, powers and else-ifs. */
+/* The limit on brackets does not bound chains of unary operators, powers and else-ifs; the depth of the stack does. */
 #define YYMAXDEPTH 10000
 #define YYLLOC_DEFAULT(at, rhs, n)                                                       \
     ((at) = (n) ? span_join(YYRHSLOC(rhs, 1), YYRHSLOC(rhs, n))                          \
@@ -211,7 +211,6 @@ formal_list: NAME unit {
 
 size_params: %empty { $$ = list_new(p); }
     | '(' named_list ')' {
-        /* the same shape as arguments of an instance */
         $$ = list_new(p);
         for (int k = 0; k < $2->n; k++) {
             const ast_arg *a = (const ast_arg *)$2->at + k;
@@ -254,7 +253,7 @@ stmts: %empty { $$ = list_new(p); }
 
 block: '{' stmts '}' { $$ = $2; } ;
 
-/* 1:a, 1:b; is written as one and means as many statements. */
+/* `1:a, 1:b;` stands for one statement for each junction. */
 junctions: declared[a] ',' listed[b] {
         $$ = list_new(p);
         junction_listed(p, $$, $a, @2);
@@ -409,7 +408,7 @@ size_opt: %empty { $$ = list_new(p); }
     | INDEX indexes INDEX_END { $$ = $2; }
     ;
 
-/* What `when` and `every` set. The word `reinit` says to the reader that something stored jumps; it may be left out. */
+/* Assignments of `when` and `every`. The optional word `reinit` tells the reader that a stored quantity jumps. */
 sets: %empty { $$ = list_new(p); }
     | sets ref '=' expr ';' {
         struct ast_reinit r = { span_join(@2, @5), $2.ref, $4.e };
@@ -441,7 +440,7 @@ in_opt: %empty { $$ = NULL; }
 
 /* ---------------------------------------------------------------- chains of bonds */
 
-/* A node with a block ends the statement, unless an arrow or a name for the bond follows. */
+/* A node with a block (closed) ends the statement without `;`, unless an arrow or `as NAME` follows. */
 chain: chain_open
     | chain_closed
     ;
@@ -558,7 +557,7 @@ item: NAME '=' expr ';' { $$ = item_set(p, @$, $1, @1, $3); }
         *$$ = (ast_exp_item){ .kind = AST_EXP_STOP_WHEN, .at = @$, .a = $3.e };
         if (strcmp($1, "stop") != 0)
             parse_error(p, "syntax", @1,
-                        "what a condition can do in an experiment is `stop when ...`, not `%.40s when`", $1);
+                        "only `stop` takes a condition in an experiment, `stop when ...`; `%.40s when` does not exist", $1);
     }
     | LET ref '=' expr ';' {
         $$ = arena_alloc(p->a, sizeof *$$);
@@ -617,7 +616,7 @@ ref: part { $$ = tree_ref(p, $1); }
 part: name { $$ = tree_part(p, @$, $1); }
     | part_index
     ;
-/* At the beginning of a statement, where the scanner cannot tell, a word of experiments is a name of the model. */
+/* At the beginning of a statement the scanner cannot tell a word of experiments from a name; in a model it is a name. */
 name: NAME
     | START
     | WINDOW
@@ -679,7 +678,7 @@ expr: NUMBER unit { $$ = tree_number(p, @$, $1, $2); }
 
 %%
 
-/* Hands over which tokens could have stood where the error is; syntax_error says it in words. */
+/* Tells syntax_error which tokens would have been accepted at the error. */
 static int
 yyreport_syntax_error(const yypcontext_t *context, struct parse *p)
 {
