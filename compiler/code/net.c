@@ -13,6 +13,8 @@ enum { MOST_KNOWN = 256, PROJECTIONS = 4 };
 #define UNKNOWN_SIZE 1e-1   /* as long as it has none */
 #define ROUNDING 1e-14      /* of the terms of a rate that unknowns have a part in: less is rounding */
 #define ON_CONSTRAINT 1e-14 /* last step of a projection, in parts of the states */
+#define NO_SLOPE \
+    1e-20 /* of a condition: less that an unknown could change it by is beyond what rounding leaves of it */
 
 /* ---- making and freeing ---- */
 
@@ -377,6 +379,23 @@ coefficients(nets *s, const struct net *k, const bool *may, double *a, double *a
         aw[i] = may[na + i] ? aw[i] : 0;
 }
 
+/* Takes out what no unknown, as great as those of its unit have been, makes a condition change by. */
+static void
+drop_slopes(const nets *s, const struct net *k, double *a)
+{
+    uint32_t n = k->q->n;
+
+    for (uint32_t i = 0; i < ORDERS * n; i++) {
+        double most = 0, *row = a + (size_t)i * n;
+
+        for (uint32_t j = 0; j < n; j++)
+            most = fmax(most, fabs(row[j]) * s->unit_size[s->unit[k->q->held0 + j]]);
+        for (uint32_t j = 0; j < n; j++)
+            if (fabs(row[j]) * s->unit_size[s->unit[k->q->held0 + j]] <= NO_SLOPE * most)
+                row[j] = 0;
+    }
+}
+
 /* How a net's unknowns move states, from the same. */
 static void
 net_pushes(nets *s, const struct net *k, struct known *to)
@@ -477,6 +496,8 @@ net_known(nets *s, struct net *k, double t, const double *x)
     for (uint32_t i = 0; i < q->nmodes; i++)
         found->key[i] = s->modes[s->form->mode[q->mode0 + i]];
     coefficients(s, k, may, found->a, found->aw);
+    if (k->coarse)
+        drop_slopes(s, k, found->a);
     net_pushes(s, k, found);
     for (size_t i = 0; i < (size_t)ORDERS * q->n * q->n; i++)
         if (!isfinite(found->a[i]))

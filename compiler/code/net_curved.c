@@ -124,6 +124,29 @@ net_rounding(nets *s, double t, const double *x, double *to)
     return status;
 }
 
+int
+net_rounding_of_unknowns(nets *s, double t, const double *x, double *to)
+{
+    double *kept = bg_malloc((s->nheld + s->form->nunits + 1) * sizeof *kept), *most = kept + s->nheld;
+    int status = 0;
+
+    memcpy(kept, s->held, s->nheld * sizeof *kept);
+    memset(most, 0, s->form->nunits * sizeof *most);
+    for (size_t i = 0; i < s->nheld; i++)
+        most[s->unit[i]] = fmax(most[s->unit[i]], fabs(kept[i]));
+    for (size_t way = 1; way <= WAYS && status == 0; way++) {
+        for (size_t i = 0; i < s->nheld; i++)
+            s->held[i] = kept[i] + (__builtin_parityll((i + 1) & way) ? NET_NOISE : -NET_NOISE) * most[s->unit[i]];
+        status = s->access.rows(s->access.ctx, t, x, s->raw0);
+        for (size_t r = 0; r < s->nrows && status == 0; r++)
+            if (isfinite(s->raw0[r] - s->raw[r]))
+                to[r] = fmax(to[r], fabs(s->raw0[r] - s->raw[r]));
+    }
+    memcpy(s->held, kept, s->nheld * sizeof *kept);
+    free(kept);
+    return status;
+}
+
 /* ---- steps ---- */
 
 void

@@ -5,12 +5,19 @@
 
 #include "net_inside.h"
 
-enum { MAX_ITERATIONS = 40, MAX_CURVED = 100, PATIENCE = 4, PLACES = 4, STALLS = 3 };
+enum {
+    MAX_ITERATIONS = 40, /* where coefficients vary with time or states alone, or kept variables: three or four do */
+    MAX_CURVED = 100,    /* an exponential goes down by one exponent a step */
+    PATIENCE = 4,        /* steps before rounding is looked at */
+    PLACES = 4,          /* where iterations begin, one after the other (start_from) */
+    STALLS = 3           /* steps in a row that move nothing */
+};
 #define OF_NOISE 1e-2   /* of what rounding may have left: a step that is shorter is one of rounding */
 #define CONVERGED 1e-13 /* last step of an iteration, in parts of the unknowns */
 #define OF_UNIT 0.1     /* or in parts of this much of the greatest value of their unit, where they pass zero */
 #define NO_PART 1e-14   /* of a step: moves nothing */
-#define MET 1e-4        /* of a condition's terms: what is left of it at a solution */
+#define CLOSE 1e-9      /* of the unknowns: steps that are shorter, and no longer get much shorter, are of rounding */
+#define MET 1e-12       /* of a condition's terms: what is left of it at a solution */
 
 static bool
 is_solved(const nets *s, double t, const double *x)
@@ -72,7 +79,7 @@ step_curved(nets *s, struct net *q, const double *rounding, double *size)
 
 /* What is left of the conditions is little beside their terms, or rounding. Where a slope is none (of an exponential
  * that blocks), the coefficients of a curved net's last step leave unknowns without a value, or read a constraint on
- * states in the place of a condition, which may be far from met. */
+ * states in the place of a condition, which may be far from met. Beyond a fold, too, steps come to an end. */
 static bool
 is_met(const nets *s, const struct net *k, const double *rounding)
 {
@@ -94,23 +101,30 @@ is_met(const nets *s, const struct net *k, const double *rounding)
     return true;
 }
 
-/* The same of all curved nets, or of those in which that may be so: beside an infinite slope more is left of a
- * condition. */
+/* The same of all curved nets. Of one whose states must meet some of its conditions that drift from them a little is
+ * left too: there it has to do that its steps have become short. Those that fail take no slope any more that is
+ * rounding (two exponentials that block in a row: what their slopes make of rounding hides what is left). */
 static bool
-all_met(nets *s, double t, const double *x, bool all)
+all_met(nets *s, double t, const double *x, bool stalled)
 {
-    bool met = true;
+    const double *rounding = NULL;
+    bool all = true;
 
-    for (size_t i = 0; i < s->n && met; i++) {
+    for (size_t i = 0; i < s->n; i++) {
         struct net *k = &s->net[i];
         uint32_t constraints = k->guess ? net_general(s, k, t, x).constraints : 0;
+        bool bound = constraints > 0 && k->now->now->free == 0 && k->now->now->constraint.n <= constraints,
+             met = !k->guess || (bound && (!stalled || k->whole <= CLOSE)) || is_met(s, k, rounding);
 
-        met = !k->guess || (!all && k->now->now->free == 0 && k->now->now->constraint.n <= constraints) ||
-              is_met(s, k, NULL);
-        if (!met && net_rounding(s, t, x, s->raw_noise) == 0)
-            met = is_met(s, k, s->raw_noise);
+        if (!met && !rounding && net_rounding(s, t, x, s->raw_noise) == 0 &&
+            net_rounding_of_unknowns(s, t, x, s->raw_noise) == 0) {
+            rounding = s->raw_noise;
+            met = is_met(s, k, rounding);
+        }
+        k->coarse |= !met;
+        all = all && met;
     }
-    return met;
+    return all;
 }
 
 /* No part of a step that can be told from none leaves less of the conditions: what is left of them is rounding, or
@@ -131,7 +145,7 @@ iterate(nets *s, double t, const double *x, bool curved)
 {
     int most = curved ? MAX_CURVED : MAX_ITERATIONS, status = 0;
     double before = 0, *rounding = NULL, *size = bg_malloc((s->form->nunits + 1) * sizeof *size);
-    bool done = false;
+    bool done = false, coarse = false;
     int stalled = 0;
 
     for (size_t k = 0; k < s->n; k++)
@@ -171,15 +185,21 @@ iterate(nets *s, double t, const double *x, bool curved)
         /* the step beside an infinite slope is small too, and the next one is not */
         if (s->any_varies && status == 0)
             done = (done && change == 0) || (i > 0 && change <= CONVERGED && (!curved || before <= CONVERGED)) ||
-                   (i > 3 && change < 1e-9 && change >= before / 2);
+                   (i >= PATIENCE && change < CLOSE && change >= before / 2);
         stalled = status == 0 && curved && i >= PATIENCE && is_stalled(s) ? stalled + 1 : 0;
         done = done || stalled == STALLS;
         before = change;
+        if (done && curved && status == 0 && !all_met(s, t, x, stalled == STALLS)) {
+            done = false;
+            status = coarse ? 1 : 0;
+            coarse = true;
+            stalled = 0;
+        }
         if (!done && i == most)
             status = 1;
     }
-    if (status == 0 && curved)
-        status = all_met(s, t, x, stalled == STALLS) ? 0 : 1;
+    for (size_t k = 0; k < s->n; k++)
+        s->net[k].coarse = false;
     free(rounding);
     free(size);
     return status;
