@@ -43,6 +43,8 @@ events_new(bg_model *m, double start, double stop)
     e->start = e->t = start;
     e->stop = stop;
     e->mode = bg_calloc(n + 1, sizeof *e->mode);
+    e->noted = bg_calloc(n + 1, sizeof *e->noted);
+    e->plain = bg_calloc(n + 1, sizeof *e->plain);
     e->g = bg_calloc(n + 1, sizeof(double));
     e->size = bg_calloc(n + 1, sizeof(double));
     e->sign = bg_calloc(n + 1, sizeof(double));
@@ -77,6 +79,9 @@ events_new(bg_model *m, double start, double stop)
         if (!e->mode[k].known)
             vec_push(&e->watched, (uint32_t)k);
         e->any_sign |= e->mode[k].kind == MODE_SIGN;
+        e->any_domain |= e->mode[k].kind == MODE_DOMAIN;
+        e->noted[k] = e->mode[k].corner;
+        e->plain[k] = (e->mode[k].kind == MODE_LESS || e->mode[k].kind == MODE_LESS_EQUAL) && e->mode[k].side == 0;
     }
     e->value = model_modes(m);
     e->samples = samples_new(m, start, stop);
@@ -123,6 +128,8 @@ events_free(events *e)
     free(e->marked);
     free(e->quiet);
     free(e->most);
+    free(e->noted);
+    free(e->plain);
     free(e->of_net);
     free(e->follows);
     free(e->count);

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "events_inside.h"
+#include "vectors.h"
 
 #define NOISE 1e-13     /* of a condition's size: what is left of an x that sticks */
 #define BELOW_ZERO 1e-5 /* of its size: what the integrator's error may leave of a number of which a root is taken */
@@ -24,6 +25,8 @@ look_beyond(events *e, double t, const double *x, double *g)
 {
     if (model_conditions(e->model, t, x, g) != 0)
         return false;
+    if (vec_finite(e->n, g))
+        return true;
     for (size_t i = 0; i < e->watched.n; i++)
         if (!isfinite(g[e->watched.at[i]]) && e->mode[e->watched.at[i]].kind != MODE_STICK)
             return false;
@@ -33,7 +36,7 @@ look_beyond(events *e, double t, const double *x, double *g)
 static bool
 roots_exist(const events *e, const double *g)
 {
-    for (size_t i = 0; i < e->watched.n; i++)
+    for (size_t i = 0; i < e->watched.n && e->any_domain; i++)
         if (outside(e, e->watched.at[i], g[e->watched.at[i]]))
             return false;
     return true;
@@ -80,7 +83,7 @@ events_piece_of(const struct model_mode *m, double g)
 }
 
 double
-events_margin_of(const events *e, uint32_t k, double g)
+events_margin_other(const events *e, uint32_t k, double g)
 {
     const struct model_mode *m = &e->mode[k];
 
@@ -107,15 +110,22 @@ events_rests(events *e, uint32_t k, double t, const double *x, double g)
     return fabs(g) <= e->quiet[k];
 }
 
+static double
+size_of_other(const events *e, uint32_t k, double g)
+{
+    const ex_table *t = e->mode[k].kind == MODE_PIECE ? e->mode[k].table : NULL;
+    double a = e->mode[k].kind == MODE_STICK ? 1 : fmax(fabs(g), e->mode[k].kind == MODE_FLOOR);
+
+    return t && t->n > 0 ? fmax(a, fmax(fabs(t->x[0]), fabs(t->x[t->n - 1]))) : a;
+}
+
 void
 events_note_sizes(events *e, const double *g)
 {
     for (size_t i = 0; i < e->watched.n; i++) {
         uint32_t k = e->watched.at[i];
-        const ex_table *t = e->mode[k].kind == MODE_PIECE ? e->mode[k].table : NULL;
-        double a = e->mode[k].kind == MODE_STICK ? 1 : fmax(fabs(g[k]), e->mode[k].kind == MODE_FLOOR);
-        if (t && t->n > 0)
-            a = fmax(a, fmax(fabs(t->x[0]), fabs(t->x[t->n - 1])));
+        double a = e->plain[k] ? fabs(g[k]) : size_of_other(e, k, g[k]);
+
         if (a > e->size[k])
             e->size[k] = a;
     }
@@ -134,31 +144,49 @@ events_mark(events *e, double t, const double *x)
     return true;
 }
 
+/* The least margin in parts of its condition's size. Of a thousand conditions nearly all are farther off than the least
+ * so far, and no more than that is looked at. */
+static double
+least_margin(events *e, double noise)
+{
+    const uint32_t *at = e->watched.at;
+    const double *g = e->g, *value = e->value, *size = e->size;
+    const bool *plain = e->plain, *noted = e->noted;
+    double low = INFINITY;
+
+    e->drift = 0;
+    for (size_t i = 0; i < e->watched.n; i++) {
+        uint32_t k = at[i];
+        double usual = size[k], v;
+
+        if (plain[k] && !noted[k] && (value[k] != 0 ? -g[k] : g[k]) >= low * usual)
+            continue;
+        usual = usual > 0 ? usual : 1;
+        v = events_margin_of(e, k, g[k]);
+        if (noted[k])
+            e->most[k] = fmax(e->most[k], fabs(g[k]));
+        if ((e->quiet[k] > 0 && fabs(v) <= e->quiet[k]) || (v < 0 && v > -NOTHING * usual))
+            continue;
+        if (v / usual + noise < low && (v != 0 || !e->marked[k])) /* on its border since the step began: no switching */
+            low = v / usual + noise;
+        if (e->mode[k].kind == MODE_SIGN && events_sticks(e, k))
+            e->drift = fmax(e->drift, fabs(g[k]) / usual);
+    }
+    return low;
+}
+
 bool
 events_margin(events *e, double t, const double *x, double *least)
 {
-    double low = INFINITY, noise = 0;
+    double noise = 0;
 
     if (!look_beyond(e, t, x, e->g))
         return false;
-    e->drift = 0;
     for (size_t i = 0; i < e->watched.n && e->any_sign && noise == 0; i++)
         if (e->mode[e->watched.at[i]].kind == MODE_STICK && e->value[e->watched.at[i]] != 0)
             noise = NOISE;
-    for (size_t i = 0; i < e->watched.n; i++) {
-        uint32_t k = e->watched.at[i];
-        double size = e->size[k] > 0 ? e->size[k] : 1, v = events_margin_of(e, k, e->g[k]);
-        if (e->mode[k].corner || e->count[k] > CHATTERS)
-            e->most[k] = fmax(e->most[k], fabs(e->g[k]));
-        if ((e->quiet[k] > 0 && fabs(v) <= e->quiet[k]) || (v < 0 && v > -NOTHING * size))
-            continue;
-        if (v / size + noise < low && (v != 0 || !e->marked[k])) /* on its border since the step began: no switching */
-            low = v / size + noise;
-        if (e->mode[k].kind == MODE_SIGN && events_sticks(e, k))
-            e->drift = fmax(e->drift, fabs(e->g[k]) / size);
-    }
-    *least = low;
-    return low < 0 || roots_exist(e, e->g); /* behind a switching another branch is taken */
+    *least = least_margin(e, noise);
+    return *least < 0 || roots_exist(e, e->g); /* behind a switching another branch is taken */
 }
 
 bool
@@ -219,7 +247,7 @@ events_look_aside(events *e, double t, const double *x)
 }
 
 double
-events_right_value(const events *e, uint32_t k, double g, double ahead, bool resting)
+events_right_value_other(const events *e, uint32_t k, double g, double ahead, bool resting)
 {
     const struct model_mode *m = &e->mode[k];
 
@@ -241,7 +269,7 @@ events_right_value(const events *e, uint32_t k, double g, double ahead, bool res
 }
 
 bool
-events_at_border(const events *e, uint32_t k, double g)
+events_at_border_other(const events *e, uint32_t k, double g)
 {
     const struct model_mode *m = &e->mode[k];
 
@@ -251,7 +279,7 @@ events_at_border(const events *e, uint32_t k, double g)
 }
 
 bool
-events_jumped_onto(const events *e, uint32_t k, double g)
+events_jumped_onto_other(const events *e, uint32_t k, double g)
 {
     return !e->of_net[k] && events_margin_of(e, k, g) == 0 && e->mode[k].kind != MODE_SIGN &&
            e->mode[k].kind != MODE_EQUAL && fabs(g - e->g_before[k]) > CONTRADICTION * e->size[k];
@@ -283,6 +311,7 @@ events_allow(events *e, uint32_t k, double t)
         e->since[k] = t;
         e->count[k] = 0;
     }
+    e->noted[k] = e->mode[k].corner || e->count[k] >= CHATTERS;
     if (++e->count[k] <= (e->of_net[k] ? CHATTER_NETS : 1) * CHATTER_MOST)
         return true;
     events_report_chatter(e, k, t);

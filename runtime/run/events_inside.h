@@ -44,10 +44,12 @@ struct events {
     size_t *passed;                         /* [n] corners passed, for known pieces */
     double *value_before;                   /* [n] modes before the last switching */
     double *g_try, *g_aside, *x_try, *kick; /* trial values for another mode or state */
-    bool any_sign;
+    bool any_sign, any_domain;
     bool nets, starting; /* nets: the model has ideal switches; starting: x are initial values */
     double *quiet;       /* [n] up to this size a condition is rounding */
-    double *most;        /* [n] greatest |g| since the last switching, for corners and chattering conditions */
+    double *most;        /* [n] greatest |g| since the last switching, for corners and chattering conditions: */
+    bool *noted;         /* [n] is it one of these? */
+    bool *plain;         /* [n] one of the text with two sides: its margin is g or -g */
     bool *of_net;        /* [n] modes that the search of a net sets */
     bool *follows;       /* [n] signs with values between -1 and 1 whose x are zero because others stick */
     double drift;        /* greatest |x| that sticks, relative to its size */
@@ -89,7 +91,12 @@ bool events_stepped(const struct model_mode *m);
 double events_lower_corner(const struct model_mode *m, double piece);
 double events_upper_corner(const struct model_mode *m, double piece);
 double events_piece_of(const struct model_mode *m, double g);
-double events_margin_of(const events *e, uint32_t k, double g);
+double events_margin_other(const events *e, uint32_t k, double g);
+static inline double
+events_margin_of(const events *e, uint32_t k, double g)
+{
+    return !e->plain[k] ? events_margin_other(e, k, g) : e->value[k] != 0 ? -g : g;
+}
 /* Modes switch each other endlessly at (t, x): is g only the rounding error of k's condition? Then k is held until g is
  * larger. */
 bool events_rests(events *e, uint32_t k, double t, const double *x, double g);
@@ -106,15 +113,30 @@ bool events_look_ahead(events *e, double t, const double *x, double *d);
 
 /* Has the condition jumped onto its border (from g_before)? Then it does not rest there but has its value at the
  * border. */
-bool events_jumped_onto(const events *e, uint32_t k, double g);
+bool events_jumped_onto_other(const events *e, uint32_t k, double g);
+static inline bool
+events_jumped_onto(const events *e, uint32_t k, double g)
+{
+    return (!e->plain[k] || g == 0) && events_jumped_onto_other(e, k, g);
+}
 /* The same for a condition that a jump left on its border (e->g is zero): g_ahead is the point to which the derivative
  * of g leads, and only where that is zero the midpoint step. So an impact counts as leaving, however slow it is. */
 bool events_look_aside(events *e, double t, const double *x);
 
 /* Value of mode k just after g, if g moves to `ahead` next. resting: on a border that it reached by an event, it keeps
  * the side of that event. */
-double events_right_value(const events *e, uint32_t k, double g, double ahead, bool resting);
-bool events_at_border(const events *e, uint32_t k, double g);
+double events_right_value_other(const events *e, uint32_t k, double g, double ahead, bool resting);
+static inline double
+events_right_value(const events *e, uint32_t k, double g, double ahead, bool resting)
+{
+    return e->plain[k] && g != 0 ? g < 0 : events_right_value_other(e, k, g, ahead, resting);
+}
+bool events_at_border_other(const events *e, uint32_t k, double g);
+static inline bool
+events_at_border(const events *e, uint32_t k, double g)
+{
+    return e->plain[k] ? g == 0 : events_at_border_other(e, k, g);
+}
 void events_report_chatter(events *e, uint32_t k, double t);
 
 /* Counts a switching of k; false: there were too many. */

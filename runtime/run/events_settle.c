@@ -202,7 +202,7 @@ events_settle_right(events *e, double t, double *x, bool jumped)
             uint32_t k = e->watched.at[i];
             if (e->of_net[k])
                 continue;
-            if (jumped && !events_stepped(&e->mode[k]) && fabs(e->g[k]) <= border * e->size[k])
+            if (jumped && fabs(e->g[k]) <= border * e->size[k] && !events_stepped(&e->mode[k]))
                 e->g[k] = 0;
             ahead |= events_at_border(e, k, e->g[k]);
         }

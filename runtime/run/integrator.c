@@ -40,6 +40,7 @@ integrator_weights(const integrator *g, const double *x, double *w)
                                           : 1;
 
     scales_weights(g->scales, x, w);
+    care *= g->of_moving;
     for (size_t i = 0; i < g->n && care > 1; i++)
         w[i] *= care;
 }
@@ -111,6 +112,7 @@ integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, do
     for (size_t i = 0; i < n; i++)
         if (model_state(m, i).holds)
             vec_push(&g->still, i);
+    g->of_moving = g->still.n < n ? sqrt((double)n / (double)(n - g->still.n)) : 1;
     for (size_t k = 0; k < model_nmodes(m); k++)
         if (model_mode(m, k).kind != MODE_FLOOR)
             vec_push(&g->choosing, k);

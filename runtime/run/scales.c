@@ -33,6 +33,8 @@ struct scales {
     double
         *moved_by; /* [n] later, of what stores no energy. Not fed back: what scales make of one another has no bound */
     bool *pseudo;  /* [n] on bonds whose effort times flow is no power: what it stores is no energy */
+    bool *holds;   /* [n] has no rate: it needs no size */
+    size_t known;  /* of the first ones the sizes are, or need not be */
     bool begun;    /* the sizes of the start are known */
     uint32_t *unit_of,
         *part_of; /* [n] states of one unit; connected parts of the graph, one more for what stores no energy */
@@ -94,6 +96,7 @@ scales_new(bg_model *m, double rtol, double atol)
     s->moved_by = bg_calloc(n + 1, sizeof *s->moved_by);
     s->curvature = bg_calloc(n + 1, sizeof *s->curvature);
     s->pseudo = bg_calloc(n + 1, sizeof *s->pseudo);
+    s->holds = bg_calloc(n + 1, sizeof *s->holds);
     s->unit_of = bg_calloc(n + 1, sizeof *s->unit_of);
     s->part_of = bg_calloc(n + 1, sizeof *s->part_of);
     for (size_t i = 0; i < n; i++) {
@@ -101,6 +104,7 @@ scales_new(bg_model *m, double rtol, double atol)
         bool stored = x.kind == VAR_STORED;
 
         s->pseudo[i] = stored && g->junction[x.junction].pseudo;
+        s->holds[i] = x.holds;
         s->unit_of[i] = number_of_key(&units, map_ptr_key(x.unit), &s->nunits);
         s->part_of[i] = number_of_key(&parts, 1 + (stored ? (uint64_t)joined_first(parent, x.junction) : NONE),
                                       &s->nparts);
@@ -125,6 +129,7 @@ scales_free(scales *s)
     free(s->moved_by);
     free(s->curvature);
     free(s->pseudo);
+    free(s->holds);
     free(s->unit_of);
     free(s->part_of);
     free(s->unit_size);
@@ -139,24 +144,23 @@ scales_sized(const scales *s)
 }
 
 bool
-scales_unknown(const scales *s)
+scales_unknown(scales *s)
 {
-    for (size_t i = 0; i < s->n && s->sized; i++)
-        if (s->size[i] == 0)
-            return true;
-    return false;
+    while (s->known < s->n && (s->holds[s->known] || s->size[s->known] != 0))
+        s->known++;
+    return s->sized && s->known < s->n;
 }
 
 void
 scales_begin(scales *s, const double *x)
 {
-    s->without = 0;
+    s->without = s->known = 0;
     for (size_t i = 0; i < s->n; i++) {
         double h = s->sized && !s->pseudo[i] ? model_energy_curvature(s->model, i, x) : 0;
 
         s->size[i] = fabs(x[i]);
         s->curvature[i] = isfinite(h) ? fabs(h) : 0;
-        s->without += s->curvature[i] == 0;
+        s->without += s->curvature[i] == 0 && !s->holds[i];
     }
     scales_update(s);
 }
