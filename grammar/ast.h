@@ -461,8 +461,7 @@ bool ast_is_component(const ast_model *m);
 /* Formats a file without syntax errors (ok): idempotent, keeps every comment and the tree. */
 void format_file(const sources *s, const ast_file *f, strbuf *out);
 
-/* Calls see(ctx, e) for e and every expression in it (indexes too), in the order of the text, without recursion. e may
- * be NULL. */
+/* Calls see(ctx, e) for e and every expression in it (indexes too), in the order of the text. e may be NULL. */
 void ast_visit(const ast_expr *e, void (*see)(void *ctx, const ast_expr *e), void *ctx);
 /* The same for every expression of a model, also in loops and conditional parts. */
 void ast_visit_model(const ast_model *m, void (*see)(void *ctx, const ast_expr *e), void *ctx);

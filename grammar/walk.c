@@ -1,64 +1,47 @@
 /* walk.c - walks over the expressions of a tree and the references in them: see ast.h */
 #include "ast.h"
 
-typedef VEC(const ast_expr *) open_list;
-
-/* Indexes come after the name: the first one is visited first. */
 static void
-open_indexes(const ast_ref *r, open_list *open)
+visit_indexes(const ast_ref *r, void (*see)(void *ctx, const ast_expr *e), void *ctx)
 {
-    for (int k = r->nparts; k-- > 0;)
-        for (int i = r->part[k].nindex; i-- > 0;) {
-            vec_push(open, r->part[k].brackets->index[i].to);
-            vec_push(open, r->part[k].brackets->index[i].from);
+    for (int k = 0; k < r->nparts; k++)
+        for (int i = 0; i < r->part[k].nindex; i++) {
+            ast_visit(r->part[k].brackets->index[i].from, see, ctx);
+            ast_visit(r->part[k].brackets->index[i].to, see, ctx);
         }
 }
 
-/* Pushes the parts of e, last one first. */
-static void
-open_parts(const ast_expr *e, open_list *open)
-{
-    switch (e->kind) {
-    case AST_NUMBER:
-    case AST_STRING: break;
-    case AST_REF: open_indexes(&e->ref, open); break;
-    case AST_NEG:
-    case AST_NOT: vec_push(open, e->un.a); break;
-    case AST_BINARY:
-        vec_push(open, e->bin.b);
-        vec_push(open, e->bin.a);
-        break;
-    case AST_IF:
-        vec_push(open, e->cond.b);
-        vec_push(open, e->cond.a);
-        vec_push(open, e->cond.c);
-        break;
-    case AST_CALL:
-        for (int k = e->call.nargs; k-- > 0;)
-            vec_push(open, e->call.arg[k]);
-        break;
-    case AST_MATRIX:
-        for (int k = e->matrix.rows * e->matrix.cols; k-- > 0;)
-            vec_push(open, e->matrix.entry[k]);
-        break;
-    }
-}
-
-/* With an explicit stack: long sums are deep trees. */
+/* The parser limits the height of a tree. */
 void
 ast_visit(const ast_expr *e, void (*see)(void *ctx, const ast_expr *e), void *ctx)
 {
-    open_list open = { 0 };
-
-    vec_push(&open, e);
-    while (open.n) {
-        e = open.at[--open.n];
-        if (!e)
-            continue;
-        see(ctx, e);
-        open_parts(e, &open);
+    if (!e)
+        return;
+    see(ctx, e);
+    switch (e->kind) {
+    case AST_NUMBER:
+    case AST_STRING: break;
+    case AST_REF: visit_indexes(&e->ref, see, ctx); break;
+    case AST_NEG:
+    case AST_NOT: ast_visit(e->un.a, see, ctx); break;
+    case AST_BINARY:
+        ast_visit(e->bin.a, see, ctx);
+        ast_visit(e->bin.b, see, ctx);
+        break;
+    case AST_IF:
+        ast_visit(e->cond.c, see, ctx);
+        ast_visit(e->cond.a, see, ctx);
+        ast_visit(e->cond.b, see, ctx);
+        break;
+    case AST_CALL:
+        for (int k = 0; k < e->call.nargs; k++)
+            ast_visit(e->call.arg[k], see, ctx);
+        break;
+    case AST_MATRIX:
+        for (int k = 0; k < e->matrix.rows * e->matrix.cols; k++)
+            ast_visit(e->matrix.entry[k], see, ctx);
+        break;
     }
-    vec_free(&open);
 }
 
 static void

@@ -470,14 +470,19 @@ index_set_free(index_set *s)
 
 /* ---------------------------------------------------------------- names */
 
-struct name_entry {
-    const char *s;
-    uint32_t len, hash;
+/* Texts lie in blocks; a name is found by its block and its place there, which together take half of a pointer. A text
+ * that fits into no block has one of its own. */
+enum { NAME_BLOCK_BITS = 16, NAME_BLOCK = 1 << NAME_BLOCK_BITS, MOST_NAME_BLOCKS = 1 << (32 - NAME_BLOCK_BITS) };
+
+struct name_slot {
+    uint32_t hash;
+    uint32_t place; /* 1 + block << NAME_BLOCK_BITS + offset; 0: free */
 };
 
 struct names {
-    arena *text;
-    struct name_entry *slot;
+    VEC(char *) block;
+    size_t used; /* of the last one, in bytes */
+    struct name_slot *slot;
     size_t n, cap;
 };
 
@@ -486,7 +491,7 @@ names_new(void)
 {
     names *t = bg_calloc(1, sizeof *t);
 
-    t->text = arena_new();
+    t->used = NAME_BLOCK;
     t->cap = 256;
     t->slot = bg_calloc(t->cap, sizeof *t->slot);
     return t;
@@ -497,52 +502,83 @@ names_free(names *t)
 {
     if (!t)
         return;
-    arena_free(t->text);
+    for (size_t k = 0; k < t->block.n; k++)
+        free(t->block.at[k]);
+    vec_free(&t->block);
     free(t->slot);
     free(t);
+}
+
+static const char *
+name_at(const names *t, uint32_t place)
+{
+    return t->block.at[(place - 1) >> NAME_BLOCK_BITS] + ((place - 1) & (NAME_BLOCK - 1));
+}
+
+/* The free slot for a name with that hash. */
+static struct name_slot *
+free_slot(const names *t, uint32_t hash)
+{
+    size_t k = hash & (t->cap - 1);
+
+    while (t->slot[k].place)
+        k = (k + 1) & (t->cap - 1);
+    return &t->slot[k];
 }
 
 static void
 names_grow(names *t)
 {
-    struct name_entry *old = t->slot;
+    struct name_slot *old = t->slot;
     size_t cap = t->cap;
 
     t->cap *= 2;
     t->slot = bg_calloc(t->cap, sizeof *t->slot);
-    for (size_t i = 0; i < cap; i++) {
-        if (old[i].s) {
-            size_t k = old[i].hash & (t->cap - 1);
-
-            while (t->slot[k].s)
-                k = (k + 1) & (t->cap - 1);
-            t->slot[k] = old[i];
-        }
-    }
+    for (size_t i = 0; i < cap; i++)
+        if (old[i].place)
+            *free_slot(t, old[i].hash) = old[i];
     free(old);
+}
+
+/* Copies a name; its place. */
+static uint32_t
+name_put(names *t, const char *s, size_t len)
+{
+    size_t at = t->used;
+    char *copy;
+
+    if (len >= NAME_BLOCK - at) {
+        if (t->block.n == MOST_NAME_BLOCKS - 1 || len == NO_INDEX)
+            bg_out_of_memory(len);
+        vec_push(&t->block, bg_malloc(len < NAME_BLOCK ? NAME_BLOCK : len + 1));
+        at = 0;
+    }
+    copy = t->block.at[t->block.n - 1] + at;
+    if (len)
+        memcpy(copy, s, len);
+    copy[len] = '\0';
+    t->used = len < NAME_BLOCK ? at + len + 1 : NAME_BLOCK;
+    return 1 + (uint32_t)((t->block.n - 1) << NAME_BLOCK_BITS | at);
 }
 
 const char *
 names_intern(names *t, const char *s, size_t len)
 {
-    uint32_t hash = (uint32_t)bg_hash_bytes(s, len, 0);
-    size_t k = hash & (t->cap - 1);
+    uint32_t hash = (uint32_t)bg_hash_bytes(s, len, 0), place;
 
-    if (len > UINT32_MAX)
-        bg_out_of_memory(len);
-    for (; t->slot[k].s; k = (k + 1) & (t->cap - 1)) {
-        if (t->slot[k].hash == hash && t->slot[k].len == len && (!len || !memcmp(t->slot[k].s, s, len)))
-            return t->slot[k].s;
-    }
-    if (4 * (t->n + 1) > 3 * t->cap) {
+    for (size_t k = hash & (t->cap - 1); t->slot[k].place; k = (k + 1) & (t->cap - 1))
+        if (t->slot[k].hash == hash) {
+            const char *is = name_at(t, t->slot[k].place);
+
+            if (strlen(is) == len && !memcmp(is, s, len))
+                return is;
+        }
+    if (4 * (t->n + 1) > 3 * t->cap)
         names_grow(t);
-        k = hash & (t->cap - 1);
-        while (t->slot[k].s)
-            k = (k + 1) & (t->cap - 1);
-    }
     t->n++;
-    t->slot[k] = (struct name_entry){ arena_strndup(t->text, s, len), (uint32_t)len, hash };
-    return t->slot[k].s;
+    place = name_put(t, s, len);
+    *free_slot(t, hash) = (struct name_slot){ hash, place };
+    return name_at(t, place);
 }
 
 const char *
