@@ -605,7 +605,7 @@ crossing_forward(crossings *w, const crossing *c, size_t q, size_t jump, double 
         dt = -(w->g[0][c->trigger] - w->g[1][c->trigger]) / (2 * e) / c->slope;
     }
     for (size_t i = 0; i < w->nx; i++)
-        w->ahead[i] = s[i] + c->rate[0][i] * dt;
+        w->ahead[i] = s[i] + (c->still ? c->rate[0][i] - c->rate[1][i] : c->rate[0][i]) * dt;
     for (size_t k = 0; k < c->fired.n && fine; k++) {
         const firing *f = &c->fired.at[k];
         struct model_when when = model_when(w->m, f->when);
@@ -617,8 +617,6 @@ crossing_forward(crossings *w, const crossing *c, size_t q, size_t jump, double 
         for (size_t r = when.first; r < when.first + when.n; r++)
             w->ahead[model_reinit_state(w->m, r)] += of_size(w, r, jump);
     }
-    for (size_t i = 0; i < w->nx && c->still; i++)
-        w->ahead[i] -= c->rate[1][i] * dt;
     fine = fine && (!c->kicked || kick_ahead(w, c, q, c->still ? 0 : dt));
     for (size_t i = 0; i < w->nx; i++)
         s[i] = w->ahead[i] - (c->still ? 0 : c->rate[1][i] * dt);
@@ -735,20 +733,15 @@ back_through_time(crossings *w, const crossing *c, double by_time, double *lambd
 bool
 crossing_back(crossings *w, const crossing *c, double *lambda, double *gradient, double *by_jump)
 {
-    double by_time = 0;
+    double by_time = 0, kick_time = 0; /* what the kick's own time does is in the flow after it, where nothing moves */
     bool fine = true;
 
     if (c->smooth)
         return true;
 
-    for (size_t i = 0; i < w->nx; i++)
+    for (size_t i = 0; i < w->nx && !c->still; i++)
         by_time -= c->rate[1][i] * lambda[i];
-    fine = !c->kicked || kick_back(w, c, lambda, &by_time, gradient);
-    if (c->still) {
-        by_time = 0;
-        for (size_t i = 0; i < w->nx; i++)
-            by_time -= c->rate[1][i] * lambda[i];
-    }
+    fine = !c->kicked || kick_back(w, c, lambda, c->still ? &kick_time : &by_time, gradient);
     for (size_t k = c->fired.n; k-- > 0 && fine;) {
         const firing *f = &c->fired.at[k];
         struct model_when when = model_when(w->m, f->when);
@@ -762,7 +755,7 @@ crossing_back(crossings *w, const crossing *c, double *lambda, double *gradient,
             fine = back_through(w, c, f, true, lambda, &by_time, gradient);
     }
     for (size_t i = 0; i < w->nx; i++)
-        by_time += c->rate[0][i] * lambda[i];
+        by_time += (c->still ? c->rate[0][i] - c->rate[1][i] : c->rate[0][i]) * lambda[i];
     set_crossing_modes(w, c->modes);
     return fine && back_through_time(w, c, by_time, lambda, gradient);
 }
