@@ -169,7 +169,7 @@ look_around(crossings *w, const crossing *c, double *d)
 
         for (size_t i = 0; i < w->nx; i++)
             w->moved[i] = c->x[i] + e * c->rate[0][i];
-        if (model_conditions(w->m, c->t + e, w->moved, w->g[side]) != 0)
+        if (model_conditions_raw(w->m, c->t + e, w->moved, w->g[side]) != 0)
             return false;
     }
     return true;
@@ -249,14 +249,17 @@ take_rates(crossings *w, crossing *c, const double *after, bool *jumped)
     return fine;
 }
 
-/* Do ideal switches move no state, but for rounding? */
+/* Do ideal switches move no state, but for rounding? Of one that has rested so far, its rates tell the size. */
 static bool
 stays(const crossings *w, const crossing *c, const double *after)
 {
     bool fine = true;
 
-    for (size_t i = 0; i < w->nx && fine; i++)
-        fine = fabs(after[i] - c->x[i]) <= MOVE_BY_ROUNDING * fmax(w->scale[i], fabs(c->x[i]));
+    for (size_t i = 0; i < w->nx && fine; i++) {
+        double change = RUN_SHARE * w->length * fmax(fabs(c->rate[0][i]), fabs(c->rate[1][i]));
+
+        fine = fabs(after[i] - c->x[i]) <= MOVE_BY_ROUNDING * fmax(fmax(w->scale[i], fabs(c->x[i])), change);
+    }
     return fine;
 }
 
@@ -458,7 +461,8 @@ moved_values(crossings *w, double t, const double *x, const double *direction, s
         w->moved[i] = x[i] + (direction ? e * direction[i] : 0);
     if (name)
         model_set_parameter(w->m, name, at + e);
-    status = reinits ? model_reinits(w->m, t + e * dt, w->moved, to) : model_conditions(w->m, t + e * dt, w->moved, to);
+    status = reinits ? model_reinits(w->m, t + e * dt, w->moved, to)
+                     : model_conditions_raw(w->m, t + e * dt, w->moved, to);
     if (name)
         model_set_parameter(w->m, name, at);
     return status == 0;
