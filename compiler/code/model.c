@@ -567,12 +567,18 @@ model_outputs(bg_model *m, double t, const double *x, double *y)
 }
 
 int
-model_conditions(bg_model *m, double t, const double *x, double *g)
+model_conditions_raw(bg_model *m, double t, const double *x, double *g)
 {
     m->memory.left = false;
     if (!model_need(m, PART_CONDITIONS))
         return -1;
-    int status = model_run_permuted(m, PART_CONDITIONS, t, x, g);
+    return model_run_permuted(m, PART_CONDITIONS, t, x, g);
+}
+
+int
+model_conditions(bg_model *m, double t, const double *x, double *g)
+{
+    int status = model_conditions_raw(m, t, x, g);
 
     if (status == 0 && m->nets)
         nets_quiet(m->nets, g);

@@ -166,6 +166,8 @@ struct model_mode {
 struct model_mode model_mode(const bg_model *m, size_t k);
 double *model_modes(bg_model *m); /* the frozen values; the runtime sets them between steps */
 int model_conditions(bg_model *m, double t, const double *x, double *g);
+/* The same for differences: what is rounding alone of a switch's condition is not set to zero. */
+int model_conditions_raw(bg_model *m, double t, const double *x, double *g);
 /* What rounding may leave of condition k where its terms cancel, from the greatest numbers in the same units. Slow. */
 double model_condition_noise(bg_model *m, size_t k, double t, const double *x);
 /* Did a block at that point have a solution that does not continue the one at the last accepted point? Such a solution

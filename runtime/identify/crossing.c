@@ -169,7 +169,7 @@ look_around(crossings *w, const crossing *c, double *d)
 
         for (size_t i = 0; i < w->nx; i++)
             w->moved[i] = c->x[i] + e * c->rate[0][i];
-        if (model_conditions(w->m, c->t + e, w->moved, w->g[side]) != 0)
+        if (model_conditions_raw(w->m, c->t + e, w->moved, w->g[side]) != 0)
             return false;
     }
     return true;
@@ -249,14 +249,17 @@ take_rates(crossings *w, crossing *c, const double *after, bool *jumped)
     return fine;
 }
 
-/* Do ideal switches move no state, but for rounding? */
+/* Do ideal switches move no state, but for rounding? Of one that has rested so far, its rates tell the size. */
 static bool
 stays(const crossings *w, const crossing *c, const double *after)
 {
     bool fine = true;
 
-    for (size_t i = 0; i < w->nx && fine; i++)
-        fine = fabs(after[i] - c->x[i]) <= MOVE_BY_ROUNDING * fmax(w->scale[i], fabs(c->x[i]));
+    for (size_t i = 0; i < w->nx && fine; i++) {
+        double change = RUN_SHARE * w->length * fmax(fabs(c->rate[0][i]), fabs(c->rate[1][i]));
+
+        fine = fabs(after[i] - c->x[i]) <= MOVE_BY_ROUNDING * fmax(fmax(w->scale[i], fabs(c->x[i])), change);
+    }
     return fine;
 }
 
@@ -458,7 +461,8 @@ moved_values(crossings *w, double t, const double *x, const double *direction, s
         w->moved[i] = x[i] + (direction ? e * direction[i] : 0);
     if (name)
         model_set_parameter(w->m, name, at + e);
-    status = reinits ? model_reinits(w->m, t + e * dt, w->moved, to) : model_conditions(w->m, t + e * dt, w->moved, to);
+    status = reinits ? model_reinits(w->m, t + e * dt, w->moved, to)
+                     : model_conditions_raw(w->m, t + e * dt, w->moved, to);
     if (name)
         model_set_parameter(w->m, name, at);
     return status == 0;
@@ -605,7 +609,7 @@ crossing_forward(crossings *w, const crossing *c, size_t q, size_t jump, double 
         dt = -(w->g[0][c->trigger] - w->g[1][c->trigger]) / (2 * e) / c->slope;
     }
     for (size_t i = 0; i < w->nx; i++)
-        w->ahead[i] = s[i] + c->rate[0][i] * dt;
+        w->ahead[i] = s[i] + (c->still ? c->rate[0][i] - c->rate[1][i] : c->rate[0][i]) * dt;
     for (size_t k = 0; k < c->fired.n && fine; k++) {
         const firing *f = &c->fired.at[k];
         struct model_when when = model_when(w->m, f->when);
@@ -617,8 +621,6 @@ crossing_forward(crossings *w, const crossing *c, size_t q, size_t jump, double 
         for (size_t r = when.first; r < when.first + when.n; r++)
             w->ahead[model_reinit_state(w->m, r)] += of_size(w, r, jump);
     }
-    for (size_t i = 0; i < w->nx && c->still; i++)
-        w->ahead[i] -= c->rate[1][i] * dt;
     fine = fine && (!c->kicked || kick_ahead(w, c, q, c->still ? 0 : dt));
     for (size_t i = 0; i < w->nx; i++)
         s[i] = w->ahead[i] - (c->still ? 0 : c->rate[1][i] * dt);
@@ -735,20 +737,15 @@ back_through_time(crossings *w, const crossing *c, double by_time, double *lambd
 bool
 crossing_back(crossings *w, const crossing *c, double *lambda, double *gradient, double *by_jump)
 {
-    double by_time = 0;
+    double by_time = 0, kick_time = 0; /* what the kick's own time does is in the flow after it, where nothing moves */
     bool fine = true;
 
     if (c->smooth)
         return true;
 
-    for (size_t i = 0; i < w->nx; i++)
+    for (size_t i = 0; i < w->nx && !c->still; i++)
         by_time -= c->rate[1][i] * lambda[i];
-    fine = !c->kicked || kick_back(w, c, lambda, &by_time, gradient);
-    if (c->still) {
-        by_time = 0;
-        for (size_t i = 0; i < w->nx; i++)
-            by_time -= c->rate[1][i] * lambda[i];
-    }
+    fine = !c->kicked || kick_back(w, c, lambda, c->still ? &kick_time : &by_time, gradient);
     for (size_t k = c->fired.n; k-- > 0 && fine;) {
         const firing *f = &c->fired.at[k];
         struct model_when when = model_when(w->m, f->when);
@@ -762,7 +759,7 @@ crossing_back(crossings *w, const crossing *c, double *lambda, double *gradient,
             fine = back_through(w, c, f, true, lambda, &by_time, gradient);
     }
     for (size_t i = 0; i < w->nx; i++)
-        by_time += c->rate[0][i] * lambda[i];
+        by_time += (c->still ? c->rate[0][i] - c->rate[1][i] : c->rate[0][i]) * lambda[i];
     set_crossing_modes(w, c->modes);
     return fine && back_through_time(w, c, by_time, lambda, gradient);
 }

@@ -1,9 +1,9 @@
 /* test_gradients.c - outputs of random bond graphs at the end of a run, moved by parameters, initial values: along the
  * run, back along it, and by differences of runs
  *
- * `test_gradients FIRST COUNT` takes the graphs FIRST .. FIRST+COUNT-1 (generate.h) over a short time. Forward and
- * adjoint derivatives agree to 1e-8 of the greatest by each parameter; both agree with differences of fourth order of
- * whole runs to 1e-6 of the slope, or to what the differences themselves can tell.
+ * `test_gradients FIRST COUNT` takes the graphs FIRST .. FIRST+COUNT-1 (generate.h) over a short time; more pairs may
+ * follow. Forward and adjoint derivatives agree to 1e-8 of the greatest by each parameter; both agree with differences
+ * of fourth order of whole runs to 1e-6 of the slope, or to what the differences themselves can tell.
  *
  * `test_gradients switched FIRST COUNT` takes circuits of ideal diodes and switches (circuits.h) over several seconds,
  * with all their values and times of switching as parameters.
@@ -31,12 +31,15 @@
 #define SWITCHED_WITHIN 1e-4 /* what begins at a border bends in the differences */
 #define SWITCHED_BOTH 1e-6
 #define RTOL 1e-12
+#define LEFT (2 * RTOL) /* of the greatest value of a run: by which what has decayed, or rests at zero, is off */
+#define TIMES 8         /* at which values of a run are looked at, the last its end */
 
 struct tally {
     uint64_t seed;
     bool switched;     /* coils at rest behind diodes: by initial values there are slopes on one side alone */
     double stop, step; /* s; of a parameter */
-    double within, both, greatest;
+    double within, both;
+    double greatest, size; /* slope at the end; value along the run */
     size_t graphs, runs, columns, checks, sharp, failures;
 };
 
@@ -98,7 +101,7 @@ by_differences(struct tally *t, bg_model *m, const chosen *c, size_t column, con
         ratio = ratio > 0.375 ? 0.5 : 0.25;
         part = ratio / (1 - ratio) * (slope_of[0] - slope_of[1]);
         want = slope_of[0] + part;
-        doubt = 600 * RTOL * (fabs(y0[i]) + fabs(slope_of[0]) * h) / h +
+        doubt = (600 * RTOL * (fabs(y0[i]) + fabs(slope_of[0]) * h) + LEFT * t->size) / h +
                 fabs(slope_of[0] - slope_of[1]) * (mixed ? 2.0 / 3 : 0.02);
 
         t->checks++;
@@ -139,10 +142,12 @@ check_text(struct tally *t, const strbuf *text)
     compilation c = { 0 };
     chosen chosen_all = { 0 };
     char *why = NULL;
-    double end = t->stop;
+    double time[TIMES];
     sim_options o = { .stop = t->stop, .rtol = RTOL, .max_step = t->stop / 100 };
 
     t->graphs++;
+    for (int k = 0; k < TIMES; k++)
+        time[k] = k + 1 == TIMES ? t->stop : t->stop * (k + 1) / TIMES;
     if (!compile_text(&c, "random.bg", text->at, text->n, STAGE_MODEL, &(compile_options){ 0 })) {
         not_run(t, &c, 0);
         compile_free(&c);
@@ -156,15 +161,16 @@ check_text(struct tally *t, const strbuf *text)
                       .n = n,
                       .initial = chosen_all.initial.at,
                       .ninitial = chosen_all.initial.n,
-                      .time = &end,
-                      .ntimes = 1,
-                      .output = calloc(ny + 1, sizeof(double)),
-                      .derivative = calloc(ny * columns + 1, sizeof(double)) };
-        uint32_t *output = calloc(ny + 1, sizeof *output);
+                      .time = time,
+                      .ntimes = TIMES,
+                      .output = calloc(TIMES * ny + 1, sizeof(double)),
+                      .derivative = calloc(TIMES * ny * columns + 1, sizeof(double)) };
+        const double *output = f.output + (TIMES - 1) * ny, *derivative = f.derivative + (TIMES - 1) * ny * columns;
+        uint32_t *which = calloc(ny + 1, sizeof *which);
         adjoint a = { .model = c.model,
                       .by = chosen_all.by.at,
                       .n = n,
-                      .output = output,
+                      .output = which,
                       .noutputs = ny,
                       .value = calloc(ny + 1, sizeof(double)),
                       .gradient = calloc(ny * n + 1, sizeof(double)),
@@ -174,40 +180,42 @@ check_text(struct tally *t, const strbuf *text)
         bool fine;
 
         for (uint32_t i = 0; i < ny; i++)
-            output[i] = i;
-        fine = model_initial(c.model, 0, x0) && forward_run(&f, &o) && f.done == 1 && f.lost == 0 &&
+            which[i] = i;
+        fine = model_initial(c.model, 0, x0) && forward_run(&f, &o) && f.done == TIMES && f.lost == 0 &&
                adjoint_run(&a, &o);
         if (!fine)
             not_run(t, &c, f.lost);
         if (fine) {
             t->runs++;
             t->columns += columns;
-            t->greatest = 0;
+            t->greatest = t->size = 0;
             for (size_t i = 0; i < ny * columns && t->switched; i++)
-                t->greatest = fmax(t->greatest, fabs(f.derivative[i]));
+                t->greatest = fmax(t->greatest, fabs(derivative[i]));
+            for (size_t i = 0; i < TIMES * ny && t->switched; i++)
+                t->size = fmax(t->size, fabs(f.output[i]));
             for (size_t q = 0; q < columns; q++) {
                 double size = 0;
 
                 for (size_t i = 0; i < ny; i++)
-                    size = fmax(size, fabs(f.derivative[i * columns + q]));
+                    size = fmax(size, fabs(derivative[i * columns + q]));
                 for (size_t i = 0; i < ny; i++) {
-                    double ahead = f.derivative[i * columns + q],
+                    double ahead = derivative[i * columns + q],
                            back = q < n ? a.gradient[i * n + q] : a.initial[i * nx + chosen_all.initial.at[q - n]];
                     char what[160];
 
-                    if (fabs(ahead - back) <= t->both * size + 1e-12 * fabs(f.output[i]) + NOTHING * t->greatest)
+                    if (fabs(ahead - back) <= t->both * size + 1e-12 * fabs(output[i]) + NOTHING * t->greatest)
                         continue;
                     snprintf(what, sizeof what, "output %zu by column %zu: forward %.12g, adjoint %.12g", i, q, ahead,
                              back);
                     failure(t, what);
                 }
                 if (q >= n ? !t->switched : !start_follows(c.model, x0))
-                    by_differences(t, c.model, &chosen_all, q, x0, f.output, f.derivative, columns);
+                    by_differences(t, c.model, &chosen_all, q, x0, output, derivative, columns);
             }
         }
         free(f.output);
         free(f.derivative);
-        free(output);
+        free(which);
         free(a.value);
         free(a.gradient);
         free(a.initial);
@@ -219,33 +227,40 @@ check_text(struct tally *t, const strbuf *text)
     compile_free(&c);
 }
 
+static void
+check_graph(struct tally *t)
+{
+    if (t->switched) {
+        struct circuit c = { 0 };
+
+        circuit_generate(&c, t->seed);
+        circuit_write(&c, true, t->stop);
+        check_text(t, &c.text);
+        circuit_free(&c);
+    } else {
+        rgraph *g = rg_generate(t->seed, 5);
+
+        check_text(t, &g->text);
+        rg_free(g);
+    }
+}
+
 int
 main(int argc, char **argv)
 {
     bool switched = argc > 1 && !strcmp(argv[1], "switched");
-    int k = 1 + switched;
-    uint64_t first = argc > k ? strtoull(argv[k], NULL, 10) : 1,
-             count = argc > k + 1 ? strtoull(argv[k + 1], NULL, 10) : 20;
     struct tally t = { .switched = switched,
                        .stop = switched ? SWITCHED_STOP : STOP,
                        .step = switched ? SWITCHED_STEP : STEP,
                        .within = switched ? SWITCHED_WITHIN : WITHIN,
                        .both = switched ? SWITCHED_BOTH : BOTH };
 
-    for (t.seed = first; t.seed < first + count; t.seed++)
-        if (switched) {
-            struct circuit c = { 0 };
+    for (int k = 1 + switched; k + 1 < argc; k += 2) {
+        uint64_t first = strtoull(argv[k], NULL, 10), count = strtoull(argv[k + 1], NULL, 10);
 
-            circuit_generate(&c, t.seed);
-            circuit_write(&c, true, t.stop);
-            check_text(&t, &c.text);
-            circuit_free(&c);
-        } else {
-            rgraph *g = rg_generate(t.seed, 5);
-
-            check_text(&t, &g->text);
-            rg_free(g);
-        }
+        for (t.seed = first; t.seed < first + count; t.seed++)
+            check_graph(&t);
+    }
     printf("%zu graphs, %zu ran; %zu columns, %zu slopes (%zu told to 1e-6 by differences), %zu failures\n", t.graphs,
            t.runs, t.columns, t.checks, t.sharp, t.failures);
     return t.failures > 0;
