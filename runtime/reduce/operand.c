@@ -12,9 +12,7 @@ level_of(const ast_expr *e)
     case AST_CALL: return OPERAND_NAME;
     case AST_NEG: return OPERAND_SIGN;
     case AST_BINARY:
-        return e->op == AST_POW                           ? OPERAND_POWER
-               : e->op == AST_MUL || e->op == AST_DIV ? OPERAND_PRODUCT
-                                                              : OPERAND_SUM;
+        return e->op == AST_POW ? OPERAND_POWER : e->op == AST_MUL || e->op == AST_DIV ? OPERAND_PRODUCT : OPERAND_SUM;
     default: return OPERAND_SUM;
     }
 }
