@@ -393,7 +393,7 @@ do_bounded_round(struct search *d, enum subject what)
     fine = fine && bounded_take(d, &o, taken, &n, &best) &&
            (what != OF_ELEMENTS || find_better(d, &o, list.n, taken, &n, &best));
     if (fine && n) {
-        bounded_record(d, &best.v); /* meanwhile */
+        trial_record(d, &best.v); /* meanwhile */
         fine = check_accepted(d, &best);
     }
     unwritten_end(d);
@@ -509,11 +509,13 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
     for (size_t i = 0; i < o->nset; i++)
         vec_push(&d.set, o->set[i]);
     search_trier(&d, path, shared);
+    d.next = true;
     if (version_run(&d.trier, &d.first, &d.set, &at)) {
         if (o->failed)
             o->failed(o->ctx, d.first.c[at].sources);
         result = REDUCE_FAILED;
     } else {
+        d.next = false;
         out->model = arena_strdup(out->arena, d.first.c[0].flat->name);
         begin_search(&d);
         if ((d.error = check_tolerances(&d)))

@@ -121,8 +121,10 @@ take_job(struct shared *s, size_t worker, size_t image, uint32_t *job)
     size_t n = atomic_load(&s->planned);
 
     for (size_t k = 0; k < n; k++) {
-        struct job *x = &s->job[ *job = atomic_load(&s->plan[k].job)];
+        struct job *x;
 
+        *job = atomic_load(&s->plan[k].job);
+        x = &s->job[*job];
         if (atomic_load(&x->state) == JOB_OPEN && (image == NO_INDEX || x->image == image) && is_reachable(s, k) &&
             begin_job(x, worker))
             return k;
