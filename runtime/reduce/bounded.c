@@ -179,8 +179,9 @@ order_by_error(struct search *d, candidates *list, struct order *o)
     size_t *who = bg_calloc(list->n + 1, sizeof *who);
     struct candidate **alone = bg_calloc(list->n + 1, sizeof *alone);
     int as[READINGS_MOST];
+    foretelling *f = foretell_workers(d) > 1 ? foretell_begin(d, list->n, 1, NULL) : NULL;
 
-    for (int reading = 0; reading < READINGS_MOST && foretell_workers(d) > 1; reading++) {
+    for (int reading = 0; reading < READINGS_MOST && f; reading++) {
         size_t n = 0;
 
         as[reading] = reading;
@@ -191,11 +192,12 @@ order_by_error(struct search *d, candidates *list, struct order *o)
                 trial[n] = (struct ahead_trial){ &alone[n], &as[reading], 1 };
                 who[n++] = i;
             }
-        if (n)
-            foretell(d, trial, n, NULL, of);
+        foretell(f, trial, n, of);
         for (size_t k = 0; k < n; k++)
             y[who[k] * READINGS_MOST + (size_t)reading] = of[k];
     }
+    if (f)
+        foretell_end(f);
     for (size_t i = 0; i < list->n && !d->error; i++) {
         struct candidate *x = &list->at[i];
         double worst;
