@@ -179,8 +179,9 @@ order_by_error(struct search *d, candidates *list, struct order *o)
     size_t *who = bg_calloc(list->n + 1, sizeof *who);
     struct candidate **alone = bg_calloc(list->n + 1, sizeof *alone);
     int as[READINGS_MOST];
+    foretelling *f = foretell_workers(d) > 1 ? foretell_begin(d, list->n, 1, NULL) : NULL;
 
-    for (int reading = 0; reading < READINGS_MOST && foretell_workers(d) > 1; reading++) {
+    for (int reading = 0; reading < READINGS_MOST && f; reading++) {
         size_t n = 0;
 
         as[reading] = reading;
@@ -191,11 +192,12 @@ order_by_error(struct search *d, candidates *list, struct order *o)
                 trial[n] = (struct ahead_trial){ &alone[n], &as[reading], 1 };
                 who[n++] = i;
             }
-        if (n)
-            foretell(d, trial, n, NULL, of);
+        foretell(f, trial, n, of);
         for (size_t k = 0; k < n; k++)
             y[who[k] * READINGS_MOST + (size_t)reading] = of[k];
     }
+    if (f)
+        foretell_end(f);
     for (size_t i = 0; i < list->n && !d->error; i++) {
         struct candidate *x = &list->at[i];
         double worst;
@@ -393,7 +395,7 @@ do_bounded_round(struct search *d, enum subject what)
     fine = fine && bounded_take(d, &o, taken, &n, &best) &&
            (what != OF_ELEMENTS || find_better(d, &o, list.n, taken, &n, &best));
     if (fine && n) {
-        bounded_record(d, &best.v); /* meanwhile */
+        trial_record(d, &best.v); /* meanwhile */
         fine = check_accepted(d, &best);
     }
     unwritten_end(d);
@@ -509,11 +511,13 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
     for (size_t i = 0; i < o->nset; i++)
         vec_push(&d.set, o->set[i]);
     search_trier(&d, path, shared);
+    d.next = true;
     if (version_run(&d.trier, &d.first, &d.set, &at)) {
         if (o->failed)
             o->failed(o->ctx, d.first.c[at].sources);
         result = REDUCE_FAILED;
     } else {
+        d.next = false;
         out->model = arena_strdup(out->arena, d.first.c[0].flat->name);
         begin_search(&d);
         if ((d.error = check_tolerances(&d)))

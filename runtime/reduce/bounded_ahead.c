@@ -10,7 +10,6 @@
  * The result of the search does not depend on any of this: see foretell.h.
  */
 #include <math.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "bounded_inside.h"
@@ -31,7 +30,7 @@ static const double EVEN = 0.97, SPREAD = 0.06, CERTAIN = 0.95, REPEATS = 0.8;
 /* A trial, in shared memory. Its candidates are those that the base lacks, `before` with their readings, and the batch
  * at the place. image: d->image.taken. */
 struct job {
-    atomic_uint state;
+    atomic_uint state;    /* see side_team_take */
     atomic_bool unwanted; /* whoever works on it may break it off */
     struct place at;
     size_t image, nbefore;
@@ -39,8 +38,6 @@ struct job {
     int reading[MOST_UNWRITTEN];
     struct outcome outcome;
 };
-/* Its state; JOB_TAKEN and more: the process with this number works on it, this one with 0. */
-enum { JOB_OPEN, JOB_DONE, JOB_TAKEN };
 
 /* The planned trials in the order of their chances; each comes after `parent`, if that ends so. Read while it changes:
  * at worst another trial is begun than the most likely one. */
@@ -84,7 +81,7 @@ ended(struct job *x)
 {
     const struct outcome *y = &x->outcome;
 
-    if (atomic_load(&x->state) != JOB_DONE)
+    if (atomic_load(&x->state) != SIDE_DONE)
         return ENDED_NOT;
     return y->refused ? ENDED_REFUSED : y->fine && y->unwritten ? ENDED_ACCEPTED : ENDED_OTHERWISE;
 }
@@ -104,15 +101,6 @@ is_reachable(struct shared *s, size_t k)
     return true;
 }
 
-/* Begins with a trial, unless another has. */
-static bool
-begin_job(struct job *x, size_t worker)
-{
-    unsigned open = JOB_OPEN;
-
-    return atomic_compare_exchange_strong(&x->state, &open, JOB_TAKEN + (unsigned)worker);
-}
-
 /* Takes the most likely planned trial that nobody works on. image: only one with this image; NO_INDEX: any. Returns its
  * place in the plan, or NO_INDEX. */
 static size_t
@@ -121,10 +109,12 @@ take_job(struct shared *s, size_t worker, size_t image, uint32_t *job)
     size_t n = atomic_load(&s->planned);
 
     for (size_t k = 0; k < n; k++) {
-        struct job *x = &s->job[ *job = atomic_load(&s->plan[k].job)];
+        struct job *x;
 
-        if (atomic_load(&x->state) == JOB_OPEN && (image == NO_INDEX || x->image == image) && is_reachable(s, k) &&
-            begin_job(x, worker))
+        *job = atomic_load(&s->plan[k].job);
+        x = &s->job[*job];
+        if (atomic_load(&x->state) == SIDE_OPEN && (image == NO_INDEX || x->image == image) && is_reachable(s, k) &&
+            side_team_take(&x->state, worker))
             return k;
     }
     return NO_INDEX;
@@ -170,7 +160,7 @@ run_job(const struct taking *t, struct job *x, size_t at)
     side_by_side_watch(is_useless, &w);
     foretell_one(d, t->ahead->set, d->base_taken, &(struct ahead_trial){ more, reading, n }, t->o->demand, &x->outcome);
     side_by_side_watch(NULL, NULL);
-    atomic_store(&x->state, w.broken ? JOB_OPEN : JOB_DONE);
+    atomic_store(&x->state, w.broken ? SIDE_OPEN : SIDE_DONE);
     free(more);
     free(reading);
 }
@@ -358,7 +348,7 @@ make_plan(const struct taking *t)
     bool begun;
 
     plan_head(t);
-    begun = begin_job(&a->shared->job[a->node[0].job], 0);
+    begun = side_team_take(&a->shared->job[a->node[0].job].state, 0);
     for (size_t seen = 0; a->nnodes < PLAN_MOST;) {
         double best = 0;
         size_t at = 0;
@@ -430,9 +420,9 @@ await_result(struct ahead *a)
     size_t dead = side_team_await_result(a->team);
 
     for (size_t k = 0; k < a->njobs && dead; k++) {
-        unsigned of = JOB_TAKEN + (unsigned)dead;
+        unsigned of = SIDE_TAKEN + (unsigned)dead;
 
-        atomic_compare_exchange_strong(&a->shared->job[k].state, &of, JOB_OPEN);
+        atomic_compare_exchange_strong(&a->shared->job[k].state, &of, SIDE_OPEN);
     }
 }
 
@@ -458,7 +448,7 @@ ahead_try(struct taking *t)
             struct verdict v = try_more(d, t->taken, t->n + t->at.batch, t->o->demand);
 
             head->outcome = outcome_of(&v, d->together.n);
-            atomic_store(&head->state, JOB_DONE);
+            atomic_store(&head->state, SIDE_DONE);
             return v;
         }
         at = take_job(a->shared, 0, d->image.taken, &job);

@@ -303,14 +303,6 @@ are_many(const struct search *d, const component_list *list, const uint32_t *of)
     return n > ALONE_MOST;
 }
 
-void
-bounded_record(struct search *d, const struct version *v)
-{
-    for (size_t i = 0; i < d->o->nexperiments; i++)
-        d->recorded[i] = v->c[i].model;
-    d->recording = factors_begin(d->recorded, d->o->nexperiments, foretell_workers(d), d->o->adjust, d->o->ctx);
-}
-
 bool
 bounded_find_elements(struct search *d, candidates *out)
 {
@@ -320,8 +312,7 @@ bounded_find_elements(struct search *d, candidates *out)
     struct foreseen errors = { 0 };
     bool known, many = are_many(d, &list, of);
 
-    if (!d->recording)
-        bounded_record(d, &d->now);
+    trial_record(d, &d->now);
     if (many)
         errors = find_errors(d); /* meanwhile */
     known = factors_end(d->recording, at);

@@ -95,8 +95,6 @@ void ahead_stop(const struct taking *t);
 void ahead_end(struct taking *t);
 
 /* ---- bounded_candidates.c ---- */
-/* Begins with the runs of a version that bounded_find_elements needs in the next round. */
-void bounded_record(struct search *d, const struct version *v);
 /* Returns true if errors are predicted, relative to what is left of the tolerances. */
 bool bounded_find_elements(struct search *d, candidates *out);
 

@@ -125,9 +125,10 @@ accept_text(struct taking *t, struct verdict *v)
     unwritten_begin(t->d, &t->best->v, bounded_set_in(t->d, t->best, &t->set), t->n);
 }
 
-/* Turns what was accepted in the image into a text. False: the text is not accepted. */
+/* Turns what was accepted in the image into a text. last: no more will be taken out. False: the text is not accepted.
+ */
 static bool
-settle_as_text(struct taking *t)
+settle_as_text(struct taking *t, bool last)
 {
     struct search *d = t->d;
     struct verdict v;
@@ -135,7 +136,9 @@ settle_as_text(struct taking *t)
     if (t->n == d->base_taken)
         return true;
     ahead_stop(t);
+    d->next = last;
     v = try_set(d, t->taken, t->n, t->o->demand);
+    d->next = false;
     if (!v.fine) {
         verdict_free(d, &v);
         return false;
@@ -201,7 +204,7 @@ accept(struct taking *t, struct verdict *v)
     t->at.left = taking_left(t, v->worst);
     if (!v->unwritten)
         accept_text(t, v);
-    else if (t->n - d->base_taken >= MOST_UNWRITTEN && !settle_as_text(t))
+    else if (t->n - d->base_taken >= MOST_UNWRITTEN && !settle_as_text(t, false))
         status = TAKING_ANEW;
     t->at = place_after_acceptance(t, t->at);
     return status;
@@ -249,7 +252,7 @@ take_in_turn(struct taking *t)
         else
             refuse(t, &v);
     }
-    return status == TAKING_DONE && !settle_as_text(t) ? d->error ? TAKING_INTERNAL : TAKING_ANEW : status;
+    return status == TAKING_DONE && !settle_as_text(t, true) ? d->error ? TAKING_INTERNAL : TAKING_ANEW : status;
 }
 
 bool

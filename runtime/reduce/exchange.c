@@ -27,6 +27,7 @@ struct set {
 
 struct exchange {
     struct search *d;
+    foretelling *foretelling;
     struct option option[MOST_OPTIONS];
     size_t noptions;
     VEC(struct option) neutral; /* taken out with every set */
@@ -222,7 +223,7 @@ try_block(struct exchange *x, const struct set *block, size_t n)
 
         trial[i] = (struct ahead_trial){ of, as, members_of(x, block[i].options, of, as) };
     }
-    foretell(d, trial, n, &HASTY, outcome);
+    foretell(x->foretelling, trial, n, outcome);
     for (size_t i = 0; i < n && !d->error; i++)
         if (!outcome_decides(&outcome[i]) || outcome_use(d, &outcome[i]).fine)
             take_smaller(x, block[i].options, members + i * most, reading + i * most, trial[i].n);
@@ -284,6 +285,7 @@ exchange(struct search *d, const struct option *option, size_t noptions, struct 
         qsort(set, count, sizeof *set, by_sum);
     unwritten_begin(d, &d->now, &d->set, 0);
     in_image_base(d); /* compiled here, so that all processes share it */
+    x.foretelling = foretell_begin(d, BLOCK, x.neutral.n + MOST_OPTIONS, &HASTY);
     for (size_t i = 0; i < count && tried < MOST_SETS && !d->error;) {
         struct set block[BLOCK];
         size_t size = 0;
@@ -299,6 +301,7 @@ exchange(struct search *d, const struct option *option, size_t noptions, struct 
                                            "sets beyond the first %d of a round, whose parts alone err by more in sum",
                                            (int)MOST_SETS));
     }
+    foretell_end(x.foretelling);
     unwritten_end(d);
     d->out->sets += tried;
     for (size_t i = 0; i < noptions; i++)

@@ -6,10 +6,24 @@
 #include "side_by_side.h"
 #include "unwritten.h"
 
+/* A trial in shared memory. */
+struct slot {
+    atomic_uint state; /* see side_team_take */
+    size_t n;
+    struct outcome outcome;
+};
+
 struct foretelling {
     struct search *d;
-    const struct ahead_trial *list;
     const struct demand *demand;
+    size_t most, size;
+    side_team *team;
+    /* in shared memory: number of slots in use, the slots, and by slot `size` candidates and their readings */
+    atomic_size_t *used;
+    struct slot *slot;
+    struct candidate **candidate;
+    int *reading;
+    struct candidate **set;
 };
 
 struct outcome
@@ -67,17 +81,35 @@ foretell_one(struct search *d, struct candidate **set, size_t nwith, const struc
     d->error = NULL;
 }
 
+/* Runs an open trial. False: there is none. */
 static bool
-foretell_ith(void *ctx, size_t i, void *result)
+foretell_next(const foretelling *f, size_t worker)
 {
-    const struct foretelling *f = ctx;
-    struct candidate **set = bg_malloc((f->list[i].n + 1) * sizeof(struct candidate *));
-    struct outcome y;
+    for (size_t k = 0; k < atomic_load(f->used); k++) {
+        struct slot *x = &f->slot[k];
 
-    foretell_one(f->d, set, 0, &f->list[i], f->demand, &y);
-    memcpy(result, &y, sizeof y);
-    free(set);
-    return true;
+        if (!side_team_take(&x->state, worker))
+            continue;
+        foretell_one(f->d, f->set, 0,
+                     &(struct ahead_trial){ f->candidate + k * f->size, f->reading + k * f->size, x->n }, f->demand,
+                     &x->outcome);
+        atomic_store(&x->state, SIDE_DONE);
+        return true;
+    }
+    return false;
+}
+
+static void
+work_along(void *ctx, side_team *team, size_t worker)
+{
+    for (;;) {
+        if (side_team_orphaned(team))
+            return;
+        if (foretell_next(ctx, worker))
+            side_team_report(team);
+        else
+            side_team_await_news(team);
+    }
 }
 
 size_t
@@ -86,20 +118,66 @@ foretell_workers(const struct search *d)
     return d->o->workers ? d->o->workers : side_by_side_workers();
 }
 
-void
-foretell(struct search *d, const struct ahead_trial *list, size_t n, const struct demand *demand, struct outcome *out)
+foretelling *
+foretell_begin(struct search *d, size_t most, size_t size, const struct demand *demand)
 {
-    struct foretelling f = { d, list, demand };
-    unsigned char *raw = bg_malloc(n * sizeof *out + 1);
+    foretelling *f = bg_calloc(1, sizeof *f);
+    size_t candidates = most * size * sizeof(struct candidate *), slots = most * sizeof *f->slot;
 
-    side_by_side_in_turn(n, sizeof *out, foretell_workers(d), foretell_ith, &f, raw);
-    for (size_t i = 0; i < n; i++) {
-        /* 0xff: was not run */
-        out[i] = (struct outcome){ 0 };
-        if (raw[i * sizeof *out] != 0xff)
-            memcpy(&out[i], raw + i * sizeof *out, sizeof *out);
+    *f = (foretelling){ .d = d, .demand = demand, .most = most, .size = size };
+    f->team = side_team_new(sizeof *f->used + slots + candidates + most * size * sizeof *f->reading,
+                            foretell_workers(d) - 1);
+    f->used = side_team_memory(f->team);
+    f->slot = (struct slot *)(f->used + 1);
+    f->candidate = (struct candidate **)(f->slot + most);
+    f->reading = (int *)(f->candidate + most * size);
+    f->set = bg_calloc(size + 1, sizeof *f->set);
+    side_team_begin(f->team, work_along, f);
+    return f;
+}
+
+void
+foretell_end(foretelling *f)
+{
+    side_team_free(f->team);
+    free(f->set);
+    free(f);
+}
+
+/* Waits until all trials are done. One that a process was at that has died is for another one. */
+static void
+await_all(const foretelling *f, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        while (atomic_load(&f->slot[k].state) != SIDE_DONE) {
+            unsigned of = SIDE_TAKEN + (unsigned)side_team_await_result(f->team);
+
+            for (size_t i = k; i < n && of > SIDE_TAKEN; i++) {
+                unsigned its = of;
+
+                atomic_compare_exchange_strong(&f->slot[i].state, &its, SIDE_OPEN);
+            }
+            while (foretell_next(f, 0))
+                ;
+        }
+}
+
+void
+foretell(foretelling *f, const struct ahead_trial *list, size_t n, struct outcome *out)
+{
+    for (size_t k = 0; k < n; k++) {
+        f->slot[k].n = list[k].n;
+        memcpy(f->candidate + k * f->size, list[k].more, list[k].n * sizeof(struct candidate *));
+        memcpy(f->reading + k * f->size, list[k].reading, list[k].n * sizeof *f->reading);
+        atomic_store(&f->slot[k].state, SIDE_OPEN);
     }
-    free(raw);
+    atomic_store(f->used, n);
+    side_team_announce(f->team);
+    while (foretell_next(f, 0))
+        ;
+    await_all(f, n);
+    for (size_t k = 0; k < n; k++)
+        out[k] = f->slot[k].outcome;
 }
 
 bool

@@ -40,9 +40,12 @@ struct ahead_trial {
  * trial behind nwith others. demand: as for try_set. */
 void foretell_one(struct search *d, struct candidate **set, size_t nwith, const struct ahead_trial *trial,
                   const struct demand *demand, struct outcome *out);
-/* The outcomes of independent trials. */
-void foretell(struct search *d, const struct ahead_trial *list, size_t n, const struct demand *demand,
-              struct outcome *out);
+/* Independent trials, at most so many in one call, each of at most `size` candidates. The processes have a copy of the
+ * search as it is now: its base must stay until the end. */
+typedef struct foretelling foretelling;
+foretelling *foretell_begin(struct search *d, size_t most, size_t size, const struct demand *demand);
+void foretell(foretelling *f, const struct ahead_trial *list, size_t n, struct outcome *out);
+void foretell_end(foretelling *f);
 /* How many trials can run at a time; with 1 there is nothing to gain. */
 size_t foretell_workers(const struct search *d);
 

@@ -6,6 +6,7 @@
 
 #include "asked.h"
 #include "columns.h"
+#include "foretell.h"
 
 /* ---------------------------------------------------------------- versions */
 
@@ -45,6 +46,23 @@ worth(void *of, const compilation *c)
                : NULL;
 }
 
+static bool
+is_recorded(const struct search *d, const struct version *v)
+{
+    return d->recording && v->c && v->c[0].model == d->recorded[0];
+}
+
+void
+trial_record(struct search *d, const struct version *v)
+{
+    if (is_recorded(d, v))
+        return;
+    factors_drop(d->recording);
+    for (size_t i = 0; i < d->o->nexperiments; i++)
+        d->recorded[i] = v->c[i].model;
+    d->recording = factors_begin(d->recorded, d->o->nexperiments, foretell_workers(d), d->o->adjust, d->o->ctx);
+}
+
 /* Follows the outputs with a tolerance; with a demand, only as long as they may still be close enough. */
 static void
 prepare_trial(void *of, struct version *v, size_t i, sim_options *so)
@@ -62,6 +80,8 @@ prepare_trial(void *of, struct version *v, size_t i, sim_options *so)
     }
     if (d->most_steps)
         so->max_steps = d->most_steps[i];
+    if (d->next && i + 1 == d->trier.n)
+        trial_record(d, v); /* meanwhile */
     d->out->simulations++;
 }
 
@@ -123,8 +143,12 @@ version_error(const struct search *d, const struct version *v)
 /* ---------------------------------------------------------------- trying */
 
 void
-verdict_free(const struct search *d, struct verdict *x)
+verdict_free(struct search *d, struct verdict *x)
 {
+    if (is_recorded(d, &x->v)) {
+        factors_drop(d->recording);
+        d->recording = NULL;
+    }
     version_free(&d->trier, &x->v);
     rewrite_free(&x->plan);
 }

@@ -79,8 +79,9 @@ struct search {
     text_key base_key;
     size_t base_taken; /* number of the round's candidates that it lacks */
     struct in_image image;
-    factors_run *recording;   /* of what will be `now` in the next round, or is; NULL: not begun */
+    factors_run *recording;   /* of what is `now` or will be in the next round; NULL: not begun */
     bg_model **recorded;      /* its models */
+    bool next;                /* the text of the present trial will be `now` if it is accepted */
     struct together together; /* predictions for the candidates of a round */
     /* accept each candidate by its text, because a set accepted in the image failed as a text */
     bool exact;
@@ -113,12 +114,14 @@ int trial_line(const struct search *d, span at);
 /* Takes a set of candidates out of the present text, each with its chosen reading, compiles, runs and measures the
  * result. demand: NULL, none. */
 struct verdict try_set(struct search *d, struct candidate *const *set, size_t n, const struct demand *demand);
+/* Begins with the runs of a version that the next round for elements needs, if it has not begun with them. */
+void trial_record(struct search *d, const struct version *v);
 /* The output that is too far off, for messages: its error and its tolerance. */
 const char *trial_too_far(const struct search *d, const track *k, size_t experiment);
 /* Compares the run with the tolerances: sets x->worst, and x->why if an error is too large. */
 void trial_measure(struct search *d, struct verdict *x, const struct version *v);
 /* Takes the outcome into account: remembers a refusal. */
 void note_verdict(struct search *d, const struct verdict *x);
-void verdict_free(const struct search *d, struct verdict *x);
+void verdict_free(struct search *d, struct verdict *x);
 
 #endif

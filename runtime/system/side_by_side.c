@@ -5,7 +5,6 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -327,6 +326,15 @@ side_team_await_news(side_team *t)
     wait_until(&t->signs->news, AWAIT);
     if (side_team_orphaned(t))
         _exit(1);
+}
+
+bool
+side_team_take(atomic_uint *state, size_t worker)
+{
+    unsigned open = SIDE_OPEN;
+
+    return atomic_load(state) == SIDE_OPEN &&
+           atomic_compare_exchange_strong(state, &open, SIDE_TAKEN + (unsigned)worker);
 }
 
 void

@@ -7,6 +7,7 @@
 #ifndef BG_SIDE_BY_SIDE_H
 #define BG_SIDE_BY_SIDE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -48,6 +49,10 @@ void side_team_free(side_team *t);
 /* This process tells the others that there may be work for them, which they wait for, up to some time. */
 void side_team_announce(side_team *t);
 void side_team_await_news(side_team *t);
+/* The state of a piece of work in that memory; SIDE_TAKEN and more: the process with this number is at it, the one that
+ * made the team with 0. side_team_take: begins with it, unless it is done or another process has begun. */
+enum { SIDE_OPEN, SIDE_DONE, SIDE_TAKEN };
+bool side_team_take(atomic_uint *state, size_t worker);
 /* They tell this process that a result is there, for which it waits, up to some time. Returns the number of one that
  * has died, once; 0: none. */
 void side_team_report(side_team *t);
