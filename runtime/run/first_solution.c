@@ -352,11 +352,13 @@ first_solution(bg_model *m, events *e, double t, const double *x)
     return most;
 }
 
-/* What ideal switches do at (t, x). */
+/* What ideal switches do at (t, x), and what sticks there. An equilibrium has found its modes by itself, but for those
+ * of ideal switches. */
 static bool
-switch_ideal(bg_model *m, events *e, double t, double *x)
+find_modes(bg_model *m, events *e, double t, bool rests, double *x)
 {
-    enum events_status status = model_has_nets(m) ? events_start(e, t, x) : EVENTS_SAME;
+    bool open = model_has_nets(m) || (model_nmodes(m) > 0 && !rests);
+    enum events_status status = open ? events_start(e, t, x) : EVENTS_SAME;
 
     if (status == EVENTS_FAILED && !diag_errors(model_sources(m)))
         diag_error(model_sources(m), "run-no-mode", model_place(m), "no modes hold at %.6g s", t);
@@ -375,7 +377,8 @@ first_point(bg_model *m, double t, bool rests, double *x)
         (rests && !equilibrium(m, t, x)))
         return false;
     e = events_new(m, t, t + 1);
-    fine = switch_ideal(m, e, t, x) && (first_solution(m, e, t, x) != FIRST_CHANGED || switch_ideal(m, e, t, x));
+    fine = find_modes(m, e, t, rests, x) &&
+           (first_solution(m, e, t, x) != FIRST_CHANGED || find_modes(m, e, t, rests, x));
     events_free(e);
     return fine;
 }
