@@ -188,11 +188,11 @@ order_by_error(struct search *d, candidates *list, struct order *o)
             if (reading < list->at[i].nreadings &&
                 (reading == 0 || y[i * READINGS_MOST + (size_t)reading - 1].refused)) {
                 alone[n] = &list->at[i];
-                trial[n] = (struct ahead_trial){ &alone[n], &as[reading], 1, SUPPOSED_NOTHING };
+                trial[n] = (struct ahead_trial){ &alone[n], &as[reading], 1 };
                 who[n++] = i;
             }
         if (n)
-            foretell(d, NULL, 0, trial, n, NULL, NULL, of);
+            foretell(d, trial, n, NULL, of);
         for (size_t k = 0; k < n; k++)
             y[who[k] * READINGS_MOST + (size_t)reading] = of[k];
     }
@@ -391,8 +391,11 @@ do_bounded_round(struct search *d, enum subject what)
         fine = order_by_error(d, &list, &o);
     taken = bg_calloc(list.n + 1, sizeof *taken);
     fine = fine && bounded_take(d, &o, taken, &n, &best) &&
-           (what != OF_ELEMENTS || find_better(d, &o, list.n, taken, &n, &best)) &&
-           (n == 0 || check_accepted(d, &best));
+           (what != OF_ELEMENTS || find_better(d, &o, list.n, taken, &n, &best));
+    if (fine && n) {
+        bounded_record(d, &best.v); /* meanwhile */
+        fine = check_accepted(d, &best);
+    }
     unwritten_end(d);
     if (fine && n)
         commit(d, taken, n, &best);
@@ -493,7 +496,8 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
                         .out = out,
                         .first = { .text = text, .length = length },
                         .held = bg_calloc(o->nexperiments + 1, sizeof *d.held),
-                        .most = bg_calloc(o->nexperiments + 1, sizeof *d.most) };
+                        .most = bg_calloc(o->nexperiments + 1, sizeof *d.most),
+                        .recorded = bg_calloc(o->nexperiments + 1, sizeof *d.recorded) };
     compile_shared *shared = compile_shared_new();
     enum reduce_result result = REDUCE_DONE;
     size_t at = 0;
@@ -533,6 +537,8 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
         vec_free(&d.held[i]);
         free(d.most[i]);
     }
+    factors_drop(d.recording);
+    free(d.recorded);
     free(d.held);
     free(d.most);
     vec_free(&d.refused);

@@ -303,23 +303,29 @@ are_many(const struct search *d, const component_list *list, const uint32_t *of)
     return n > ALONE_MOST;
 }
 
+void
+bounded_record(struct search *d, const struct version *v)
+{
+    for (size_t i = 0; i < d->o->nexperiments; i++)
+        d->recorded[i] = v->c[i].model;
+    d->recording = factors_begin(d->recorded, d->o->nexperiments, foretell_workers(d), d->o->adjust, d->o->ctx);
+}
+
 bool
 bounded_find_elements(struct search *d, candidates *out)
 {
     factor *at = bg_calloc(d->now.c[0].flat->element.n + 1, sizeof *at);
-    bg_model **m = bg_calloc(d->o->nexperiments, sizeof *m);
     component_list list = { 0 };
     uint32_t *of = d->o->components ? components_find(&d->now.c[0], &list) : NULL;
     struct foreseen errors = { 0 };
-    factors_run *run;
     bool known, many = are_many(d, &list, of);
 
-    for (size_t i = 0; i < d->o->nexperiments; i++)
-        m[i] = d->now.c[i].model;
-    run = factors_begin(m, d->o->nexperiments, foretell_workers(d), d->o->adjust, d->o->ctx);
+    if (!d->recording)
+        bounded_record(d, &d->now);
     if (many)
         errors = find_errors(d); /* meanwhile */
-    known = factors_end(run, at);
+    known = factors_end(d->recording, at);
+    d->recording = NULL;
     add_components(d, &list, of, known ? at : NULL, out);
     add_element_candidates(d, of, known ? at : NULL, out);
     if (many)
@@ -329,7 +335,6 @@ bounded_find_elements(struct search *d, candidates *out)
                           "declared");
     vec_free(&list);
     free(of);
-    free(m);
     free(at);
     return errors.known;
 }

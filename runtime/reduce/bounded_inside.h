@@ -5,6 +5,7 @@
 #include "bonds.h"
 #include "columns.h"
 #include "exchange.h"
+#include "foretell.h"
 #include "readings.h"
 #include "trial.h"
 
@@ -25,6 +26,43 @@ struct order {
     VEC(struct option) option;
 };
 
+/* So many parts are accepted before a text without them is made: factors of 0 still take part in every step of a
+ * run. */
+enum { MOST_UNWRITTEN = 24 };
+
+/* What is tried next: `batch` candidates of the order from the i-th on; a single one with one reading. refused: number
+ * of refusals in a row before it. left: what is left of the tolerances, relative to the beginning of the round. */
+struct place {
+    size_t i, batch, refused;
+    int reading;
+    double left;
+};
+
+/* A candidate that was refused without a text, together with what was accepted in the image. */
+struct refused_one {
+    struct candidate *candidate;
+    int chosen;
+    const char *why;
+};
+
+struct ahead;
+struct taking {
+    struct search *d;
+    const struct order *o;
+    struct candidate **taken; /* the first n of them are accepted */
+    size_t n;
+    struct place at;
+    double begun;                    /* error of the text at the beginning of the round */
+    double *off;                     /* errors of what was accepted (together.h) */
+    bool measured;                   /* it is known */
+    struct verdict *best;            /* the version without the first d->base_taken of them */
+    overrides set;                   /* in that text */
+    double worst;                    /* greatest error of the last accepted trial */
+    bool last_fine;                  /* the last trial was accepted */
+    VEC(struct refused_one) refused; /* since the last acceptance that made a difference */
+    struct ahead *ahead;             /* NULL: no trials run ahead */
+};
+
 /* ---- bounded.c ---- */
 void bounded_note_trial(struct search *d, struct candidate *const *set, size_t n, const struct verdict *x);
 /* Refuses a candidate without a run, by its predicted error. */
@@ -39,7 +77,26 @@ const overrides *bounded_set_in(const struct search *d, const struct verdict *ac
  * candidates of *taken. False: an internal error. */
 bool bounded_take(struct search *d, const struct order *o, struct candidate **taken, size_t *n, struct verdict *best);
 
+/* The sequence of places. Is there a trial at this one? */
+bool place_is_tried(const struct taking *t, const struct place *p);
+struct place place_after_refusal(const struct taking *t, struct place p);
+struct place place_after_acceptance(const struct taking *t, struct place p);
+/* The next place after candidates that get no run. */
+struct place place_pass_hopeless(const struct taking *t, struct place p);
+/* What is left of the tolerances after a greatest error `worst`. */
+double taking_left(const struct taking *t, double worst);
+
+/* ---- bounded_ahead.c ---- */
+/* The verdict on the candidates at the place, while other processes try what is likely to come next. */
+struct verdict ahead_try(struct taking *t);
+/* Nothing of it is needed any more. */
+void ahead_stop(const struct taking *t);
+/* Ends those processes: call before the base changes, and at the end. */
+void ahead_end(struct taking *t);
+
 /* ---- bounded_candidates.c ---- */
+/* Begins with the runs of a version that bounded_find_elements needs in the next round. */
+void bounded_record(struct search *d, const struct version *v);
 /* Returns true if errors are predicted, relative to what is left of the tolerances. */
 bool bounded_find_elements(struct search *d, candidates *out);
 

@@ -220,9 +220,9 @@ try_block(struct exchange *x, const struct set *block, size_t n)
         struct candidate **of = members + i * most;
         int *as = reading + i * most;
 
-        trial[i] = (struct ahead_trial){ of, as, members_of(x, block[i].options, of, as), SUPPOSED_NOTHING };
+        trial[i] = (struct ahead_trial){ of, as, members_of(x, block[i].options, of, as) };
     }
-    foretell(d, NULL, 0, trial, n, &HASTY, NULL, outcome);
+    foretell(d, trial, n, &HASTY, outcome);
     for (size_t i = 0; i < n && !d->error; i++)
         if (!outcome_decides(&outcome[i]) || outcome_use(d, &outcome[i]).fine)
             take_smaller(x, block[i].options, members + i * most, reading + i * most, trial[i].n);

@@ -8,14 +8,11 @@
 
 struct foretelling {
     struct search *d;
-    struct candidate **set;
-    size_t nwith;
     const struct ahead_trial *list;
     const struct demand *demand;
-    struct verdict *first;
 };
 
-static struct outcome
+struct outcome
 outcome_of(const struct verdict *v, size_t n)
 {
     struct outcome y = { .fine = v->fine,
@@ -36,12 +33,6 @@ outcome_of(const struct verdict *v, size_t n)
     return y;
 }
 
-static bool
-is_as_supposed(enum supposed s, const struct outcome *y)
-{
-    return s == SUPPOSED_NOTHING || (s == SUPPOSED_REFUSED ? y->refused : y->fine && y->in_image);
-}
-
 /* Exchanges the candidates' readings with those of the trial; a second call restores them. */
 static void
 exchange_readings(const struct ahead_trial *trial, int *reading)
@@ -54,36 +45,38 @@ exchange_readings(const struct ahead_trial *trial, int *reading)
     }
 }
 
-/* In a process of its own or in this one: the state of the search is left unchanged. */
-static bool
-foretell_one(void *ctx, size_t i, void *result, bool *last)
+void
+foretell_one(struct search *d, struct candidate **set, size_t nwith, const struct ahead_trial *trial,
+             const struct demand *demand, struct outcome *out)
 {
-    struct foretelling *f = ctx;
-    struct search *d = f->d;
-    const struct ahead_trial *trial = &f->list[i];
     int *reading = bg_malloc(trial->n * sizeof *reading + 1);
     size_t simulations = d->out->simulations;
-    struct outcome y;
     struct verdict v;
 
-    memcpy(f->set + f->nwith, trial->more, trial->n * sizeof(struct candidate *));
+    memcpy(set + nwith, trial->more, trial->n * sizeof(struct candidate *));
     memcpy(reading, trial->reading, trial->n * sizeof *reading);
     exchange_readings(trial, reading);
-    v = try_more(d, f->set, f->nwith + trial->n, f->demand);
-    y = outcome_of(&v, d->together.n);
-    y.simulations = d->out->simulations - simulations;
+    v = try_more(d, set, nwith + trial->n, demand);
+    *out = outcome_of(&v, d->together.n);
+    out->simulations = d->out->simulations - simulations;
     exchange_readings(trial, reading);
     free(reading);
-    *last = !is_as_supposed(trial->supposed, &y);
-    memcpy(result, &y, sizeof y);
-    if (i == 0 && f->first) {
-        *f->first = v;
-        return true;
-    }
     verdict_free(d, &v);
     d->out->simulations = simulations;
     free(d->error); /* an internal error will occur again in the trial itself */
     d->error = NULL;
+}
+
+static bool
+foretell_ith(void *ctx, size_t i, void *result)
+{
+    const struct foretelling *f = ctx;
+    struct candidate **set = bg_malloc((f->list[i].n + 1) * sizeof(struct candidate *));
+    struct outcome y;
+
+    foretell_one(f->d, set, 0, &f->list[i], f->demand, &y);
+    memcpy(result, &y, sizeof y);
+    free(set);
     return true;
 }
 
@@ -94,26 +87,18 @@ foretell_workers(const struct search *d)
 }
 
 void
-foretell(struct search *d, struct candidate *const *with, size_t nwith, const struct ahead_trial *list, size_t n,
-         const struct demand *demand, struct verdict *first, struct outcome *out)
+foretell(struct search *d, const struct ahead_trial *list, size_t n, const struct demand *demand, struct outcome *out)
 {
-    struct foretelling f = { .d = d, .nwith = nwith, .list = list, .demand = demand, .first = first };
+    struct foretelling f = { d, list, demand };
     unsigned char *raw = bg_malloc(n * sizeof *out + 1);
-    size_t most = 0;
 
-    for (size_t i = 0; i < n; i++)
-        most = list[i].n > most ? list[i].n : most;
-    f.set = bg_malloc((nwith + most + 1) * sizeof(struct candidate *));
-    if (nwith)
-        memcpy(f.set, with, nwith * sizeof(struct candidate *));
-    side_by_side_in_turn(n, sizeof *out, foretell_workers(d), foretell_one, &f, raw);
+    side_by_side_in_turn(n, sizeof *out, foretell_workers(d), foretell_ith, &f, raw);
     for (size_t i = 0; i < n; i++) {
         /* 0xff: was not run */
         out[i] = (struct outcome){ 0 };
         if (raw[i * sizeof *out] != 0xff)
             memcpy(&out[i], raw + i * sizeof *out, sizeof *out);
     }
-    free(f.set);
     free(raw);
 }
 

@@ -3,7 +3,7 @@
  * A trial that does not depend on the outcome of those before it can run at the same time on another core. The result
  * of a search does not depend on this: an outcome is used when the search reaches that very trial. For a part accepted
  * in the image (in_image.h) the outcome is final; any other outcome that is not a refusal is a hint only, and the trial
- * is repeated in its turn.
+ * is repeated in its turn. Trials that do depend on each other: bounded_ahead.c.
  */
 #ifndef BG_FORETELL_H
 #define BG_FORETELL_H
@@ -22,28 +22,27 @@ struct outcome {
     bool measured;
     double off[TOGETHER_MOST]; /* as in a verdict */
 };
+/* n: number of errors that verdicts know (together.h) */
+struct outcome outcome_of(const struct verdict *v, size_t n);
 /* Is it everything that is to be known about the trial? */
 bool outcome_decides(const struct outcome *y);
 /* Turns such an outcome into the verdict of the search. */
 struct verdict outcome_use(struct search *d, const struct outcome *y);
 
-/* The assumption under which later trials of a list are valid: this one is refused; it is accepted in the image; or
- * either. */
-enum supposed { SUPPOSED_NOTHING, SUPPOSED_REFUSED, SUPPOSED_ACCEPTED };
-
-/* One trial of a list: n candidates are taken out in addition, each with this reading. */
+/* A trial of n candidates, each with this reading. */
 struct ahead_trial {
     struct candidate *const *more;
     const int *reading;
     size_t n;
-    enum supposed supposed;
 };
 
-/* The outcomes of trials of `with` together with each entry of the list. demand: as for try_set. Outcomes after a
- * trial that did not end as assumed are useless. first: the verdict on the first entry, or NULL: it is an outcome like
- * the others. Nothing of the search is changed. */
-void foretell(struct search *d, struct candidate *const *with, size_t nwith, const struct ahead_trial *list, size_t n,
-              const struct demand *demand, struct verdict *first, struct outcome *out);
+/* Runs a trial in a process of its own or in this one: nothing of the search is changed. set: the candidates of the
+ * trial behind nwith others. demand: as for try_set. */
+void foretell_one(struct search *d, struct candidate **set, size_t nwith, const struct ahead_trial *trial,
+                  const struct demand *demand, struct outcome *out);
+/* The outcomes of independent trials. */
+void foretell(struct search *d, const struct ahead_trial *list, size_t n, const struct demand *demand,
+              struct outcome *out);
 /* How many trials can run at a time; with 1 there is nothing to gain. */
 size_t foretell_workers(const struct search *d);
 

@@ -284,6 +284,15 @@ factors_from_sums(const flat_model *f, const double *all, size_t n, factor *out)
     return fine;
 }
 
+void
+factors_drop(factors_run *r)
+{
+    if (!r)
+        return;
+    side_run_drop(r->beside);
+    free(r);
+}
+
 bool
 factors_end(factors_run *r, factor *out)
 {

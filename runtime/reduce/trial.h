@@ -79,6 +79,8 @@ struct search {
     text_key base_key;
     size_t base_taken; /* number of the round's candidates that it lacks */
     struct in_image image;
+    factors_run *recording;   /* of what will be `now` in the next round, or is; NULL: not begun */
+    bg_model **recorded;      /* its models */
     struct together together; /* predictions for the candidates of a round */
     /* accept each candidate by its text, because a set accepted in the image failed as a text */
     bool exact;

@@ -3,33 +3,26 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base.h"
 
-/* State of computations in turn, shared by all workers: the next one; those from `end` on are not needed. */
-struct turns {
-    atomic_size_t next, end;
-};
+/* Milliseconds after which one that waits for another process looks whether that has ended. */
+enum { AWAIT = 100 };
 
 struct work {
     size_t n, size, workers;
     bool (*one)(void *ctx, size_t i, void *result);
-    bool (*one_in_turn)(void *ctx, size_t i, void *result, bool *last);
     void *ctx;
     char *result;
-    struct turns *turns;
-    atomic_size_t *at; /* by worker: the computation that it works on */
 };
-
-/* What this thread computes in turn; NULL: nothing. */
-static _Thread_local const struct work *under_way;
-static _Thread_local size_t under_way_at;
 
 static void
 do_share(const struct work *w, size_t worker)
@@ -140,6 +133,18 @@ side_run_begin(size_t size, size_t workers, bool (*one)(void *ctx, size_t i, voi
 }
 
 void
+side_run_drop(side_run *r)
+{
+    if (r->child > 0) {
+        kill(r->child, SIGKILL);
+        wait_for(r->child);
+    }
+    if (r->work.result)
+        munmap(r->work.result, r->bytes);
+    free(r);
+}
+
+void
 side_run_end(side_run *r, void *result)
 {
     char *shared = r->work.result;
@@ -158,105 +163,204 @@ side_run_end(side_run *r, void *result)
 
 /* ---------------------------------------------------------------- computations in turn */
 
-int
-side_by_side_useless(void)
-{
-    return under_way && under_way_at >= atomic_load(&under_way->turns->end);
-}
-
+/* By the first free worker; `next` is shared by all of them. */
 static void
-do_turns(const struct work *w, size_t worker)
+do_turns(const struct work *w, atomic_size_t *next)
 {
-    const struct work *outer = under_way;
-    size_t outer_at = under_way_at;
-
-    under_way = w;
-    /* this process takes the first one before others exist */
-    for (size_t i = worker == 0 ? 0 : atomic_fetch_add(&w->turns->next, 1); i < atomic_load(&w->turns->end);
-         i = atomic_fetch_add(&w->turns->next, 1)) {
+    for (size_t i = atomic_fetch_add(next, 1); i < w->n; i = atomic_fetch_add(next, 1)) {
         char *result = w->result + i * w->size;
-        bool last = false;
-        size_t end = atomic_load(&w->turns->end);
 
-        atomic_store(&w->at[worker], i);
-        under_way_at = i;
-        if (!w->one_in_turn(w->ctx, i, result, &last))
+        if (!w->one(w->ctx, i, result))
             memset(result, 0xff, w->size);
-        while (last && i + 1 < end && !atomic_compare_exchange_weak(&w->turns->end, &end, i + 1))
-            ;
     }
-    under_way = outer;
-    under_way_at = outer_at;
 }
 
-/* Waits for the processes and stops those whose results are not needed. A result may make others unnecessary: the
- * process with the earliest computation is waited for first. */
-static void
-gather_workers(const struct work *w, pid_t *child)
-{
-    for (;;) {
-        size_t first = 0, end = atomic_load(&w->turns->end);
+struct turns {
+    struct work work;
+    atomic_size_t *next;
+};
 
-        for (size_t k = 1; k < w->workers; k++) {
-            if (child[k] > 0 && atomic_load(&w->at[k]) >= end) {
-                kill(child[k], SIGKILL);
-                wait_for(child[k]);
-                child[k] = -1;
-            }
-            if (child[k] > 0 && (first == 0 || atomic_load(&w->at[k]) < atomic_load(&w->at[first])))
-                first = k;
+static void
+take_turns(void *ctx, side_team *t, size_t worker)
+{
+    const struct turns *x = ctx;
+
+    (void)t, (void)worker;
+    do_turns(&x->work, x->next);
+}
+
+void
+side_by_side_in_turn(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_t i, void *result), void *ctx,
+                     void *result)
+{
+    struct turns x = { .work = { .n = n, .size = size, .one = one, .ctx = ctx } };
+    side_team *team;
+
+    if (workers == 0)
+        workers = side_by_side_workers();
+    team = side_team_new(sizeof *x.next + n * size, (workers < n ? workers : n ? n : 1) - 1);
+    x.next = side_team_memory(team);
+    x.work.result = (char *)(x.next + 1);
+    atomic_init(x.next, 0);
+    memset(x.work.result, 0xff, n * size);
+    side_team_begin(team, take_turns, &x);
+    do_turns(&x.work, x.next);
+    side_team_wait(team);
+    memcpy(result, x.work.result, n * size);
+    side_team_free(team);
+}
+
+/* ---------------------------------------------------------------- teams */
+
+/* What processes tell each other, at the beginning of the shared memory: there is news; a result is there. */
+struct signs {
+    sem_t news, result;
+};
+
+struct side_team {
+    struct signs *signs;
+    size_t bytes, workers; /* of shared memory; processes beside this one */
+    pid_t *child;          /* 0: ended; < 0: could not be made */
+    pid_t parent;
+    bool shared; /* the memory is shared, otherwise this process has it alone */
+};
+
+enum { MEMORY_AT = (sizeof(struct signs) + 63) / 64 * 64 };
+
+side_team *
+side_team_new(size_t bytes, size_t workers)
+{
+    side_team *t = bg_calloc(1, sizeof *t);
+
+    t->bytes = MEMORY_AT + bytes;
+    t->signs = workers ? share_memory(t->bytes) : NULL;
+    t->shared = t->signs != NULL;
+    t->workers = t->shared ? workers : 0;
+    t->child = bg_calloc(t->workers + 1, sizeof *t->child);
+    t->parent = getpid();
+    if (t->shared) {
+        sem_init(&t->signs->news, 1, 0);
+        sem_init(&t->signs->result, 1, 0);
+    } else {
+        t->signs = bg_calloc(1, t->bytes);
+    }
+    return t;
+}
+
+void *
+side_team_memory(const side_team *t)
+{
+    return (char *)t->signs + MEMORY_AT;
+}
+
+void
+side_team_begin(side_team *t, void (*work)(void *ctx, side_team *t, size_t worker), void *ctx)
+{
+    for (size_t k = 0; k < t->workers; k++) {
+        t->child[k] = fork();
+        if (t->child[k] == 0) {
+            work(ctx, t, k + 1);
+            _exit(0);
         }
-        if (first == 0)
-            return;
-        wait_for(child[first]);
-        child[first] = -1;
     }
 }
 
 void
-side_by_side_in_turn(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_t i, void *result, bool *last),
-                     void *ctx, void *result)
+side_team_wait(side_team *t)
 {
-    struct work w = { .n = n,
-                      .size = size,
-                      .workers = workers ? workers : side_by_side_workers(),
-                      .one_in_turn = one,
-                      .ctx = ctx };
-    size_t bytes;
-    char *shared = NULL;
-    pid_t *child;
+    for (size_t k = 0; k < t->workers; k++)
+        if (t->child[k] > 0)
+            wait_for(t->child[k]);
+    t->workers = 0;
+}
 
-    if (w.workers > n)
-        w.workers = n ? n : 1;
-    bytes = sizeof *w.turns + w.workers * sizeof *w.at + n * size;
-    if (w.workers > 1)
-        shared = share_memory(bytes);
-    if (!shared) {
-        w.workers = 1;
-        shared = bg_calloc(1, bytes);
-    }
-    w.turns = (struct turns *)shared;
-    w.at = (atomic_size_t *)(w.turns + 1);
-    w.result = (char *)(w.at + w.workers);
-    atomic_init(&w.turns->next, 1);
-    atomic_init(&w.turns->end, n);
-    for (size_t k = 0; k < w.workers; k++)
-        atomic_init(&w.at[k], 0);
-    memset(w.result, 0xff, n * size);
-    child = bg_calloc(w.workers, sizeof *child);
-    for (size_t k = 1; k < w.workers; k++) {
-        child[k] = fork(); /* without another process, the existing ones do all the work */
-        if (child[k] == 0) {
-            do_turns(&w, k);
-            _exit(0);
-        }
-    }
-    do_turns(&w, 0);
-    gather_workers(&w, child);
-    memcpy(result, w.result, n * size);
-    if (w.workers > 1)
-        munmap(shared, bytes);
+void
+side_team_stop(const side_team *t)
+{
+    for (size_t k = 0; k < t->workers; k++)
+        if (t->child[k] > 0)
+            kill(t->child[k], SIGKILL);
+}
+
+void
+side_team_free(side_team *t)
+{
+    side_team_stop(t);
+    side_team_wait(t);
+    if (t->shared)
+        munmap(t->signs, t->bytes);
     else
-        free(shared);
-    free(child);
+        free(t->signs);
+    free(t->child);
+    free(t);
+}
+
+void
+side_team_announce(side_team *t)
+{
+    for (size_t k = 0; k < t->workers; k++)
+        sem_post(&t->signs->news);
+}
+
+bool
+side_team_orphaned(const side_team *t)
+{
+    return getppid() != t->parent;
+}
+
+/* Waits for at most so many milliseconds. */
+static void
+wait_until(sem_t *sign, long milliseconds)
+{
+    struct timespec end;
+
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_nsec += milliseconds * 1000000;
+    end.tv_sec += end.tv_nsec / 1000000000;
+    end.tv_nsec %= 1000000000;
+    sem_timedwait(sign, &end);
+}
+
+void
+side_team_await_news(side_team *t)
+{
+    wait_until(&t->signs->news, AWAIT);
+    if (side_team_orphaned(t))
+        _exit(1);
+}
+
+void
+side_team_report(side_team *t)
+{
+    sem_post(&t->signs->result);
+}
+
+size_t
+side_team_await_result(side_team *t)
+{
+    wait_until(&t->signs->result, AWAIT);
+    for (size_t k = 0; k < t->workers; k++)
+        if (t->child[k] > 0 && waitpid(t->child[k], NULL, WNOHANG) == t->child[k]) {
+            t->child[k] = 0;
+            return k + 1;
+        }
+    return 0;
+}
+
+/* ---------------------------------------------------------------- is it still needed? */
+
+static _Thread_local bool (*useless)(void *ctx);
+static _Thread_local void *useless_ctx;
+
+void
+side_by_side_watch(bool (*is_useless)(void *ctx), void *ctx)
+{
+    useless = is_useless;
+    useless_ctx = ctx;
+}
+
+int
+side_by_side_useless(void)
+{
+    return useless && useless(useless_ctx);
 }

@@ -15,20 +15,44 @@
  * number computes the i-th result, in order; the last worker is this process. */
 void side_by_side(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_t i, void *result), void *ctx,
                   void *result);
-/* The same, with each result computed by the first free worker; this process begins with the first one. If one() sets
- * *last, results after the i-th are not needed: they are not begun, or stopped if another process computes them. All
- * before it are computed. */
-void side_by_side_in_turn(size_t n, size_t size, size_t workers,
-                          bool (*one)(void *ctx, size_t i, void *result, bool *last), void *ctx, void *result);
+/* The same, with each result computed by the first free worker. */
+void side_by_side_in_turn(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_t i, void *result),
+                          void *ctx, void *result);
 /* Computes one(ctx, 0, result), of `size` bytes, in a process of its own while this one goes on, until the result is
  * asked for. With workers == 1, or where no process can be made, it is computed then. */
 typedef struct side_run side_run;
 side_run *side_run_begin(size_t size, size_t workers, bool (*one)(void *ctx, size_t i, void *result), void *ctx);
 /* Frees r. */
 void side_run_end(side_run *r, void *result);
-/* Is the present computation in turn no longer needed? It may then return anything. */
+void side_run_drop(side_run *r); /* the result is not needed; frees r */
+/* What tells whether the present computation of this thread is no longer needed, so that it may end and return
+ * anything. NULL: it is needed. */
+void side_by_side_watch(bool (*is_useless)(void *ctx), void *ctx);
 int side_by_side_useless(void);
 /* Number of cores that this process may use. */
 size_t side_by_side_workers(void);
+
+/* ---- processes that take work as it is decided upon ---- */
+
+/* Memory shared with so many processes, which begin later: zeroes, aligned for every type. Where memory cannot be
+ * shared there are none, and this process does all the work. */
+typedef struct side_team side_team;
+side_team *side_team_new(size_t bytes, size_t workers);
+void *side_team_memory(const side_team *t);
+/* Each process computes work(ctx, t, its number from 1 on) and ends. */
+void side_team_begin(side_team *t, void (*work)(void *ctx, side_team *t, size_t worker), void *ctx);
+void side_team_wait(side_team *t); /* for all of them to end */
+/* Ends those that still work, without waiting; and waits for them. */
+void side_team_stop(const side_team *t);
+void side_team_free(side_team *t);
+/* This process tells the others that there may be work for them, which they wait for, up to some time. */
+void side_team_announce(side_team *t);
+void side_team_await_news(side_team *t);
+/* They tell this process that a result is there, for which it waits, up to some time. Returns the number of one that
+ * has died, once; 0: none. */
+void side_team_report(side_team *t);
+size_t side_team_await_result(side_team *t);
+/* Has the process that made this one ended? Then nothing is needed. */
+bool side_team_orphaned(const side_team *t);
 
 #endif

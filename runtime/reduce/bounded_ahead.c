@@ -1,0 +1,470 @@
+/* bounded_ahead.c - trials that run ahead of the search on other cores
+ *
+ * From the present place the outcomes of trials span a tree: after an acceptance another trial comes next than after a
+ * refusal. What is predicted of several parts together (together.h) says how likely each outcome is, and so how likely
+ * each trial of the tree is to be needed. The most likely ones are the plan. Processes with a copy of the search at the
+ * time when its base was made work on it, and this one too where another has begun with the present trial. Outcomes
+ * stay in shared memory, so that a trial is not lost where the search reaches it on another way than was planned; one
+ * that has dropped out of the plan is broken off.
+ *
+ * The result of the search does not depend on any of this: see foretell.h.
+ */
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "bounded_inside.h"
+#include "in_image.h"
+#include "side_by_side.h"
+#include "unwritten.h"
+
+/* Trials of one plan, and of all plans of one base; trials not yet finished that a plan has for each process, so that
+ * none waits while another is busy with a long one. */
+enum { PLAN_MOST = 64, TRIALS_MOST = 1024, PLANNED_OF_CORE = 6 };
+/* A trial less likely to be needed than this is not planned. */
+static const double LEAST_CHANCE = 0.03;
+
+/* An outcome is as likely as not where the predicted error is EVEN of the tolerance, and the odds grow by e with each
+ * SPREAD; but no prediction is more certain than this. Without a prediction: outcomes repeat themselves. */
+static const double EVEN = 0.97, SPREAD = 0.06, CERTAIN = 0.95, REPEATS = 0.8;
+
+/* A trial, in shared memory. Its candidates are those that the base lacks, `before` with their readings, and the batch
+ * at the place. image: d->image.taken. */
+struct job {
+    atomic_uint state;
+    atomic_bool unwanted; /* whoever works on it may break it off */
+    struct place at;
+    size_t image, nbefore;
+    struct candidate *before[MOST_UNWRITTEN];
+    int reading[MOST_UNWRITTEN];
+    struct outcome outcome;
+};
+/* Its state; JOB_TAKEN and more: the process with this number works on it, this one with 0. */
+enum { JOB_OPEN, JOB_DONE, JOB_TAKEN };
+
+/* The planned trials in the order of their chances; each comes after `parent`, if that ends so. Read while it changes:
+ * at worst another trial is begun than the most likely one. */
+struct shared {
+    atomic_size_t planned;
+    struct {
+        atomic_uint job, parent;
+        atomic_bool accepted;
+    } plan[PLAN_MOST];
+    struct job job[TRIALS_MOST];
+};
+
+/* What only this process knows of a planned trial. */
+struct node {
+    uint32_t job;
+    struct place at;
+    double chance, accepted; /* that it is needed; that it is accepted */
+    bool grown[2];           /* what comes after its refusal, and its acceptance, is in the plan or not to be there */
+    const double *off;       /* errors before it, if they are known */
+    double *beyond;          /* with it, if that is foreseen */
+    bool known, foreseen;
+    double hidden; /* by so much the greatest error exceeds that at the times of predictions */
+};
+
+struct ahead {
+    side_team *team;
+    struct shared *shared;
+    size_t njobs, nnodes;
+    struct node node[PLAN_MOST];
+    double *off; /* of all nodes */
+    struct candidate **set;
+    bool wanted[TRIALS_MOST];
+};
+
+/* ---------------------------------------------------------------- trials */
+
+enum ended { ENDED_REFUSED, ENDED_ACCEPTED, ENDED_OTHERWISE, ENDED_NOT };
+
+static enum ended
+ended(struct job *x)
+{
+    const struct outcome *y = &x->outcome;
+
+    if (atomic_load(&x->state) != JOB_DONE)
+        return ENDED_NOT;
+    return y->refused ? ENDED_REFUSED : y->fine && y->unwritten ? ENDED_ACCEPTED : ENDED_OTHERWISE;
+}
+
+/* Can the search still reach the k-th planned trial? */
+static bool
+is_reachable(struct shared *s, size_t k)
+{
+    while (k > 0) {
+        size_t parent = atomic_load(&s->plan[k].parent);
+        enum ended e = parent < k ? ended(&s->job[atomic_load(&s->plan[parent].job)]) : ENDED_OTHERWISE;
+
+        if (e != ENDED_NOT && e != (atomic_load(&s->plan[k].accepted) ? ENDED_ACCEPTED : ENDED_REFUSED))
+            return false;
+        k = parent;
+    }
+    return true;
+}
+
+/* Begins with a trial, unless another has. */
+static bool
+begin_job(struct job *x, size_t worker)
+{
+    unsigned open = JOB_OPEN;
+
+    return atomic_compare_exchange_strong(&x->state, &open, JOB_TAKEN + (unsigned)worker);
+}
+
+/* Takes the most likely planned trial that nobody works on. image: only one with this image; NO_INDEX: any. Returns its
+ * place in the plan, or NO_INDEX. */
+static size_t
+take_job(struct shared *s, size_t worker, size_t image, uint32_t *job)
+{
+    size_t n = atomic_load(&s->planned);
+
+    for (size_t k = 0; k < n; k++) {
+        struct job *x = &s->job[ *job = atomic_load(&s->plan[k].job)];
+
+        if (atomic_load(&x->state) == JOB_OPEN && (image == NO_INDEX || x->image == image) && is_reachable(s, k) &&
+            begin_job(x, worker))
+            return k;
+    }
+    return NO_INDEX;
+}
+
+/* A trial under way, and whether it was broken off. */
+struct under_way {
+    struct ahead *a;
+    struct job *job;
+    size_t at; /* in the plan; of other processes NO_INDEX */
+    bool broken;
+};
+
+static bool
+is_useless(void *ctx)
+{
+    struct under_way *w = ctx;
+
+    if (!w->broken)
+        w->broken = w->at == NO_INDEX ? atomic_load(&w->job->unwanted) || side_team_orphaned(w->a->team)
+                                      : !is_reachable(w->a->shared, w->at);
+    return w->broken;
+}
+
+static void
+run_job(const struct taking *t, struct job *x, size_t at)
+{
+    struct search *d = t->d;
+    struct under_way w = { .a = t->ahead, .job = x, .at = at };
+    size_t n = x->nbefore + x->at.batch;
+    struct candidate **more = bg_malloc(n * sizeof(struct candidate *));
+    int *reading = bg_malloc(n * sizeof *reading);
+
+    for (size_t k = 0; k < n; k++) {
+        bool before = k < x->nbefore;
+
+        more[k] = before ? x->before[k] : t->o->at.at[x->at.i + k - x->nbefore];
+        reading[k] = before ? x->reading[k] : x->at.batch == 1 ? x->at.reading : more[k]->chosen;
+    }
+    if (d->image.taken != x->image)
+        in_image_forget(d, x->image);
+    memcpy(t->ahead->set, t->taken, d->base_taken * sizeof(struct candidate *));
+    side_by_side_watch(is_useless, &w);
+    foretell_one(d, t->ahead->set, d->base_taken, &(struct ahead_trial){ more, reading, n }, t->o->demand, &x->outcome);
+    side_by_side_watch(NULL, NULL);
+    atomic_store(&x->state, w.broken ? JOB_OPEN : JOB_DONE);
+    free(more);
+    free(reading);
+}
+
+static void
+work_ahead(void *ctx, side_team *team, size_t worker)
+{
+    const struct taking *t = ctx;
+    struct shared *s = t->ahead->shared;
+
+    for (;;) {
+        uint32_t job;
+
+        if (take_job(s, worker, NO_INDEX, &job) == NO_INDEX) {
+            side_team_await_news(team);
+        } else {
+            run_job(t, &s->job[job], NO_INDEX);
+            side_team_report(team);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- the plan */
+
+static bool
+is_same_job(const struct job *a, const struct job *b)
+{
+    bool same = a->at.i == b->at.i && a->at.batch == b->at.batch &&
+                (a->at.batch > 1 || a->at.reading == b->at.reading) && a->image == b->image && a->nbefore == b->nbefore;
+
+    for (size_t k = 0; k < a->nbefore && same; k++)
+        same = a->before[k] == b->before[k] && a->reading[k] == b->reading[k];
+    return same;
+}
+
+/* The number of that trial: a known one, or a new one. */
+static uint32_t
+find_job(struct ahead *a, const struct job *x)
+{
+    struct job *to = &a->shared->job[a->njobs];
+
+    for (size_t k = a->njobs; k-- > 0;)
+        if (is_same_job(&a->shared->job[k], x))
+            return (uint32_t)k;
+    to->at = x->at;
+    to->image = x->image;
+    to->nbefore = x->nbefore;
+    memcpy(to->before, x->before, sizeof to->before);
+    memcpy(to->reading, x->reading, sizeof to->reading);
+    return (uint32_t)a->njobs++;
+}
+
+/* Predicts the errors with the batch, and how likely they are to be small enough. */
+static void
+foresee(const struct taking *t, struct node *x)
+{
+    const struct search *d = t->d;
+    double error;
+
+    x->foreseen = x->known;
+    if (x->known)
+        memcpy(x->beyond, x->off, d->together.n * sizeof *x->beyond);
+    for (size_t k = 0; k < x->at.batch && x->foreseen; k++) {
+        const struct candidate *c = t->o->at.at[x->at.i + k];
+
+        x->foreseen = together_add(d, c, x->at.batch == 1 ? x->at.reading : c->chosen, x->beyond);
+    }
+    error = x->foreseen ? together_worst(d, x->beyond) + x->hidden : NAN;
+    x->accepted = x->foreseen ? 1 / (1 + exp((error - EVEN) / SPREAD)) : t->last_fine ? REPEATS : 1 - REPEATS;
+    x->accepted = fmin(fmax(x->accepted, 1 - CERTAIN), CERTAIN);
+}
+
+static double
+hidden_error(const struct search *d, double worst, const double *off)
+{
+    return fmax(worst - together_worst(d, off), 0);
+}
+
+static void
+add_node(const struct taking *t, const struct job *of, size_t parent, bool accepted, struct node x)
+{
+    struct ahead *a = t->ahead;
+    struct shared *s = a->shared;
+    size_t n = a->nnodes++;
+    struct job *job = &s->job[x.job = find_job(a, of)];
+
+    x.beyond = a->off + n * t->d->together.n;
+    foresee(t, &x);
+    if (ended(job) == ENDED_ACCEPTED && job->outcome.measured) {
+        memcpy(x.beyond, job->outcome.off, t->d->together.n * sizeof *x.beyond);
+        x.foreseen = true;
+        x.hidden = hidden_error(t->d, job->outcome.worst, x.beyond);
+    }
+    a->node[n] = x;
+    atomic_store(&s->plan[n].job, x.job);
+    atomic_store(&s->plan[n].parent, (unsigned)parent);
+    atomic_store(&s->plan[n].accepted, accepted);
+}
+
+/* The chance of what comes after a planned trial if that ends so; 0: it is in the plan already, or cannot be. */
+static double
+chance_after(struct ahead *a, const struct node *x, bool accepted)
+{
+    enum ended e = ended(&a->shared->job[x->job]);
+
+    if (x->grown[accepted])
+        return 0;
+    if (e != ENDED_NOT)
+        return e == (accepted ? ENDED_ACCEPTED : ENDED_REFUSED) ? x->chance : 0;
+    return x->chance * (accepted ? x->accepted : 1 - x->accepted);
+}
+
+/* Plans what comes after the k-th trial. */
+static void
+grow(const struct taking *t, size_t k, bool accepted)
+{
+    struct ahead *a = t->ahead;
+    struct node *x = &a->node[k], next = { .off = x->off, .known = x->known, .hidden = x->hidden };
+    struct job *job = &a->shared->job[x->job], of = *job;
+    struct place p = x->at;
+
+    next.chance = chance_after(a, x, accepted);
+    x->grown[accepted] = true;
+    if (!accepted) {
+        p = place_after_refusal(t, p);
+    } else {
+        bool known = ended(job) == ENDED_ACCEPTED;
+        size_t n = job->nbefore + p.batch;
+
+        if (n >= MOST_UNWRITTEN)
+            return; /* from there on another text is the base */
+        for (size_t c = 0; c < p.batch; c++) {
+            of.before[job->nbefore + c] = t->o->at.at[p.i + c];
+            of.reading[job->nbefore + c] = p.batch == 1 ? p.reading : t->o->at.at[p.i + c]->chosen;
+        }
+        of.nbefore = n;
+        if (known && !job->outcome.in_image)
+            of.image = t->d->base_taken + n;
+        if (known || x->foreseen)
+            p.left = taking_left(t, known ? job->outcome.worst : together_worst(t->d, x->beyond));
+        next.off = x->beyond;
+        next.known = x->foreseen;
+        p = place_after_acceptance(t, p);
+    }
+    next.at = of.at = place_pass_hopeless(t, p);
+    if (place_is_tried(t, &next.at))
+        add_node(t, &of, k, accepted, next);
+}
+
+/* The present trial, at the head of the plan. */
+static void
+plan_head(const struct taking *t)
+{
+    struct job of = { .at = t->at, .image = t->d->image.taken, .nbefore = t->n - t->d->base_taken };
+    struct node head = { .at = t->at, .chance = 1, .off = t->off, .known = t->measured };
+
+    for (size_t k = 0; k < of.nbefore; k++) {
+        of.before[k] = t->taken[t->d->base_taken + k];
+        of.reading[k] = of.before[k]->chosen;
+    }
+    if (t->measured)
+        head.hidden = hidden_error(t->d, isnan(t->worst) ? t->begun : t->worst, t->off);
+    t->ahead->nnodes = 0;
+    add_node(t, &of, 0, false, head);
+}
+
+/* Marks the trials of the plan as wanted, and those alone. */
+static void
+mark_wanted(struct ahead *a)
+{
+    memset(a->wanted, 0, a->njobs * sizeof *a->wanted);
+    for (size_t k = 0; k < a->nnodes; k++)
+        a->wanted[a->node[k].job] = true;
+    for (size_t k = 0; k < a->njobs; k++)
+        atomic_store(&a->shared->job[k].unwanted, !a->wanted[k]);
+}
+
+/* True: this process has begun with the present trial, since no other has, so that what it accepts as a text need not
+ * run again. */
+static bool
+make_plan(const struct taking *t)
+{
+    struct ahead *a = t->ahead;
+    size_t open = 0, most = PLANNED_OF_CORE * foretell_workers(t->d);
+    bool begun;
+
+    plan_head(t);
+    begun = begin_job(&a->shared->job[a->node[0].job], 0);
+    for (size_t seen = 0; a->nnodes < PLAN_MOST;) {
+        double best = 0;
+        size_t at = 0;
+        bool accepted = false;
+
+        for (; seen < a->nnodes; seen++)
+            open += ended(&a->shared->job[a->node[seen].job]) == ENDED_NOT;
+        for (size_t k = 0; k < 2 * a->nnodes && open < most; k++) {
+            double chance = chance_after(a, &a->node[k / 2], k % 2);
+
+            if (chance > best) {
+                best = chance;
+                at = k / 2;
+                accepted = k % 2;
+            }
+        }
+        if (best < LEAST_CHANCE)
+            break;
+        grow(t, at, accepted);
+    }
+    mark_wanted(a);
+    atomic_store(&a->shared->planned, a->nnodes);
+    side_team_announce(a->team);
+    return begun;
+}
+
+/* ---------------------------------------------------------------- the search */
+
+static void
+begin_ahead(struct taking *t)
+{
+    struct ahead *a = bg_calloc(1, sizeof *a);
+
+    if (!t->d->exact && t->o->demand)
+        in_image_base(t->d); /* compiled here, so that all processes share it */
+    a->team = side_team_new(sizeof *a->shared, foretell_workers(t->d) - 1);
+    a->shared = side_team_memory(a->team);
+    a->off = bg_calloc(PLAN_MOST * t->d->together.n + 1, sizeof *a->off);
+    a->set = bg_calloc(t->d->base_taken + MOST_UNWRITTEN + t->o->at.n + 1, sizeof *a->set);
+    t->ahead = a;
+    side_team_begin(a->team, work_ahead, t);
+}
+
+void
+ahead_stop(const struct taking *t)
+{
+    if (t->ahead)
+        side_team_stop(t->ahead->team);
+}
+
+void
+ahead_end(struct taking *t)
+{
+    struct ahead *a = t->ahead;
+
+    if (!a)
+        return;
+    side_team_free(a->team);
+    free(a->off);
+    free(a->set);
+    free(a);
+    t->ahead = NULL;
+}
+
+/* Waits for a result. What a process was at that has died is for another one. */
+static void
+await_result(struct ahead *a)
+{
+    size_t dead = side_team_await_result(a->team);
+
+    for (size_t k = 0; k < a->njobs && dead; k++) {
+        unsigned of = JOB_TAKEN + (unsigned)dead;
+
+        atomic_compare_exchange_strong(&a->shared->job[k].state, &of, JOB_OPEN);
+    }
+}
+
+struct verdict
+ahead_try(struct taking *t)
+{
+    struct search *d = t->d;
+
+    if (t->ahead && t->ahead->njobs + PLAN_MOST > TRIALS_MOST)
+        ahead_end(t);
+    if (!t->ahead)
+        begin_ahead(t);
+    for (;;) {
+        struct ahead *a = t->ahead;
+        bool begun = make_plan(t);
+        struct job *head = &a->shared->job[a->node[0].job];
+        size_t at;
+        uint32_t job;
+
+        if (ended(head) != ENDED_NOT && outcome_decides(&head->outcome))
+            return outcome_use(d, &head->outcome);
+        if (begun || ended(head) != ENDED_NOT) {
+            struct verdict v = try_more(d, t->taken, t->n + t->at.batch, t->o->demand);
+
+            head->outcome = outcome_of(&v, d->together.n);
+            atomic_store(&head->state, JOB_DONE);
+            return v;
+        }
+        at = take_job(a->shared, 0, d->image.taken, &job);
+        if (at == NO_INDEX)
+            await_result(a);
+        else
+            run_job(t, &a->shared->job[job], at);
+    }
+}
