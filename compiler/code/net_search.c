@@ -58,8 +58,8 @@ on_constraints(const nets *s, const struct net *k, const struct known *w, const 
         most = fmax(most, k->rows[i]);
 
     for (size_t i = 0; i < w->slope.n; i++)
-        terms[w->slope.at[i].constraint] +=
-            fabs(w->slope.at[i].value) * fmax(net_size(s, w->slope.at[i].state), fabs(x[w->slope.at[i].state]));
+        terms[w->slope.at[i].constraint] += fabs(w->slope.at[i].value) *
+                                            fmax(net_size(s, w->slope.at[i].state), fabs(x[w->slope.at[i].state]));
     for (uint32_t r = 0; r < w->now->constraint.n && on; r++) {
         double all, sum = net_row_sum(&w->now->constraint, r, s->raw + ORDERS * k->q->held0, &all);
 
