@@ -170,6 +170,14 @@ dump_equations(const compilation *c, FILE *out)
 }
 
 static bool
+make_powers(compilation *c, const compile_options *o)
+{
+    (void)o;
+    equations_powers(c->equations);
+    return true;
+}
+
+static bool
 make_model(compilation *c, const compile_options *o)
 {
     c->model = model_new(c->flat, c->causal, c->equations, o && o->long_run);
@@ -202,7 +210,7 @@ dump_c(const compilation *c, FILE *out)
 
 /* ---------------------------------------------------------------- the passes */
 
-enum { TREE = 1, UNITS = 2, GRAPH = 4, MODES = 8, STROKES = 16, EQUATIONS = 32, MODEL = 64 };
+enum { TREE = 1, UNITS = 2, GRAPH = 4, MODES = 8, STROKES = 16, EQUATIONS = 32, POWERS = 64, MODEL = 128 };
 
 /* From a text to a compiled model, top to bottom. `stage` is the first stage that needs the pass; a pass whose result
  * already exists (compile_another has a tree) is skipped. */
@@ -222,7 +230,8 @@ static const struct pass {
     { "causality", GRAPH | MODES, STROKES, STAGE_CAUSALITY, assign_causality, verify_causality, dump_causality },
     { "equations", GRAPH | MODES | STROKES, EQUATIONS, STAGE_EQUATIONS, build_equations, verify_definitions,
       dump_equations },
-    { "ir", GRAPH | STROKES | EQUATIONS, MODEL, STAGE_MODEL, make_model, NULL, dump_ir },
+    { "powers", GRAPH | EQUATIONS, POWERS, STAGE_MODEL, make_powers, verify_definitions, NULL },
+    { "ir", GRAPH | STROKES | EQUATIONS | POWERS, MODEL, STAGE_MODEL, make_model, NULL, dump_ir },
     /* the same model in another print */
     { "c", MODEL, 0, STAGE_MODEL, NULL, NULL, dump_c },
     { "variables", MODEL, 0, STAGE_MODEL, NULL, NULL, dump_variables },

@@ -54,23 +54,25 @@ enum ast_binary {
     AST_AND,
     AST_OR
 };
-/* Allocated only as large as its kind needs: never copy it. */
+/* Allocated only as large as its kind needs: never copy it. Large models consist of bare numbers and single names: of a
+ * reference that is a name without an index only the name is stored, since its place is that of the expression. */
 struct ast_expr {
-    enum ast_expr_kind kind;
+    enum ast_expr_kind kind : 8;
+    enum ast_binary op : 8; /* of AST_BINARY */
+    bool plain;             /* AST_REF: a single name; AST_NUMBER: without a unit */
     span at;
     union {
         struct {
             double value;
-            ast_unit *unit;
-        } number;           /* unit NULL: a bare number */
+            const ast_unit *unit; /* unless plain: see ast_number_unit */
+        } number;
         const char *string; /* without quotes, escapes resolved */
-        ast_ref ref;        /* also time and pi, with one part */
+        const char *name;   /* plain; also time and pi */
+        ast_ref path;       /* otherwise; for both see ast_expr_ref */
         struct {
             ast_expr *a;
         } un;
         struct {
-            enum ast_binary op;
-            span op_at;
             ast_expr *a, *b;
         } bin;
         struct {
@@ -78,7 +80,6 @@ struct ast_expr {
         } cond;
         struct {
             const char *name;
-            span name_at;
             ast_expr **arg;
             int nargs;
         } call; /* also der, integral, table */
@@ -89,6 +90,38 @@ struct ast_expr {
         } matrix; /* row by row */
     };
 };
+
+/* The unit of a number; NULL: a bare number. */
+static inline const ast_unit *
+ast_number_unit(const ast_expr *e)
+{
+    return e->plain ? NULL : e->number.unit;
+}
+/* A name without an index as a reference; its part is stored in room. */
+static inline ast_ref
+ast_name_ref(const char *name, span at, ast_part *room)
+{
+    *room = (ast_part){ .name = name, .at = at };
+    return (ast_ref){ room, 1, at };
+}
+/* What an AST_REF refers to. room: storage for a part */
+static inline ast_ref
+ast_expr_ref(const ast_expr *e, ast_part *room)
+{
+    return e->plain ? ast_name_ref(e->name, e->at, room) : e->path;
+}
+/* The name of a reference that is a single name without an index; NULL: it is something else. */
+static inline const char *
+ast_expr_name(const ast_expr *e)
+{
+    return e->kind == AST_REF && e->plain ? e->name : NULL;
+}
+/* The name of the function that is called. */
+static inline span
+ast_call_name_at(const ast_expr *e)
+{
+    return (span){ e->at.file, e->at.begin, e->at.begin + (uint32_t)strlen(e->call.name) };
+}
 
 /* ---------------------------------------------------------------- elements and chains */
 enum ast_law_item_kind {
@@ -103,13 +136,27 @@ typedef struct ast_law_port {
     int arrow;
 } ast_law_port; /* arrow: 0 none, 1 left of ->, 2 right */
 typedef struct ast_law_item {
-    enum ast_law_item_kind kind;
-    span at;      /* including the semicolon */
-    ast_ref left; /* equation, initial: without (0) */
-    ast_expr *right;
-    ast_law_port *port;
-    int nports;
+    enum ast_law_item_kind kind : 8;
+    bool plain; /* the left side is a single name */
+    span at;    /* including the semicolon */
+    union {     /* the left side of an equation or initial value, without (0): see ast_law_left */
+        const char *name;
+        const ast_ref *ref;
+        ast_law_port *port;
+    };
+    union {
+        ast_expr *right; /* of an equation or initial value */
+        int nports;      /* of ports */
+    };
 } ast_law_item;
+/* What stands left of the = of an equation or initial value. room: storage for a part */
+static inline ast_ref
+ast_law_left(const ast_law_item *x, ast_part *room)
+{
+    if (!x->plain)
+        return *x->ref;
+    return ast_name_ref(x->name, (span){ x->at.file, x->at.begin, x->at.begin + (uint32_t)strlen(x->name) }, room);
+}
 
 typedef struct ast_arg {
     span at;
@@ -186,8 +233,7 @@ ast_node_ref(const ast_node *n, ast_part *room)
     if (!n->plain)
         return n->ref->nparts ? *n->ref : (ast_ref){ NULL, 0, SPAN_NONE };
     begin = own->end ? own->name_begin : own->type ? n->begin + (uint32_t)strlen(own->type) + 1 : n->begin;
-    *room = (ast_part){ .name = n->name, .at = { own->file, begin, begin + (uint32_t)strlen(n->name) } };
-    return (ast_ref){ room, 1, room->at };
+    return ast_name_ref(n->name, (span){ own->file, begin, begin + (uint32_t)strlen(n->name) }, room);
 }
 static inline span
 ast_node_ref_at(const ast_node *n)
@@ -448,7 +494,8 @@ enum { AST_MAX_NESTING = 200, AST_MAX_HEIGHT = 2000 };
  * is in the tree, with ok false. Names are interned in n. Accepts any input; a tree above the limits is an error. */
 ast_file *parse_file(sources *s, names *n, arena *a, uint32_t file);
 
-/* Calls `call` for each reference in an expression, also in indexes. e may be NULL. */
+/* Calls `call` for each reference in an expression, also in indexes; the reference is valid during the call. e may be
+ * NULL. */
 void ast_each_ref(const ast_expr *e, void (*call)(void *ctx, const ast_ref *r), void *ctx);
 /* The same for the references of an expectation; the element of an activity is passed as written. */
 void ast_each_expected(const ast_exp_item *x, void (*call)(void *ctx, const ast_ref *r), void *ctx);

@@ -77,12 +77,14 @@ dump_expr(const ast_expr *e, FILE *out, int depth)
         [AST_LT] = "<",  [AST_LE] = "<=",   [AST_GT] = ">",  [AST_GE] = ">=", [AST_EQ] = "==",
         [AST_NE] = "!=", [AST_AND] = "and", [AST_OR] = "or"
     };
+    ast_part room;
+    ast_ref ref;
 
     switch (e->kind) {
     case AST_NUMBER:
         begin(out, depth, "number");
         fprintf(out, " %.17g", e->number.value);
-        unit(out, e->number.unit);
+        unit(out, ast_number_unit(e));
         fputc('\n', out);
         break;
     case AST_STRING:
@@ -92,7 +94,8 @@ dump_expr(const ast_expr *e, FILE *out, int depth)
         break;
     case AST_REF:
         begin(out, depth, "read");
-        dump_ref(&e->ref, out, depth);
+        ref = ast_expr_ref(e, &room);
+        dump_ref(&ref, out, depth);
         break;
     case AST_NEG:
     case AST_NOT:
@@ -100,7 +103,7 @@ dump_expr(const ast_expr *e, FILE *out, int depth)
         dump_expr(e->un.a, out, depth + 1);
         break;
     case AST_BINARY:
-        begin(out, depth, op[e->bin.op]);
+        begin(out, depth, op[e->op]);
         fputc('\n', out);
         dump_expr(e->bin.a, out, depth + 1);
         dump_expr(e->bin.b, out, depth + 1);
@@ -141,12 +144,15 @@ static void
 dump_law(const ast_law_item *item, FILE *out, int depth)
 {
     static const char *const arrow[] = { "port", "port left", "port right" };
+    ast_part room;
+    ast_ref left;
 
     switch (item->kind) {
     case AST_LAW_EQUATION:
     case AST_LAW_INITIAL:
         begin(out, depth, item->kind == AST_LAW_EQUATION ? "equation" : "initial");
-        dump_ref(&item->left, out, depth);
+        left = ast_law_left(item, &room);
+        dump_ref(&left, out, depth);
         dump_expr(item->right, out, depth + 1);
         break;
     case AST_LAW_PORT:

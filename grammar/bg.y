@@ -492,16 +492,8 @@ law_items: %empty { $$ = list_new(p); }
     | law_items error RESUME { $$ = $1; yyerrok; }
     | law_items ';' { $$ = $1; empty_statement(p, @2); }
     ;
-law_item: ref '=' expr ';' {
-        law_left(p, &$1.ref);
-        $$ = &p->law;
-        *$$ = (ast_law_item){ .kind = AST_LAW_EQUATION, .at = @$, .left = $1.ref, .right = $3.e };
-    }
-    | ref zero '=' expr ';' {
-        law_left(p, &$1.ref);
-        $$ = &p->law;
-        *$$ = (ast_law_item){ .kind = AST_LAW_INITIAL, .at = @$, .left = $1.ref, .right = $4.e };
-    }
+law_item: ref '=' expr ';' { $$ = law_equation(p, @$, AST_LAW_EQUATION, &$1.ref, $3.e); }
+    | ref zero '=' expr ';' { $$ = law_equation(p, @$, AST_LAW_INITIAL, &$1.ref, $4.e); }
     | PORT law_ports ';' {
         $$ = &p->law;
         *$$ = (ast_law_item){ .kind = AST_LAW_PORT, .at = @$, .port = LIST_TAKE(p, $2, ast_law_port), .nports = $2->n };
@@ -654,25 +646,25 @@ expr: NUMBER unit { $$ = tree_number(p, @$, $1, $2); }
     | STRING { $$ = tree_string(p, @$, $1); }
     | ref { $$ = tree_read(p, @$, $1); }
     | VALUE_WORD { $$ = tree_word(p, @$, $1); }
-    | NAME '(' args ')' { $$ = tree_call(p, @$, $1, @1, $3); }
-    | CALL_WORD '(' args ')' { $$ = tree_call(p, @$, $1, @1, $3); }
+    | NAME '(' args ')' { $$ = tree_call(p, @$, $1, $3); }
+    | CALL_WORD '(' args ')' { $$ = tree_call(p, @$, $1, $3); }
     | MATRIX rows MATRIX_END unit { $$ = tree_matrix(p, @$, $2, $4); }
     | '(' expr ')' { $$ = $2; }
     | '-' expr %prec UMINUS { $$ = tree_unary(p, @$, AST_NEG, $2); }
     | NOT expr { $$ = tree_unary(p, @$, AST_NOT, $2); }
-    | expr '+' expr { $$ = tree_binary(p, @$, AST_ADD, @2, $1, $3); }
-    | expr '-' expr { $$ = tree_binary(p, @$, AST_SUB, @2, $1, $3); }
-    | expr '*' expr { $$ = tree_binary(p, @$, AST_MUL, @2, $1, $3); }
-    | expr '/' expr { $$ = tree_binary(p, @$, AST_DIV, @2, $1, $3); }
-    | expr '^' expr { $$ = tree_binary(p, @$, AST_POW, @2, $1, $3); }
-    | expr '<' expr { $$ = tree_binary(p, @$, AST_LT, @2, $1, $3); }
-    | expr LE expr { $$ = tree_binary(p, @$, AST_LE, @2, $1, $3); }
-    | expr '>' expr { $$ = tree_binary(p, @$, AST_GT, @2, $1, $3); }
-    | expr GE expr { $$ = tree_binary(p, @$, AST_GE, @2, $1, $3); }
-    | expr EQ expr { $$ = tree_binary(p, @$, AST_EQ, @2, $1, $3); }
-    | expr NE expr { $$ = tree_binary(p, @$, AST_NE, @2, $1, $3); }
-    | expr AND expr { $$ = tree_binary(p, @$, AST_AND, @2, $1, $3); }
-    | expr OR expr { $$ = tree_binary(p, @$, AST_OR, @2, $1, $3); }
+    | expr '+' expr { $$ = tree_binary(p, @$, AST_ADD, $1, $3); }
+    | expr '-' expr { $$ = tree_binary(p, @$, AST_SUB, $1, $3); }
+    | expr '*' expr { $$ = tree_binary(p, @$, AST_MUL, $1, $3); }
+    | expr '/' expr { $$ = tree_binary(p, @$, AST_DIV, $1, $3); }
+    | expr '^' expr { $$ = tree_binary(p, @$, AST_POW, $1, $3); }
+    | expr '<' expr { $$ = tree_binary(p, @$, AST_LT, $1, $3); }
+    | expr LE expr { $$ = tree_binary(p, @$, AST_LE, $1, $3); }
+    | expr '>' expr { $$ = tree_binary(p, @$, AST_GT, $1, $3); }
+    | expr GE expr { $$ = tree_binary(p, @$, AST_GE, $1, $3); }
+    | expr EQ expr { $$ = tree_binary(p, @$, AST_EQ, $1, $3); }
+    | expr NE expr { $$ = tree_binary(p, @$, AST_NE, $1, $3); }
+    | expr AND expr { $$ = tree_binary(p, @$, AST_AND, $1, $3); }
+    | expr OR expr { $$ = tree_binary(p, @$, AST_OR, $1, $3); }
     | IF expr[c] THEN expr[a] ELSE expr[b] { $$ = tree_if(p, @$, $c, $a, $b); }
     ;
 

@@ -132,8 +132,9 @@ struct parse {
     VEC(struct list *) lists;      /* all that were made */
     struct list *spare_list;
     struct tree_node *spare_node;
-    const ast_own *plain[2];  /* shared by 0- and 1-junctions without properties */
-    const ast_own *reference; /* shared by references */
+    VEC(ast_part *) spare_part; /* of references of which only the name was kept */
+    const ast_own *plain[2];    /* shared by 0- and 1-junctions without properties */
+    const ast_own *reference;   /* shared by references */
 };
 
 void parse_error(struct parse *p, const char *code, span at, const char *fmt, ...) BG_PRINTF(4, 5);
@@ -168,10 +169,9 @@ struct tree_expr tree_string(struct parse *p, span at, const char *string);
 struct tree_expr tree_word(struct parse *p, span at, const char *name);
 struct tree_expr tree_read(struct parse *p, span at, struct tree_ref ref);
 struct tree_expr tree_unary(struct parse *p, span at, enum ast_expr_kind kind, struct tree_expr a);
-struct tree_expr tree_binary(struct parse *p, span at, enum ast_binary op, span op_at, struct tree_expr a,
-                             struct tree_expr b);
+struct tree_expr tree_binary(struct parse *p, span at, enum ast_binary op, struct tree_expr a, struct tree_expr b);
 struct tree_expr tree_if(struct parse *p, span at, struct tree_expr c, struct tree_expr a, struct tree_expr b);
-struct tree_expr tree_call(struct parse *p, span at, const char *name, span name_at, struct list *args);
+struct tree_expr tree_call(struct parse *p, span at, const char *name, struct list *args);
 struct tree_expr tree_matrix(struct parse *p, span at, struct list *rows, ast_unit *unit);
 
 struct tree_part tree_part(struct parse *p, span at, const char *name);
@@ -185,6 +185,8 @@ void chain_finish(struct parse *p, ast_stmt *s, struct list *chain, bool named);
 void chain_name(struct parse *p, struct list *chain, const char *name, span name_at, span as); /* as NAME, last */
 struct tree_node *node_reference(struct parse *p, struct tree_ref ref);
 struct tree_node *node_declaration(struct parse *p, span at, const char *type, struct tree_part part);
+/* An equation or initial value of a law; valid until the next one. */
+ast_law_item *law_equation(struct parse *p, span at, enum ast_law_item_kind kind, const ast_ref *left, ast_expr *right);
 void node_block(struct parse *p, struct tree_node *node, span at, struct list *items);
 ast_node node_finish(struct parse *p, struct tree_node *node);
 
@@ -210,7 +212,6 @@ void file_add(struct parse *p, ast_decl decl);
 
 /* checks that need nothing but the text */
 const char *junction_type(struct parse *p, span at);        /* "0" or "1" */
-void law_left(struct parse *p, const ast_ref *left);        /* e, q, gap.f, x[2].e: a quantity has no index */
 void initial_zero(struct parse *p, span at, double value);  /* checks the 0 of q(0) */
 ast_expr *size_single(struct parse *p, struct list *sizes); /* NULL: no size */
 void domain_quantity(struct parse *p, ast_domain *d, const char *what, span what_at, const char *name, ast_unit *unit);

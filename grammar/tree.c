@@ -70,9 +70,23 @@ lists_free(struct parse *p)
     for (size_t k = 0; k < p->lists.n; k++)
         free(p->lists.at[k]->at);
     vec_free(&p->lists);
+    vec_free(&p->spare_part);
 }
 
 /* ---------------------------------------------------------------- expressions */
+
+/* The name of a reference that is a single name without an index; nobody needs its part any longer. NULL: it is
+ * something else. */
+static const char *
+plain_name(struct parse *p, const ast_ref *r)
+{
+    ast_part *part = r->part;
+
+    if (r->nparts != 1 || part->nindex || part->at.end - part->at.begin != strlen(part->name))
+        return NULL;
+    vec_push(&p->spare_part, part);
+    return part->name;
+}
 
 static int
 max(int a, int b)
@@ -82,18 +96,19 @@ max(int a, int b)
 
 #define EXPR_SIZE(member) (offsetof(ast_expr, number) + sizeof((const ast_expr *)NULL)->member)
 
-/* A new node; it may exceed the height limit and become a number. */
+/* A new node; it may exceed the height limit and become a number. plain: as in ast_expr */
 static struct tree_expr
-node(struct parse *p, enum ast_expr_kind kind, span at, int height)
+node(struct parse *p, enum ast_expr_kind kind, bool plain, span at, int height)
 {
     static const size_t size[] = {
-        [AST_NUMBER] = EXPR_SIZE(number), [AST_STRING] = EXPR_SIZE(number), [AST_REF] = EXPR_SIZE(ref),
-        [AST_NEG] = EXPR_SIZE(number),    [AST_NOT] = EXPR_SIZE(number),    [AST_BINARY] = EXPR_SIZE(bin),
+        [AST_NUMBER] = EXPR_SIZE(number), [AST_STRING] = EXPR_SIZE(string), [AST_REF] = EXPR_SIZE(path),
+        [AST_NEG] = EXPR_SIZE(un),        [AST_NOT] = EXPR_SIZE(un),        [AST_BINARY] = EXPR_SIZE(bin),
         [AST_IF] = EXPR_SIZE(cond),       [AST_CALL] = EXPR_SIZE(call),     [AST_MATRIX] = EXPR_SIZE(matrix)
     };
-    struct tree_expr t = { arena_alloc(p->a, size[kind]), height };
+    struct tree_expr t = { arena_alloc(p->a, plain ? EXPR_SIZE(number.value) : size[kind]), height };
 
     t.e->kind = kind;
+    t.e->plain = plain;
     t.e->at = at;
     if (height > AST_MAX_HEIGHT && !p->too_high) {
         p->too_high = true;
@@ -110,6 +125,7 @@ fits(struct tree_expr *t)
     if (t->height <= AST_MAX_HEIGHT)
         return true;
     t->e->kind = AST_NUMBER;
+    t->e->plain = true;
     t->height = 1;
     return false;
 }
@@ -117,17 +133,18 @@ fits(struct tree_expr *t)
 struct tree_expr
 tree_number(struct parse *p, span at, double value, ast_unit *unit)
 {
-    struct tree_expr t = node(p, AST_NUMBER, at, 1);
+    struct tree_expr t = node(p, AST_NUMBER, !unit, at, 1);
 
     t.e->number.value = value;
-    t.e->number.unit = unit;
+    if (unit)
+        t.e->number.unit = unit;
     return t;
 }
 
 struct tree_expr
 tree_string(struct parse *p, span at, const char *string)
 {
-    struct tree_expr t = node(p, AST_STRING, at, 1);
+    struct tree_expr t = node(p, AST_STRING, false, at, 1);
 
     t.e->string = string;
     vec_push(&p->named, string);
@@ -137,23 +154,30 @@ tree_string(struct parse *p, span at, const char *string)
 struct tree_expr
 tree_word(struct parse *p, span at, const char *name)
 {
-    return tree_read(p, at, tree_ref(p, tree_part(p, at, name)));
+    struct tree_expr t = node(p, AST_REF, true, at, 1);
+
+    t.e->name = name;
+    return t;
 }
 
 struct tree_expr
 tree_read(struct parse *p, span at, struct tree_ref ref)
 {
-    struct tree_expr t = node(p, AST_REF, at, ref.height + 1);
+    const char *name = plain_name(p, &ref.ref);
+    struct tree_expr t;
 
+    if (name)
+        return tree_word(p, at, name);
+    t = node(p, AST_REF, false, at, ref.height + 1);
     if (fits(&t))
-        t.e->ref = ref.ref;
+        t.e->path = ref.ref;
     return t;
 }
 
 struct tree_expr
 tree_unary(struct parse *p, span at, enum ast_expr_kind kind, struct tree_expr a)
 {
-    struct tree_expr t = node(p, kind, at, a.height + 1);
+    struct tree_expr t = node(p, kind, false, at, a.height + 1);
 
     if (fits(&t))
         t.e->un.a = a.e;
@@ -161,13 +185,12 @@ tree_unary(struct parse *p, span at, enum ast_expr_kind kind, struct tree_expr a
 }
 
 struct tree_expr
-tree_binary(struct parse *p, span at, enum ast_binary op, span op_at, struct tree_expr a, struct tree_expr b)
+tree_binary(struct parse *p, span at, enum ast_binary op, struct tree_expr a, struct tree_expr b)
 {
-    struct tree_expr t = node(p, AST_BINARY, at, max(a.height, b.height) + 1);
+    struct tree_expr t = node(p, AST_BINARY, false, at, max(a.height, b.height) + 1);
 
     if (fits(&t)) {
-        t.e->bin.op = op;
-        t.e->bin.op_at = op_at;
+        t.e->op = op;
         t.e->bin.a = a.e;
         t.e->bin.b = b.e;
     }
@@ -177,7 +200,7 @@ tree_binary(struct parse *p, span at, enum ast_binary op, span op_at, struct tre
 struct tree_expr
 tree_if(struct parse *p, span at, struct tree_expr c, struct tree_expr a, struct tree_expr b)
 {
-    struct tree_expr t = node(p, AST_IF, at, max(c.height, max(a.height, b.height)) + 1);
+    struct tree_expr t = node(p, AST_IF, false, at, max(c.height, max(a.height, b.height)) + 1);
 
     if (fits(&t)) {
         t.e->cond.c = c.e;
@@ -188,13 +211,12 @@ tree_if(struct parse *p, span at, struct tree_expr c, struct tree_expr a, struct
 }
 
 struct tree_expr
-tree_call(struct parse *p, span at, const char *name, span name_at, struct list *args)
+tree_call(struct parse *p, span at, const char *name, struct list *args)
 {
-    struct tree_expr t = node(p, AST_CALL, at, args->height + 1);
+    struct tree_expr t = node(p, AST_CALL, false, at, args->height + 1);
 
     if (fits(&t)) {
         t.e->call.name = name;
-        t.e->call.name_at = name_at;
         t.e->call.arg = LIST_TAKE(p, args, ast_expr *);
         t.e->call.nargs = args->n;
     }
@@ -204,7 +226,7 @@ tree_call(struct parse *p, span at, const char *name, span name_at, struct list 
 struct tree_expr
 tree_matrix(struct parse *p, span at, struct list *rows, ast_unit *unit)
 {
-    struct tree_expr t = node(p, AST_MATRIX, at, rows->height + 1);
+    struct tree_expr t = node(p, AST_MATRIX, false, at, rows->height + 1);
     struct list *const *row = rows->at;
     ast_expr **entry;
     size_t n = 0;
@@ -247,7 +269,8 @@ tree_matrix(struct parse *p, span at, struct list *rows, ast_unit *unit)
 struct tree_part
 tree_part(struct parse *p, span at, const char *name)
 {
-    struct tree_part t = { arena_alloc(p->a, sizeof *t.part), 0 };
+    struct tree_part t = { p->spare_part.n ? p->spare_part.at[--p->spare_part.n] : arena_alloc(p->a, sizeof *t.part),
+                           0 };
 
     *t.part = (ast_part){ .at = at, .name = name };
     return t;
@@ -297,9 +320,12 @@ tree_ref_add(struct parse *p, struct tree_ref ref, struct tree_part part)
             ast_part *more = arena_new_array(p->a, ast_part, 2 * (size_t)r->nparts);
 
             memcpy(more, r->part, (size_t)r->nparts * sizeof *more);
+            if (r->nparts == 1)
+                vec_push(&p->spare_part, r->part);
             r->part = more;
         }
         r->part[r->nparts++] = *part.part;
+        vec_push(&p->spare_part, part.part);
     }
     r->at = span_join(r->at, part.part->at);
     ref.height = max(ref.height, part.height);
@@ -420,13 +446,6 @@ chain_finish(struct parse *p, ast_stmt *s, struct list *chain, bool named)
     }
 }
 
-/* Is it a single name without an index? */
-static bool
-is_plain(const ast_ref *r)
-{
-    return r->nparts == 1 && !r->part[0].nindex && r->part[0].at.end - r->part[0].at.begin == strlen(r->part[0].name);
-}
-
 struct tree_node *
 node_reference(struct parse *p, struct tree_ref ref)
 {
@@ -441,9 +460,8 @@ node_reference(struct parse *p, struct tree_ref ref)
                              .at = ref.ref.at,
                              .block = *ast_own_nothing.block,
                              .more = *ast_own_nothing.more };
-    if (is_plain(&ref.ref)) {
-        n->one = ref.ref.part[0];
-        arena_take_back(p->a, ref.ref.part, sizeof *ref.ref.part);
+    if (plain_name(p, &ref.ref)) {
+        n->one = ref.ref.part[0]; /* which is spare now, but as it was */
         n->ref.part = &n->one;
     }
     return n;
@@ -612,8 +630,8 @@ item_expect_path(struct parse *p, enum ast_expect_kind kind, ast_expr *subject, 
 ast_exp_item *
 item_expect_activity(struct parse *p, const ast_expr *word, ast_ref element, ast_expr *value)
 {
-    bool fine = word->kind == AST_REF && word->ref.nparts == 1 && !word->ref.part[0].nindex &&
-                !strcmp(word->ref.part[0].name, "activity");
+    const char *name = ast_expr_name(word);
+    bool fine = name && !strcmp(name, "activity");
 
     if (!fine)
         parse_error(p, "syntax", word->at,
@@ -645,8 +663,8 @@ junction_type(struct parse *p, span at)
 }
 
 /* The left side of a law or initial value is a quantity; for arrays of ports the index belongs to the port. */
-void
-law_left(struct parse *p, const ast_ref *left)
+static void
+check_left(struct parse *p, const ast_ref *left)
 {
     const ast_part *last = &left->part[left->nparts - 1];
 
@@ -660,6 +678,25 @@ law_left(struct parse *p, const ast_ref *left)
         parse_error(p, "syntax-index", last->brackets->at,
                     "`%.60s` takes no index here: it is one quantity of this element", last->name);
     }
+}
+
+ast_law_item *
+law_equation(struct parse *p, span at, enum ast_law_item_kind kind, const ast_ref *left, ast_expr *right)
+{
+    const char *name;
+
+    check_left(p, left);
+    name = plain_name(p, left);
+    p->law = (ast_law_item){ .kind = kind, .plain = name != NULL, .at = at, .right = right };
+    if (name) {
+        p->law.name = name;
+    } else {
+        ast_ref *ref = arena_alloc(p->a, sizeof *ref);
+
+        *ref = *left;
+        p->law.ref = ref;
+    }
+    return &p->law;
 }
 
 void

@@ -21,7 +21,10 @@ ast_visit(const ast_expr *e, void (*see)(void *ctx, const ast_expr *e), void *ct
     switch (e->kind) {
     case AST_NUMBER:
     case AST_STRING: break;
-    case AST_REF: visit_indexes(&e->ref, see, ctx); break;
+    case AST_REF:
+        if (!e->plain)
+            visit_indexes(&e->path, see, ctx);
+        break;
     case AST_NEG:
     case AST_NOT: ast_visit(e->un.a, see, ctx); break;
     case AST_BINARY:
@@ -50,9 +53,12 @@ visit_node(const ast_node *n, void (*see)(void *ctx, const ast_expr *e), void *c
     ast_visit(n->own->linear, see, ctx);
     ast_visit(n->own->more->such_that, see, ctx);
     for (int i = 0; i < n->own->block->nitems; i++) {
-        for (int k = 0; k < n->own->block->item[i].nports; k++)
-            ast_visit(n->own->block->item[i].port[k].size, see, ctx);
-        ast_visit(n->own->block->item[i].right, see, ctx);
+        const ast_law_item *item = &n->own->block->item[i];
+
+        for (int k = 0; item->kind == AST_LAW_PORT && k < item->nports; k++)
+            ast_visit(item->port[k].size, see, ctx);
+        if (item->kind != AST_LAW_PORT)
+            ast_visit(item->right, see, ctx);
     }
     for (int i = 0; i < n->own->more->nargs; i++)
         ast_visit(n->own->more->arg[i].value, see, ctx);
@@ -154,9 +160,13 @@ static void
 see_ref(void *ctx, const ast_expr *e)
 {
     const struct each_ref *w = ctx;
+    ast_part room;
 
-    if (e->kind == AST_REF)
-        w->call(w->ctx, &e->ref);
+    if (e->kind == AST_REF) {
+        ast_ref ref = ast_expr_ref(e, &room);
+
+        w->call(w->ctx, &ref);
+    }
 }
 
 void

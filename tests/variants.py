@@ -488,7 +488,7 @@ RIGHT = {
 }
 
 # a stiff model is refused by the explicit method, with the number of steps that it has to go
-STIFF = {"stiff_auto", "fast_blocking"}
+STIFF = {"stiff_auto", "fast_blocking", "pulse_stepped_over"}
 # no variants: a port of its own in a component, or domains with offsets
 AS_WRITTEN = {"equilibrium_meter", "radiation"}
 

@@ -191,18 +191,6 @@ arena_alloc(arena *a, size_t size)
     return c->at + (c->used - size);
 }
 
-void
-arena_take_back(arena *a, const void *p, size_t size)
-{
-    struct chunk *c = a->chunk;
-
-    size = (size + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
-    if (!c || size > c->used || p != c->at + (c->used - size))
-        return;
-    c->used -= size;
-    memset(c->at + c->used, 0, size); /* arena_alloc promises that */
-}
-
 static char *
 arena_text(arena *a, size_t size)
 {

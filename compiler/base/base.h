@@ -50,8 +50,6 @@ typedef struct arena arena;
 arena *arena_new(void);
 void arena_free(arena *a);                /* NULL is fine */
 void *arena_alloc(arena *a, size_t size); /* zeroed, aligned for pointers and double */
-/* Gives back the last allocation; has no effect for any other. */
-void arena_take_back(arena *a, const void *p, size_t size);
 char *arena_strndup(arena *a, const char *s, size_t n);
 char *arena_strdup(arena *a, const char *s);
 /* Concatenates the texts up to NULL; for names, many times faster than a format. */

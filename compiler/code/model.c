@@ -516,6 +516,13 @@ model_net_mode(const bg_model *m, size_t k)
     return m->nets && nets_watches(m->nets, (uint32_t)k);
 }
 
+void
+model_nets_join(const bg_model *m, uint32_t *set)
+{
+    if (m->nets)
+        net_form_join(m->image->nets, set);
+}
+
 enum nets_status
 model_search(bg_model *m, double t, double *x, double ahead, double farther, bool start, nets_report *r)
 {

@@ -250,8 +250,9 @@ typedef struct nets_report {
     span at;
 } nets_report;
 bool model_has_nets(const bg_model *m);
-bool model_nets_curved(const bg_model *m);        /* is any of them not linear? */
-bool model_net_mode(const bg_model *m, size_t k); /* is it set by the search? */
+bool model_nets_curved(const bg_model *m);              /* is any of them not linear? */
+bool model_net_mode(const bg_model *m, size_t k);       /* is it set by the search? */
+void model_nets_join(const bg_model *m, uint32_t *set); /* joins modes that one net reads (joined.h) */
 /* Sets the modes of all nets as just after t, and moves x where these require it (charge and momentum are conserved).
  * ahead: a time in s within which nothing else happens. farther: 1, or more if a contradiction was taken for rounding.
  * start: x are initial values, of which those that were not stated may be moved. */

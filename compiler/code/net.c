@@ -9,9 +9,7 @@ enum { MOST_KNOWN = 256, PROJECTIONS = 4 };
 #define SHARES 1e-9         /* of an unknown: less of it that its conditions do not determine is rounding */
 #define BESIDE 1e-6         /* of an unknown's usual size: where slopes are taken for zero */
 #define LEAST 1e-12         /* of it: where slopes are taken in an iteration */
-#define LEFT 4              /* last steps of an iteration that converges slowly are off by */
 #define UNKNOWN_SIZE 1e-1   /* as long as it has none */
-#define ROUNDING 1e-14      /* of the terms of a rate that unknowns have a part in: less is rounding */
 #define ON_CONSTRAINT 1e-14 /* last step of a projection, in parts of the states */
 #define NO_SLOPE \
     1e-20 /* of a condition: less that an unknown could change it by is beyond what rounding leaves of it */
@@ -135,6 +133,7 @@ nets_reset(nets *s)
         forget_net(&s->net[k]);
         forget_general(&s->net[k]);
     }
+    s->joined.ready = false;
     net_forget(s);
 }
 
@@ -180,6 +179,7 @@ nets_free(nets *s)
         vec_free(&s->net[k].rest);
     }
     free(s->net);
+    net_joined_free(&s->joined);
     free(s->watched);
     free(s->raw);
     free(s->raw0);
@@ -471,6 +471,7 @@ net_known(nets *s, struct net *k, double t, const double *x)
     struct known *found;
     const bool *may;
 
+    s->joined.ready = false;
     if (!net_need_partials(s))
         return NULL;
     if (!k->varies) {
@@ -614,73 +615,10 @@ nets_share(const nets *s, double *share)
 void
 net_held_sizes(nets *s)
 {
-    for (size_t i = 0; i < s->nheld; i++)
-        s->unit_size[s->unit[i]] = fmax(s->unit_size[s->unit[i]], fabs(s->held[i]));
-}
+    for (size_t i = 0; i < s->nheld; i++) {
+        double a = fabs(s->held[i]), *size = &s->unit_size[s->unit[i]];
 
-void
-net_noise(nets *s, const struct net *k, const staircase *r, const double *raw, double *to)
-{
-    for (uint32_t i = 0; i < r->n; i++) {
-        double sum = 0;
-
-        for (uint32_t e = r->solve.start[i]; e < r->solve.start[i + 1]; e++) {
-            uint32_t c = r->solve.column[e];
-
-            sum += fabs(r->solve.value[e] * (k->guess ? s->rounding[ORDERS * k->q->held0 + c] / NET_NOISE : raw[c]));
-        }
-        if (k->varies && !k->guess)
-            sum = fabs(s->held[k->q->held0 + i]);
-        to[i] = fmax(NET_NOISE * sum, NET_FLOOR * s->unit_size[s->unit[k->q->held0 + i]]);
-        if (k->guess) /* where slopes are zero or infinite, an iteration leaves more */
-            to[i] = fmax(to[i], LEFT * fabs(s->stepped[k->q->held0 + i]));
-    }
-}
-
-void
-nets_quiet(nets *s, double *g)
-{
-    net_held_sizes(s);
-    for (size_t k = 0; k < s->n; k++) {
-        const struct net *q = &s->net[k];
-        double *noise = s->c;
-
-        if (!q->now)
-            continue;
-        net_noise(s, q, q->now->now, s->raw + ORDERS * q->q->held0, noise);
-        for (uint32_t i = 0; i < q->q->nwatch; i++) {
-            double *at = &g[s->form->watch[q->q->watch0 + i]], slack = 0;
-
-            for (uint32_t j = 0; j < q->q->n; j++)
-                slack += fabs(q->now->aw[(size_t)ORDERS * i * q->q->n + j]) * noise[j];
-            if (fabs(*at) <= slack)
-                *at = 0;
-        }
-    }
-}
-
-/* Where a net's unknowns balance what else moves a state (a blocked coil, coils in a ring without a source), rounding
- * is left of its rate. Of states at zero alone it would be all there is. */
-static void
-quiet_rates(const nets *s, double *dx)
-{
-    for (size_t k = 0; k < s->n; k++) {
-        const struct known *w = s->net[k].now;
-        const double *z = s->held + s->net[k].q->held0;
-
-        for (size_t i = 0; w && i < w->push.n; i++)
-            s->terms[w->push.at[i].state] += fabs(w->push.at[i].value * z[w->push.at[i].held]);
-    }
-    for (size_t k = 0; k < s->n; k++) {
-        const struct known *w = s->net[k].now;
-
-        for (size_t i = 0; w && i < w->push.n; i++) {
-            uint32_t at = w->push.at[i].state;
-
-            if (fabs(dx[at]) < ROUNDING * s->terms[at])
-                dx[at] = 0;
-            s->terms[at] = 0;
-        }
+        *size = a > *size ? a : *size;
     }
 }
 
@@ -713,7 +651,7 @@ rest(const nets *s, double *of_states)
 void
 nets_rest(const nets *s, double *dx)
 {
-    quiet_rates(s, dx);
+    net_quiet_rates(s, dx);
     rest(s, dx);
 }
 
@@ -721,6 +659,7 @@ int
 net_kick(nets *s, double t, double *x, struct net *only, double *most)
 {
     int status;
+    bool joined = net_is_joined(s); /* the modes stay */
 
     *most = 0;
     status = net_rows_free(s, t, x);
@@ -749,6 +688,7 @@ net_kick(nets *s, double t, double *x, struct net *only, double *most)
                 *most = fmax(*most, fabs(d) / fmax(net_size(s, at), fabs(x[at])));
         }
     }
+    s->joined.ready |= joined;
     return 0;
 }
 

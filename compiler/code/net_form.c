@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "equations.h"
+#include "joined.h"
 
 /* The number of a unit among those that were met */
 static uint32_t
@@ -79,4 +80,12 @@ net_form_free(net_form *f)
     free(f->group);
     free(f->unit);
     free(f);
+}
+
+void
+net_form_join(const net_form *f, uint32_t *set)
+{
+    for (size_t k = 0; k < f->n; k++)
+        for (uint32_t i = 1; i < f->net[k].nmodes; i++)
+            joined_join(set, f->mode[f->net[k].mode0], f->mode[f->net[k].mode0 + i]);
 }

@@ -29,5 +29,7 @@ typedef struct net_form {
 /* position: index of states in x, by variable. NULL: there are no nets. */
 net_form *net_form_new(const struct equations *e, const uint32_t *position);
 void net_form_free(net_form *f);
+/* Joins modes that one net reads (joined.h). */
+void net_form_join(const net_form *f, uint32_t *set);
 
 #endif

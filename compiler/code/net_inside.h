@@ -18,6 +18,23 @@ struct push {
     double value;
 };
 
+/* One term of a sum. */
+struct term {
+    uint32_t of;
+    double value;
+};
+
+/* net_joined.c: of all nets whose coefficients modes alone change, in the modes `modes`, in which their `now` are
+ * while it is ready. */
+struct joined {
+    bool ready;
+    double *modes;
+    uint32_t *first, *first_watch; /* [nheld + 1], [nwatch + 1]: where their terms begin */
+    VEC(struct term) term;         /* of held unknowns by rows */
+    VEC(struct term) watch;        /* of differences by held unknowns: magnitudes */
+    VEC(struct push) push;         /* held: of all nets */
+};
+
 /* Coefficient of a state in a constraint. */
 struct slope {
     uint32_t constraint, state;
@@ -78,6 +95,7 @@ struct nets {
     struct net *net;
     size_t n;
     bool any_varies;
+    struct joined joined;
     bool *watched;      /* by mode */
     double *raw, *raw0; /* [nrows] */
     double *raw_noise;  /* [nrows] scratch */
@@ -117,6 +135,9 @@ int net_rows_free(nets *s, double t, const double *x);
 void net_held_sizes(nets *s); /* updates sizes: the held unknowns are a solution */
 /* Possible rounding error of each unknown of a net, solved by r from raw. */
 void net_noise(nets *s, const struct net *k, const staircase *r, const double *raw, double *to);
+/* Where a net's unknowns balance what else moves a state (a blocked coil, coils in a ring without a source), rounding
+ * is left of its rate. Of states at zero alone it would be all there is. */
+void net_quiet_rates(const nets *s, double *dx);
 bool net_settled(const nets *s, const struct net *k); /* are its modes those of its last search? */
 void net_forget(nets *s);
 void net_sizes(nets *s, const double *x); /* updates sizes: x has occurred */
@@ -132,6 +153,17 @@ int net_kick(nets *s, double t, double *x, struct net *only, double *most);
 void net_coefficients(nets *s, const struct net *k, double *a, double *aw);
 /* Sets sums of cancelling terms to zero. */
 void net_drop_rounding(const struct net *k, double *a, double *aw);
+
+/* ---- net_joined.c ---- */
+
+void net_joined_free(struct joined *j);
+/* Joins the nets as they are solved in the present modes; net_known of any of them ends that. */
+void net_join(nets *s);
+bool net_is_joined(const nets *s); /* in the present modes */
+/* From the rows in s->raw; nonzero: one has no finite value. */
+int net_joined_solve(nets *s);
+/* Differences that are rounding to zero, as nets_quiet. */
+void net_joined_quiet(nets *s, double *g);
 
 /* ---- net_curved.c ---- */
 

@@ -210,9 +210,12 @@ static int
 solve_constant(nets *s, double t, const double *x)
 {
     int status;
+    bool again = memcmp(s->solved_modes, s->modes, s->nmodes * sizeof *s->modes) == 0;
 
     memset(s->held, 0, s->nheld * sizeof *s->held);
     status = net_rows(s, t, x);
+    if (status == 0 && net_is_joined(s))
+        return net_joined_solve(s);
     for (size_t k = 0; k < s->n && status == 0; k++) {
         struct net *q = &s->net[k];
         double *z = s->held + q->q->held0;
@@ -227,6 +230,8 @@ solve_constant(nets *s, double t, const double *x)
                 return 1;
         }
     }
+    if (status == 0 && again)
+        net_join(s);
     return status;
 }
 

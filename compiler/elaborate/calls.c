@@ -225,9 +225,9 @@ look_up_table(builder *b, const ast_expr *e, bool smooth)
     column = e->call.arg[1];
     if (column->kind == AST_STRING) {
         name = column->string;
-    } else if (column->kind == AST_REF && column->ref.nparts == 1 && !column->ref.part[0].nindex) {
-        name = column->ref.part[0].name;
-    } else if (column->kind == AST_NUMBER && !column->number.unit) {
+    } else if (ast_expr_name(column)) {
+        name = ast_expr_name(column);
+    } else if (column->kind == AST_NUMBER && !ast_number_unit(column)) {
         number_of = column->number.value;
     } else {
         diag_error(el->s, "table-call", column->at,
@@ -270,7 +270,7 @@ unknown_function(builder *b, const ast_expr *e)
 
     if (el->incomplete)
         return;
-    diag_error(el->s, "name-unknown", e->call.name_at, "no function is called \"%s\"", e->call.name);
+    diag_error(el->s, "name-unknown", ast_call_name_at(e), "no function is called \"%s\"", e->call.name);
     if (errors_are_many(el))
         return;
     while (several_name(several))
@@ -462,8 +462,8 @@ resolve_call(builder *b, const ast_expr *e)
         return look_up_table(b, e, false);
     index = find_function(el, b->in, e->call.name);
     if (index != MAP_NONE)
-        return import_ambiguous(el, b->in, e->call.name, false, e->call.name_at) ? val_bad(el)
-                                                                                 : call_user_function(b, e, index);
+        return import_ambiguous(el, b->in, e->call.name, false, ast_call_name_at(e)) ? val_bad(el)
+                                                                                     : call_user_function(b, e, index);
     if (is_several(e->call.name))
         return call_several(b, e);
     f = find_builtin(e->call.name);

@@ -127,11 +127,12 @@ coefficient_said(const struct check *c, uint32_t element, const unit *u)
     const unit *said = NULL;
     const char *why;
     uint32_t k = NONE;
+    ast_part room;
 
-    if (e && e->kind == AST_NUMBER && e->number.unit)
-        said = unit_parse(c->el->u, e->number.unit->text, &why);
-    else if (e && e->kind == AST_REF && e->ref.nparts == 1)
-        k = find_value(c->el, element_scope(c->el, element), e->ref.part[0].name);
+    if (e && e->kind == AST_NUMBER && ast_number_unit(e))
+        said = unit_parse(c->el->u, ast_number_unit(e)->text, &why);
+    else if (e && e->kind == AST_REF && ast_expr_ref(e, &room).nparts == 1)
+        k = find_value(c->el, element_scope(c->el, element), ast_expr_ref(e, &room).part[0].name);
     if (k != NONE)
         said = c->el->value.at[k].declared;
     return said && unit_dimension(said) == u ? said : u;
@@ -258,8 +259,8 @@ static const char *
 inverse_text(elab *el, const ast_expr *x)
 {
     bool word = x->kind == AST_REF || x->kind == AST_NUMBER,
-         inverse = x->kind == AST_BINARY && x->bin.op == AST_DIV && x->bin.a->kind == AST_NUMBER &&
-                   !x->bin.a->number.unit && x->bin.a->number.value == 1;
+         inverse = x->kind == AST_BINARY && x->op == AST_DIV && x->bin.a->kind == AST_NUMBER &&
+                   !ast_number_unit(x->bin.a) && x->bin.a->number.value == 1;
 
     return inverse ? text_of(el, x->bin.b->at) : arena_format(el->a, word ? "1/%s" : "1/(%s)", text_of(el, x->at));
 }

@@ -23,7 +23,7 @@ stated_unit(elab *el, const ast_stmt *s)
     if (e && e->kind == AST_NEG)
         e = e->un.a;
     if (e && e->kind == AST_NUMBER)
-        return read_unit(el, e->number.unit);
+        return read_unit(el, ast_number_unit(e));
     return e && e->kind == AST_MATRIX ? read_unit(el, e->matrix.unit) : NULL;
 }
 

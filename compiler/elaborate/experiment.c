@@ -116,9 +116,7 @@ index_of(const char *name, const char *const *list, int n)
 static void
 make_solver(elab *el, const ast_expr *e)
 {
-    const char *name = e->kind == AST_STRING                                                ? e->string
-                       : e->kind == AST_REF && e->ref.nparts == 1 && !e->ref.part[0].nindex ? e->ref.part[0].name
-                                                                                            : NULL;
+    const char *name = e->kind == AST_STRING ? e->string : ast_expr_name(e);
     int k = name ? index_of(name, solvers, NSOLVERS) : -1;
 
     if (k >= 0) {
@@ -239,7 +237,7 @@ unknown_output(elab *el, const ast_ref *r)
 bool
 offset_in_tolerance(elab *el, const ast_expr *e)
 {
-    const unit *u = e->kind == AST_NUMBER ? read_unit(el, e->number.unit) : NULL;
+    const unit *u = e->kind == AST_NUMBER ? read_unit(el, ast_number_unit(e)) : NULL;
 
     if (!u || unit_offset(u) == 0)
         return false;
@@ -252,7 +250,7 @@ offset_in_tolerance(elab *el, const ast_expr *e)
 static bool
 share_as_tolerance(elab *el, const ast_expr *e, const flat_output *y, const unit *u)
 {
-    const unit *given = e->kind == AST_NUMBER ? read_unit(el, e->number.unit) : NULL;
+    const unit *given = e->kind == AST_NUMBER ? read_unit(el, ast_number_unit(e)) : NULL;
     const unit *shown = y->display ? y->display : u;
 
     if (!given || !u || unit_is_number(u) || !unit_is_number(given))

@@ -156,16 +156,18 @@ find_equations(elab *el, const field *f, const ast_law_item **of)
 
     for (int k = 0; k < x->node->own->block->nitems; k++) {
         const ast_law_item *item = &x->node->own->block->item[k];
+        ast_part room;
+        ast_ref left;
         uint32_t at, n;
 
         if (item->kind != AST_LAW_EQUATION)
             continue;
-        at = find_field_port(el, f->element, item->left.part[0].name);
-        whole = at != NONE && el->field_port.at[at].count && !item->left.part[0].nindex;
-        if (at == NONE || item->left.nparts != 2 ||
-            !law_quantity(el, x, &el->field_port.at[at], item->left.part[1].name, &q)) {
-            diag_error(el->s, "law-quantity", item->left.at, "\"%s\" cannot stand left of = in %s:%s",
-                       text_of(el, item->left.at), type, x->name);
+        left = ast_law_left(item, &room);
+        at = find_field_port(el, f->element, left.part[0].name);
+        whole = at != NONE && el->field_port.at[at].count && !left.part[0].nindex;
+        if (at == NONE || left.nparts != 2 || !law_quantity(el, x, &el->field_port.at[at], left.part[1].name, &q)) {
+            diag_error(el->s, "law-quantity", left.at, "\"%s\" cannot stand left of = in %s:%s", text_of(el, left.at),
+                       type, x->name);
             if (x->type == EL_TF)
                 diag_help(el->s,
                           "A transformer field gives the flows of the ports right of its arrow; their efforts follow.");
@@ -180,7 +182,7 @@ find_equations(elab *el, const field *f, const ast_law_item **of)
         }
         n = whole ? el->field_port.at[at].count : 1;
         if (!whole)
-            at = single_field_port(el, element_scope(el, f->element), f->element, &item->left.part[0]);
+            at = single_field_port(el, element_scope(el, f->element), f->element, &left.part[0]);
         ok = ok && at != NONE;
         for (uint32_t i = 0; i < n && at != NONE; i++) {
             if (!of[at + i - f->first]) {
@@ -208,16 +210,22 @@ find_equations(elab *el, const field *f, const ast_law_item **of)
 static bool
 is_array_law(const elab *el, const field *f, uint32_t k, const ast_law_item *item)
 {
-    return el->field_port.at[f->first + k].count && !item->left.part[0].nindex;
+    ast_part room;
+    const ast_ref left = ast_law_left(item, &room);
+
+    return el->field_port.at[f->first + k].count && !left.part[0].nindex;
 }
 
 static bool
 vector_fits(elab *el, const field_port *p, const val *v, const ast_law_item *item)
 {
+    ast_part room;
+    const ast_ref left = ast_law_left(item, &room);
+
     if (v->bad || (v->m && v->m->rank == 1 && v->m->rows == p->count))
         return !v->bad;
-    diag_error(el->s, "matrix-size", item->right->at, "%s is a vector of %u, but this is %s",
-               text_of(el, item->left.at), p->count, size_words(el, v));
+    diag_error(el->s, "matrix-size", item->right->at, "%s is a vector of %u, but this is %s", text_of(el, left.at),
+               p->count, size_words(el, v));
     return false;
 }
 
@@ -225,20 +233,21 @@ vector_fits(elab *el, const field_port *p, const val *v, const ast_law_item *ite
 static void
 make_port_law(elab *el, const field *f, uint32_t k, const ast_law_item *item, builder *b, val v)
 {
+    ast_part room;
+    const ast_ref left = ast_law_left(item, &room);
     const flat_element *x = &el->f->element.at[f->element];
     const field_port *p = &el->field_port.at[f->first + k];
     flat_law law = { .kind = LAW_ASSIGN, .port = p->port, .at = item->at };
     enum quantity out = law.out;
     var_id given;
 
-    law_quantity(el, x, p, item->left.part[1].name, &out);
+    law_quantity(el, x, p, left.part[1].name, &out);
     law.out = out;
     given = law.out == Q_EFFORT ? p->e : law.out == Q_FLOW ? p->f : p->stored;
-    if (!units_give(el, v, item->right->at, el->f->var.at[given].unit, text_of(el, item->left.at)))
+    if (!units_give(el, v, item->right->at, el->f->var.at[given].unit, text_of(el, left.at)))
         v.bad = v.bad || el->f->var.at[given].unit;
     if (!v.bad && law_reads(el, b, v.n, given)) {
-        diag_error(el->s, "law-circular", item->right->at, "%s stands on both sides of its law",
-                   text_of(el, item->left.at));
+        diag_error(el->s, "law-circular", item->right->at, "%s stands on both sides of its law", text_of(el, left.at));
         v.bad = true;
     }
     if (v.bad)
@@ -354,10 +363,13 @@ make_field_laws(elab *el, scope *in, uint32_t e)
     }
     for (int k = 0; k < x->node->own->block->nitems; k++) {
         const ast_law_item *item = &x->node->own->block->item[k];
+        ast_part room;
+        ast_ref left;
 
         if (item->kind != AST_LAW_EQUATION)
             continue;
-        if (item->left.nparts == 1 && !strcmp(item->left.part[0].name, word) && (x->type == EL_C || x->type == EL_I)) {
+        left = ast_law_left(item, &room);
+        if (left.nparts == 1 && !strcmp(left.part[0].name, word) && (x->type == EL_C || x->type == EL_I)) {
             if (energy) {
                 diag_error(el->s, "law-twice", item->at, "%s:%s has two energies", element_type_name(x->type), x->name);
                 diag_note(el->s, energy->at, "the other one is here");

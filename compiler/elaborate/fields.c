@@ -125,10 +125,10 @@ see_stored(void *ctx, const ast_expr *e)
 {
     struct looks *l = ctx;
 
-    if (e->kind != AST_REF || e->ref.nparts != 2 || e->ref.part[0].name != l->port)
+    if (e->kind != AST_REF || e->plain || e->path.nparts != 2 || e->path.part[0].name != l->port)
         return;
-    l->q = l->q || e->ref.part[1].name == l->el->n_q;
-    l->p = l->p || e->ref.part[1].name == l->el->n_p;
+    l->q = l->q || e->path.part[1].name == l->el->n_q;
+    l->p = l->p || e->path.part[1].name == l->el->n_p;
 }
 
 /* A port whose p is read stores a momentum, whatever the element's type; likewise q. */
@@ -142,9 +142,9 @@ stores_momentum(elab *el, const ast_node *written, enum element_type type, const
 
         if (item->kind == AST_LAW_PORT)
             continue;
-        if (item->left.nparts == 2 && item->left.part[0].name == port->name) {
-            l.q = l.q || item->left.part[1].name == el->n_q;
-            l.p = l.p || item->left.part[1].name == el->n_p;
+        if (!item->plain && item->ref->nparts == 2 && item->ref->part[0].name == port->name) {
+            l.q = l.q || item->ref->part[1].name == el->n_q;
+            l.p = l.p || item->ref->part[1].name == el->n_p;
         }
         ast_visit(item->right, see_stored, &l);
     }
@@ -353,14 +353,14 @@ see_port(void *ctx, const ast_expr *e)
     uint32_t p, n;
     double i;
 
-    if (e->kind != AST_REF || e->ref.nparts != 2)
+    if (e->kind != AST_REF || e->plain || e->path.nparts != 2)
         return;
-    p = find_field_port(m->el, m->element, e->ref.part[0].name);
+    p = find_field_port(m->el, m->element, e->path.part[0].name);
     if (p == NONE || m->el->field_port.at[p].out)
         return;
     n = m->el->field_port.at[p].count;
     n = n ? n : 1;
-    index = &e->ref.part[e->ref.part[0].nindex ? 0 : 1]; /* x[2].f or x.f[2] */
+    index = &e->path.part[e->path.part[0].nindex ? 0 : 1]; /* x[2].f or x.f[2] */
     if (n > 1 && index->nindex == 1 && !index->brackets->index[0].to &&
         known_number(m->el, element_scope(m->el, m->element), index->brackets->index[0].from, "an index", true, &i,
                      NULL) &&
@@ -384,8 +384,8 @@ mentioned(elab *el, const field *f, uint32_t p, bool *seen)
     for (int k = 0; k < written->own->block->nitems; k++) {
         const ast_law_item *item = &written->own->block->item[k];
 
-        if (item->kind == AST_LAW_EQUATION && item->left.nparts == 2 &&
-            item->left.part[0].name == el->field_port.at[p].name)
+        if (item->kind == AST_LAW_EQUATION && !item->plain && item->ref->nparts == 2 &&
+            item->ref->part[0].name == el->field_port.at[p].name)
             ast_visit(item->right, see_port, &m);
     }
     for (uint32_t k = 0; k < f->n; k++)

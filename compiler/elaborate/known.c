@@ -53,17 +53,19 @@ unknown(struct reader *r, span at, const char *why)
 }
 
 static bool
-read_known_name(struct reader *r, scope *in, const ast_ref *ref, double *x)
+read_known_name(struct reader *r, scope *in, const ast_expr *e, double *x)
 {
     elab *el = r->el;
-    const char *name = ref->part[0].name, *near;
+    ast_part room;
+    const ast_ref ref = ast_expr_ref(e, &room);
+    const char *name = ref.part[0].name, *near;
     known_value k;
     bool known = find_known(in, name, &k);
     uint32_t at;
     const value *v;
 
-    if (ref->nparts > 1 || ref->part[0].nindex)
-        return unknown(r, ref->at, arena_format(el->a, "\"%s\" is not", text_of(el, ref->at)));
+    if (ref.nparts > 1 || ref.part[0].nindex)
+        return unknown(r, ref.at, arena_format(el->a, "\"%s\" is not", text_of(el, ref.at)));
     if (known) {
         *x = k.value;
         r->sized = true;
@@ -77,7 +79,7 @@ read_known_name(struct reader *r, scope *in, const ast_ref *ref, double *x)
     if (at == NONE) {
         if (r->quiet || refused_before(el, in, name))
             return false;
-        diag_error(el->s, "name-unknown", ref->at, "nothing is called \"%s\"", name);
+        diag_error(el->s, "name-unknown", ref.at, "nothing is called \"%s\"", name);
         near = nearest_value(el, in, name);
         if (near)
             diag_help(el->s, "Did you mean \"%s\"?", near);
@@ -85,7 +87,7 @@ read_known_name(struct reader *r, scope *in, const ast_ref *ref, double *x)
     }
     v = &el->value.at[at];
     if (v->kind != AST_CONSTANT || v->rank || !v->expr || v->declared) {
-        unknown(r, ref->at,
+        unknown(r, ref.at,
                 arena_format(el->a, v->kind == AST_CONSTANT ? "\"%s\" is no plain number" : "\"%s\" is not", name));
         if (!r->quiet)
             diag_note(el->s, v->at, "declared here");
@@ -123,8 +125,8 @@ read_binary(struct reader *r, scope *in, const ast_expr *e, double *x)
 
     if (!read_known_number(r, in, e->bin.a, &a) || !read_known_number(r, in, e->bin.b, &b))
         return false;
-    *x = tree_turned(e->bin.op) ? ex_apply(tree_operation(e->bin.op), b, a, 0, NULL)
-                                : ex_apply(tree_operation(e->bin.op), a, b, 0, NULL);
+    *x = tree_turned(e->op) ? ex_apply(tree_operation(e->op), b, a, 0, NULL)
+                            : ex_apply(tree_operation(e->op), a, b, 0, NULL);
     return true;
 }
 
@@ -135,11 +137,11 @@ read_inside(struct reader *r, scope *in, const ast_expr *e, double *x)
 
     switch (e->kind) {
     case AST_NUMBER:
-        if (e->number.unit)
+        if (ast_number_unit(e))
             return unknown(r, e->at, "a number with a unit stands in it");
         *x = e->number.value;
         return true;
-    case AST_REF: return read_known_name(r, in, &e->ref, x);
+    case AST_REF: return read_known_name(r, in, e, x);
     case AST_NEG:
         if (!read_known_number(r, in, e->un.a, x))
             return false;
@@ -199,21 +201,20 @@ plain_index(const scope *in, const ast_expr *e, int depth, int64_t *x)
 
     switch (e->kind) {
     case AST_NUMBER:
-        if (e->number.unit || !(fabs(e->number.value) <= MOST_INDEX) || e->number.value != floor(e->number.value))
+        if (ast_number_unit(e) || !(fabs(e->number.value) <= MOST_INDEX) || e->number.value != floor(e->number.value))
             return false;
         *x = (int64_t)e->number.value;
         return true;
     case AST_REF:
-        if (!in->loop || in->nknown != 1 || e->ref.nparts != 1 || e->ref.part[0].nindex ||
-            in->known->name != e->ref.part[0].name)
+        if (!in->loop || in->nknown != 1 || ast_expr_name(e) != in->known->name)
             return false;
         *x = in->round;
         return true;
     case AST_BINARY:
-        if ((e->bin.op != AST_ADD && e->bin.op != AST_SUB) || !depth || !plain_index(in, e->bin.a, depth - 1, &a) ||
+        if ((e->op != AST_ADD && e->op != AST_SUB) || !depth || !plain_index(in, e->bin.a, depth - 1, &a) ||
             !plain_index(in, e->bin.b, depth - 1, &b))
             return false;
-        *x = e->bin.op == AST_ADD ? a + b : a - b;
+        *x = e->op == AST_ADD ? a + b : a - b;
         return true;
     default: return false;
     }

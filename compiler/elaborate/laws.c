@@ -120,6 +120,8 @@ make_linear(elab *el, scope *in, uint32_t e)
 static void
 make_general(elab *el, scope *in, uint32_t e, const ast_law_item *item)
 {
+    ast_part room;
+    const ast_ref left = ast_law_left(item, &room);
     flat_model *f = el->f;
     const flat_element *x = &f->element.at[e];
     const char *type = element_type_name(x->type);
@@ -128,16 +130,15 @@ make_general(elab *el, scope *in, uint32_t e, const ast_law_item *item)
     enum quantity q;
     val v;
 
-    if (!quantity_of(el, item->left.part[0].name, &q) || (q != related[x->type].a && q != related[x->type].b)) {
-        diag_error(el->s, "law-quantity", item->left.at,
-                   "\"%s\" cannot stand left of = in %s:%s: a law of %s relates %s", text_of(el, item->left.at), type,
-                   x->name, type, related[x->type].names);
+    if (!quantity_of(el, left.part[0].name, &q) || (q != related[x->type].a && q != related[x->type].b)) {
+        diag_error(el->s, "law-quantity", left.at, "\"%s\" cannot stand left of = in %s:%s: a law of %s relates %s",
+                   text_of(el, left.at), type, x->name, type, related[x->type].names);
         return;
     }
     b.own = e;
     v = resolve_law(&b, item->right);
     as_number(el, &v);
-    if (p && !units_give(el, v, item->right->at, el->f->var.at[port_var(p, q)].unit, text_of(el, item->left.at)))
+    if (p && !units_give(el, v, item->right->at, el->f->var.at[port_var(p, q)].unit, text_of(el, left.at)))
         v.bad = v.bad || f->var.at[port_var(p, q)].unit;
     if (!v.bad && p) {
         flat_law law = { .kind = LAW_ASSIGN, .port = x->port0, .out = q, .at = item->at };
@@ -147,7 +148,7 @@ make_general(elab *el, scope *in, uint32_t e, const ast_law_item *item)
             if (inst_slots(f, law.def)[k] != port_var(p, q))
                 continue;
             diag_error(el->s, "law-circular", item->right->at, "%s stands on both sides of the law of %s:%s",
-                       item->left.part[0].name, type, x->name);
+                       left.part[0].name, type, x->name);
             diag_help(el->s, "Solve it for one of %s.", related[x->type].names);
         }
         add_element_law(el, e, law);
@@ -228,6 +229,8 @@ coefficient_of(elab *el, const builder *b, node n, var_id from)
 static void
 make_two_port(elab *el, scope *in, uint32_t e, const ast_law_item *item)
 {
+    ast_part room;
+    const ast_ref left = ast_law_left(item, &room);
     flat_model *f = el->f;
     const flat_element *x = &f->element.at[e];
     const char *type = element_type_name(x->type);
@@ -237,13 +240,13 @@ make_two_port(elab *el, scope *in, uint32_t e, const ast_law_item *item)
     bool out;
     val v;
 
-    if (two_port_quantity(el, &item->left, &out, &q))
+    if (two_port_quantity(el, &left, &out, &q))
         for (size_t k = 0; k < sizeof two_port_laws / sizeof *two_port_laws; k++)
             if (two_port_laws[k].type == x->type && two_port_laws[k].out == out && two_port_laws[k].give == q)
                 l = &two_port_laws[k];
     if (!l) {
-        diag_error(el->s, "law-quantity", item->left.at, "\"%s\" cannot stand left of = in %s:%s",
-                   text_of(el, item->left.at), type, x->name);
+        diag_error(el->s, "law-quantity", left.at, "\"%s\" cannot stand left of = in %s:%s", text_of(el, left.at), type,
+                   x->name);
         diag_help(el->s, "%s", two_port_help(x->type));
         return;
     }
@@ -311,10 +314,13 @@ count_equations(elab *el, const flat_element *x)
 
     for (int k = 0; k < written->own->block->nitems; k++) {
         const ast_law_item *item = &written->own->block->item[k];
+        ast_part room;
+        ast_ref left;
 
         if (item->kind != AST_LAW_EQUATION)
             continue;
-        if (element_is_two_port(x->type) && item->left.nparts == 2) {
+        left = ast_law_left(item, &room);
+        if (element_is_two_port(x->type) && left.nparts == 2) {
             if (n++ || written->own->linear) {
                 diag_error(el->s, "law-twice", item->at, "%s:%s has two laws", type, x->name);
                 diag_note(el->s, written->own->linear ? written->own->linear->at : x->at, "the other one is here");
@@ -323,16 +329,16 @@ count_equations(elab *el, const flat_element *x)
             }
             continue;
         }
-        if (item->left.nparts > 1 || !strcmp(item->left.part[0].name, "energy")) {
-            diag_error(el->s, "law-quantity", item->left.at,
-                       "\"%s\" cannot stand left of = in %s:%s, which has no ports of its own",
-                       text_of(el, item->left.at), type, x->name);
-            if (item->left.nparts == 2 && item->left.part[1].name[1] == '\0' && !element_is_source(x->type) &&
+        if (left.nparts > 1 || !strcmp(left.part[0].name, "energy")) {
+            diag_error(el->s, "law-quantity", left.at,
+                       "\"%s\" cannot stand left of = in %s:%s, which has no ports of its own", text_of(el, left.at),
+                       type, x->name);
+            if (left.nparts == 2 && left.part[1].name[1] == '\0' && !element_is_source(x->type) &&
                 !element_is_two_port(x->type))
                 diag_help(el->s,
                           "The effort and flow of an element with one bond are e and f alone, as in %s:%s { %s = "
                           "...; }; a field declares its ports, port a, b; and bonds join %s.a and %s.b.",
-                          type, x->name, item->left.part[1].name, x->name, x->name);
+                          type, x->name, left.part[1].name, x->name, x->name);
             else
                 diag_help(el->s, "Declare them in the block: port a, b; and join bonds to %s.a and %s.b.", x->name,
                           x->name);
@@ -347,8 +353,7 @@ count_equations(elab *el, const flat_element *x)
             diag_error(el->s, "law-twice", item->at, "%s:%s has two laws", type, x->name);
             diag_note(el->s, written->own->linear ? written->own->linear->at : x->at, "the other one is here");
             if (written->own->linear && (x->type == EL_C || x->type == EL_I))
-                diag_help(el->s, "Where it starts is %s(0) = %s;", text_of(el, item->left.at),
-                          text_of(el, item->right->at));
+                diag_help(el->s, "Where it starts is %s(0) = %s;", text_of(el, left.at), text_of(el, item->right->at));
             return -1;
         }
     }
@@ -441,8 +446,10 @@ initial_value(elab *el, scope *in, const ast_expr *e, const char *who, const uni
 static void
 no_initial(elab *el, const ast_law_item *item, const char *name, const char *which)
 {
-    diag_error(el->s, "initial-quantity", item->left.at, "%s has no initial value %s(0)", name,
-               text_of(el, item->left.at));
+    ast_part room;
+    const ast_ref left = ast_law_left(item, &room);
+
+    diag_error(el->s, "initial-quantity", left.at, "%s has no initial value %s(0)", name, text_of(el, left.at));
     diag_help(el->s, "%s", which);
 }
 
@@ -474,21 +481,25 @@ make_field_initial(elab *el, scope *in, uint32_t element)
         return;
     for (int k = 0; k < x->node->own->block->nitems; k++) {
         const ast_law_item *item = &x->node->own->block->item[k];
-        uint32_t at = item->kind == AST_LAW_INITIAL ? find_field_port(el, element, item->left.part[0].name) : NONE;
-        const field_port *p = at == NONE ? NULL : &el->field_port.at[at];
+        const field_port *p;
+        ast_part room;
+        ast_ref left;
+        uint32_t at;
 
         if (item->kind != AST_LAW_INITIAL)
             continue;
+        left = ast_law_left(item, &room);
+        at = find_field_port(el, element, left.part[0].name);
+        p = at == NONE ? NULL : &el->field_port.at[at];
         if (p) { /* for an array of ports the one with its index */
-            at = single_field_port(el, in, element, &item->left.part[0]);
+            at = single_field_port(el, in, element, &left.part[0]);
             if (at == NONE)
                 continue;
             p = &el->field_port.at[at];
         }
-        if (!p || item->left.nparts != 2 || !quantity_of(el, item->left.part[1].name, &q) ||
-            !field_initial_quantity(el, at, q)) {
-            diag_error(el->s, "initial-quantity", item->left.at, "%s:%s has no initial value %s(0)",
-                       element_type_name(x->type), x->name, text_of(el, item->left.at));
+        if (!p || left.nparts != 2 || !quantity_of(el, left.part[1].name, &q) || !field_initial_quantity(el, at, q)) {
+            diag_error(el->s, "initial-quantity", left.at, "%s:%s has no initial value %s(0)",
+                       element_type_name(x->type), x->name, text_of(el, left.at));
             if (x->type == EL_C || x->type == EL_I)
                 diag_help(el->s,
                           "Its ports (%s) have one for what they store and one for what they give: %s.q(0) and .e(0), "
@@ -498,7 +509,7 @@ make_field_initial(elab *el, scope *in, uint32_t element)
                 diag_help(el->s, "Only C, I and junctions have initial values.");
             continue;
         }
-        at = single_field_port(el, in, element, &item->left.part[0]);
+        at = single_field_port(el, in, element, &left.part[0]);
         if (at == NONE)
             continue;
         p = &el->field_port.at[at];
@@ -573,11 +584,14 @@ make_initial(elab *el, scope *in, uint32_t p)
         return;
     for (int k = 0; k < written->own->block->nitems; k++) {
         const ast_law_item *item = &written->own->block->item[k];
+        ast_part room;
+        ast_ref left;
         enum quantity q;
 
         if (item->kind != AST_LAW_INITIAL || is_unstated(el, item->at))
             continue;
-        if (item->left.nparts > 1 || !quantity_of(el, item->left.part[0].name, &q) ||
+        left = ast_law_left(item, &room);
+        if (left.nparts > 1 || !quantity_of(el, left.part[0].name, &q) ||
             (junction ? q != (j->type ? Q_FLOW : Q_EFFORT)
                       : (element->type != EL_C && element->type != EL_I) ||
                             (q != related[element->type].a && q != related[element->type].b))) {

@@ -108,8 +108,9 @@ stands_in_block(struct giving *g, const part *p, const char *port)
 
     for (int k = 0; g->of_model && p->in->id == g->in->id && p->node && k < p->node->own->block->nitems; k++) {
         const ast_law_item *item = &p->node->own->block->item[k];
+        ast_part room;
 
-        if (item->kind != AST_LAW_INITIAL || (port && item->left.part[0].name != port))
+        if (item->kind != AST_LAW_INITIAL || (port && ast_law_left(item, &room).part[0].name != port))
             continue;
         diag_error(el->s, "initial-twice", g->ref->at, "\"%s\" has two initial values", p->name);
         diag_note(el->s, item->at, "the other one is here");

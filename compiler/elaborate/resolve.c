@@ -242,8 +242,8 @@ number_value(builder *b, const ast_expr *e, const ast_expr *key, double sign, bo
     double x = sign * e->number.value;
     val v = { .fit = x == 0 ? FIT_ZERO : FIT_BARE };
 
-    if (e->number.unit) {
-        const unit *u = read_unit(el, e->number.unit);
+    if (ast_number_unit(e)) {
+        const unit *u = read_unit(el, ast_number_unit(e));
 
         if (!u)
             return val_bad(el);
@@ -303,15 +303,15 @@ static val
 relation(builder *b, const ast_expr *e, val x, val y)
 {
     elab *el = b->el;
-    bool turned = tree_turned(e->bin.op);
+    bool turned = tree_turned(e->op);
     val r;
 
     need_number(el, &x, e->bin.a->at);
     need_number(el, &y, e->bin.b->at);
-    r = units_together(el, tree_verb(e->bin.op), x, e->bin.a->at, y, e->bin.b->at);
+    r = units_together(el, tree_verb(e->op), x, e->bin.a->at, y, e->bin.b->at);
     if (r.bad)
         return r;
-    return (val){ .n = ex_make(el->pool, tree_operation(e->bin.op), turned ? y.n : x.n, turned ? x.n : y.n, NODE_NONE),
+    return (val){ .n = ex_make(el->pool, tree_operation(e->op), turned ? y.n : x.n, turned ? x.n : y.n, NODE_NONE),
                   .fit = FIT_ANY,
                   .condition = true };
 }
@@ -323,16 +323,16 @@ combine_operands(builder *b, const ast_expr *e, val x, val y)
     span xa = e->bin.a->at, ya = e->bin.b->at;
     val r;
 
-    if ((x.m || y.m) && e->bin.op <= AST_DIV)
+    if ((x.m || y.m) && e->op <= AST_DIV)
         return combine_matrices(b, e, x, y);
-    switch (e->bin.op) {
+    switch (e->op) {
     case AST_AND:
     case AST_OR:
         need_condition(el, &x, xa);
         need_condition(el, &y, ya);
         if (x.bad || y.bad)
             return val_bad(el);
-        return (val){ .n = ex_make(el->pool, tree_operation(e->bin.op), x.n, y.n, NODE_NONE),
+        return (val){ .n = ex_make(el->pool, tree_operation(e->op), x.n, y.n, NODE_NONE),
                       .fit = FIT_ANY,
                       .condition = true };
     case AST_ADD:
@@ -341,13 +341,13 @@ combine_operands(builder *b, const ast_expr *e, val x, val y)
     case AST_DIV:
         need_number(el, &x, xa);
         need_number(el, &y, ya);
-        r = e->bin.op == AST_MUL   ? units_multiply(el, x, y)
-            : e->bin.op == AST_DIV ? units_divide(el, x, y)
-                                   : units_together(el, tree_verb(e->bin.op), x, xa, y, ya);
-        if (e->bin.op == AST_ADD || e->bin.op == AST_SUB)
-            r.zero = zero_of_sum(e->bin.op == AST_ADD, x, y);
+        r = e->op == AST_MUL   ? units_multiply(el, x, y)
+            : e->op == AST_DIV ? units_divide(el, x, y)
+                               : units_together(el, tree_verb(e->op), x, xa, y, ya);
+        if (e->op == AST_ADD || e->op == AST_SUB)
+            r.zero = zero_of_sum(e->op == AST_ADD, x, y);
         if (!r.bad)
-            r.n = ex_make(el->pool, tree_operation(e->bin.op), x.n, y.n, NODE_NONE);
+            r.n = ex_make(el->pool, tree_operation(e->op), x.n, y.n, NODE_NONE);
         return r;
     default: return relation(b, e, x, y);
     }
@@ -362,17 +362,17 @@ binary(builder *b, const ast_expr *e)
 
     for (; e->kind == AST_BINARY; e = e->bin.a)
         vec_push(&spine, e);
-    v = resolve(b, e, spine.at[spine.n - 1]->bin.op >= AST_LT && spine.at[spine.n - 1]->bin.op <= AST_NE);
+    v = resolve(b, e, spine.at[spine.n - 1]->op >= AST_LT && spine.at[spine.n - 1]->op <= AST_NE);
     while (spine.n) {
         const ast_expr *up = spine.at[--spine.n];
-        bool compares = up->bin.op >= AST_LT && up->bin.op <= AST_NE;
+        bool compares = up->op >= AST_LT && up->op <= AST_NE;
 
-        if (up->bin.op == AST_POW) {
+        if (up->op == AST_POW) {
             v = power(b, v, up->bin.a, up->bin.b);
         } else {
             val right = resolve(b, up->bin.b, compares);
 
-            if (b->el->opt->nweigh && (up->bin.op == AST_ADD || up->bin.op == AST_SUB)) {
+            if (b->el->opt->nweigh && (up->op == AST_ADD || up->op == AST_SUB)) {
                 v = weighed_operand(b, up->bin.a, v);
                 right = weighed_operand(b, up->bin.b, right);
             }
@@ -445,7 +445,7 @@ negation(builder *b, const ast_expr *e, bool whole)
     elab *el = b->el;
     val v;
 
-    if (e->un.a->kind == AST_NUMBER && (whole || !e->un.a->number.unit))
+    if (e->un.a->kind == AST_NUMBER && (whole || !ast_number_unit(e->un.a)))
         return number_value(b, e->un.a, e, -1, whole, false);
     v = resolve(b, e->un.a, false);
     if (v.m)
@@ -460,6 +460,8 @@ static val
 resolve_inside(builder *b, const ast_expr *e, bool whole)
 {
     elab *el = b->el;
+    ast_part room;
+    ast_ref ref;
     val v;
 
     switch (e->kind) {
@@ -467,7 +469,7 @@ resolve_inside(builder *b, const ast_expr *e, bool whole)
     case AST_STRING:
         diag_error(el->s, "text-value", e->at, "a text is not a value; texts name the file of a table");
         return val_bad(el);
-    case AST_REF: return read_ref(b, &e->ref);
+    case AST_REF: ref = ast_expr_ref(e, &room); return read_ref(b, &ref);
     case AST_NEG: return negation(b, e, whole);
     case AST_NOT:
         v = resolve(b, e->un.a, false);

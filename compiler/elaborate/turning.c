@@ -77,13 +77,14 @@ see(void *ctx, const ast_expr *e)
     const unit *u = NULL;
     uint32_t k;
     const char *why;
+    ast_part room;
 
     if (e->kind == AST_NUMBER) {
-        u = e->number.unit ? unit_parse(a->el->u, e->number.unit->text, &why) : NULL;
+        u = ast_number_unit(e) ? unit_parse(a->el->u, ast_number_unit(e)->text, &why) : NULL;
         a->circle |= (e->number.value > 6.28 && e->number.value < 6.29) ||
                      (e->number.value > 3.14 && e->number.value < 3.15);
-    } else if (e->kind == AST_REF && e->ref.nparts == 1) {
-        const char *name = e->ref.part[0].name;
+    } else if (e->kind == AST_REF && ast_expr_ref(e, &room).nparts == 1) {
+        const char *name = ast_expr_ref(e, &room).part[0].name;
 
         a->time |= name == a->el->n_time;
         a->circle |= name == a->el->n_pi;

@@ -244,10 +244,15 @@ see_value(void *ctx, const ast_expr *e)
 {
     struct value_reads *r = ctx;
     path_end p;
+    ast_part room;
+    ast_ref ref;
 
-    if (e->kind != AST_REF || (e->ref.nparts == 1 && find_known(r->in, e->ref.part[0].name, NULL)))
+    if (e->kind != AST_REF)
         return;
-    p = follow(r->el, r->in, r->in, &e->ref, true, FOLLOW_QUIET);
+    ref = ast_expr_ref(e, &room);
+    if (ref.nparts == 1 && find_known(r->in, ref.part[0].name, NULL))
+        return;
+    p = follow(r->el, r->in, r->in, &ref, true, FOLLOW_QUIET);
     if (p.kind != PLACE_VALUE)
         return;
     if (r->el->family.at[p.family].block)

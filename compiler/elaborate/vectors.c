@@ -69,12 +69,12 @@ sum(elab *el, const ast_expr *e, val x, val y, val fits)
     val r;
 
     if (!x.m || !y.m || x.m->rank != y.m->rank || x.m->rows != y.m->rows || x.m->cols != y.m->cols) {
-        size_clash(el, e, tree_verb(e->bin.op), x, y);
+        size_clash(el, e, tree_verb(e->op), x, y);
         return val_bad(el);
     }
     r = matrix_of(el, x.m->rank, x.m->rows, x.m->cols, NULL);
     for (size_t k = 0; k < (size_t)x.m->rows * x.m->cols; k++)
-        r.m->at[k] = ex_make(el->pool, tree_operation(e->bin.op), x.m->at[k], y.m->at[k], NODE_NONE);
+        r.m->at[k] = ex_make(el->pool, tree_operation(e->op), x.m->at[k], y.m->at[k], NODE_NONE);
     return with_fit(r, fits);
 }
 
@@ -99,7 +99,7 @@ matrix_product(elab *el, const ast_expr *e, val x, val y, val fits)
     val r;
 
     if (n != y.m->rows) {
-        size_clash(el, e, tree_verb(e->bin.op), x, y);
+        size_clash(el, e, tree_verb(e->op), x, y);
         return val_bad(el);
     }
     if (!may_write_out(el, (uint64_t)a * (n + 1), e->at) || !may_write_out(el, (uint64_t)a * (n + 1) * b, e->at))
@@ -139,10 +139,10 @@ combine_matrices(builder *b, const ast_expr *e, val x, val y)
     if (!may_write_out(el, (x.m ? (uint64_t)x.m->rows * x.m->cols : 0) + (y.m ? (uint64_t)y.m->rows * y.m->cols : 0),
                        e->at))
         return val_bad(el);
-    switch (e->bin.op) {
+    switch (e->op) {
     case AST_ADD:
     case AST_SUB:
-        fits = units_together(el, tree_verb(e->bin.op), x, e->bin.a->at, y, e->bin.b->at);
+        fits = units_together(el, tree_verb(e->op), x, e->bin.a->at, y, e->bin.b->at);
         return fits.bad ? fits : sum(el, e, x, y, fits);
     case AST_MUL:
         fits = units_multiply(el, x, y);

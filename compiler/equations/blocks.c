@@ -90,8 +90,8 @@ struct sorter {
     struct groups *g;
     uint32_t nvars, nnodes;
     struct mark {
-        uint32_t index, low; /* Tarjan's numbers; 0: not visited */
-        bool on_stack;
+        uint32_t index, low : 31; /* Tarjan's numbers; 0: not visited */
+        uint32_t on_stack : 1;
     } * mark; /* by node; both together, because nodes are visited in no order of their numbers */
     VEC(uint32_t) stack, members;
     struct frame {

@@ -71,8 +71,8 @@ power_of_element(equations *e, const flat_element *el)
     return power;
 }
 
-static void
-make_powers(equations *e)
+void
+equations_powers(equations *e)
 {
     flat_model *f = e->f;
     node plain[2] = { NODE_NONE, NODE_NONE }; /* for a port that takes or gives e*f: most elements have just one */
@@ -90,6 +90,13 @@ make_powers(equations *e)
             *known = power.root;
         vec_push(&e->power, power);
     }
+}
+
+static void
+list_outputs(equations *e)
+{
+    const flat_model *f = e->f;
+
     for (size_t i = 0; i < f->output.n; i++)
         vec_push(&e->output, f->output.at[i].def);
     for (size_t i = 0; i < f->experiment.record.n; i++)
@@ -453,9 +460,9 @@ ideal_switches(struct build *b)
 }
 
 static bool
-powers_and_outputs(struct build *b)
+outputs(struct build *b)
 {
-    make_powers(b->e);
+    list_outputs(b->e);
     eq_sync(b->e);
     return true;
 }
@@ -536,8 +543,8 @@ static const struct step {
     { sticking, true },
     /* needs all other equations; gives those of ideal switches, as nets. */
     { ideal_switches, true },
-    /* needs names of all variables; gives powers and outputs. Before the order, since they may make variables. */
-    { powers_and_outputs, true },
+    /* gives outputs. */
+    { outputs, true },
     /* needs every equation; gives the order of evaluation and the blocks. Nothing may be defined from here on. */
     { order_and_blocks, false },
     /* needs the order; marks states that only outputs read. */

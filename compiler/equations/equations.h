@@ -122,7 +122,7 @@ typedef struct equations {
     VEC(eq_mode) mode;
     VEC(eq_sign) sign;
     VEC(eq_jump) jump;
-    VEC(inst) power;        /* of each element: power into it */
+    VEC(inst) power;        /* of each element: power into it; only what runs needs them: see equations_powers */
     VEC(var_id) constraint; /* zero at every instant: functions of states and time (constraints.h) */
     VEC(var_id) held;
     VEC(eq_row) row; /* parallel to held: conditions that are zero together */
@@ -148,6 +148,8 @@ equations *equations_prepare(flat_model *f);
 void equations_ways(const equations *e, enum law_way *way, bool *varying, bool *invertible, bool *stated);
 /* Makes everything else. False after errors. */
 bool equations_build(equations *e, const causal *c);
+/* Makes the powers of the elements. */
+void equations_powers(equations *e);
 void equations_free(equations *e);
 
 /* Does the expression depend on parameters and literals only? */

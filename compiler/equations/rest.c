@@ -139,12 +139,15 @@ mark_only_outputs(equations *e)
 {
     struct search s = { .e = e, .nvars = (uint32_t)e->var.n };
     size_t nodes = e->var.n + e->block.n + 1;
+    bool any = false;
 
+    for (size_t i = 0; i < e->state.n; i++)
+        any |= e->state.at[i].only_outputs = e->f->var.at[e->state.at[i].var].kind == VAR_INTEGRAL;
+    if (!any)
+        return;
     s.index = bg_calloc(nodes, sizeof *s.index);
     s.low = bg_calloc(nodes, sizeof *s.low);
     s.on_stack = bg_calloc(nodes, sizeof *s.on_stack);
-    for (size_t i = 0; i < e->state.n; i++)
-        e->state.at[i].only_outputs = e->f->var.at[e->state.at[i].var].kind == VAR_INTEGRAL;
     for (size_t i = 0; i < e->state.n; i++)
         if (e->state.at[i].only_outputs && !s.index[e->state.at[i].var])
             visit_state(&s, e, e->state.at[i].var);

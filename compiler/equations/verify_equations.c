@@ -149,7 +149,7 @@ nets(const equations *e, char **flaw)
 static bool
 results(const equations *e, char **flaw)
 {
-    if (e->power.n != e->f->element.n)
+    if (e->power.n && e->power.n != e->f->element.n)
         return flaw_found(flaw, "%zu elements have %zu powers", e->f->element.n, e->power.n);
     for (size_t i = 0; i < e->power.n; i++)
         if (!reads(e, e->power.at[i], AT_THE_END, NONE, "a power", flaw))

@@ -14,9 +14,11 @@ enum { FEW_TERMS = 16 }; /* a sum is sorted in place, and its template is known 
 struct composer {
     flat_model *f;
     node sum[FEW_TERMS + 1][FEW_TERMS + 1]; /* [terms][number of them added], all distinct; NODE_NONE: not made yet */
-    VEC(uint32_t) stamp, local;             /* of each variable: its number in the slot list under construction */
+    VEC(var_id) list;                       /* the slot list under construction */
+    /* of each variable: its number in the list, valid if its stamp is the list's epoch; in use while the list is long
+     */
+    VEC(uint32_t) stamp, local;
     uint32_t epoch;
-    VEC(var_id) list; /* the slot list under construction */
     VEC(uint32_t) pattern;
     VEC(uint32_t) keys;
     VEC(struct memo) memo;
@@ -53,8 +55,26 @@ composer_free(composer *c)
     free(c);
 }
 
+/* A list up to this length is searched from its beginning. Nearly all are so short that nothing is kept for each
+ * variable of the model. */
+enum { SHORT_LIST = 16 };
+
 static void
 begin_list(composer *c)
+{
+    c->list.n = 0;
+}
+
+static void
+note_number(composer *c, uint32_t k)
+{
+    c->stamp.at[c->list.at[k]] = c->epoch;
+    c->local.at[c->list.at[k]] = k;
+}
+
+/* The list becomes longer than SHORT_LIST. */
+static void
+begin_numbers(composer *c)
 {
     if (c->stamp.n < c->f->var.n) {
         vec_resize(&c->stamp, c->f->var.n);
@@ -64,18 +84,36 @@ begin_list(composer *c)
         memset(c->stamp.at, 0, c->stamp.n * sizeof *c->stamp.at);
         c->epoch = 1;
     }
-    c->list.n = 0;
+    for (uint32_t k = 0; k < c->list.n; k++)
+        note_number(c, k);
+}
+
+/* The number of a variable in the list; NONE: it is not in it. */
+static uint32_t
+number_in_list(const composer *c, var_id v)
+{
+    if (c->list.n > SHORT_LIST)
+        return c->stamp.at[v] == c->epoch ? c->local.at[v] : NONE;
+    for (uint32_t k = 0; k < c->list.n; k++)
+        if (c->list.at[k] == v)
+            return k;
+    return NONE;
 }
 
 static uint32_t
 slot_number(composer *c, var_id v)
 {
-    if (c->stamp.at[v] != c->epoch) {
-        c->stamp.at[v] = c->epoch;
-        c->local.at[v] = (uint32_t)c->list.n;
-        vec_push(&c->list, v);
-    }
-    return c->local.at[v];
+    uint32_t k = number_in_list(c, v);
+
+    if (k != NONE)
+        return k;
+    k = (uint32_t)c->list.n;
+    vec_push(&c->list, v);
+    if (k == SHORT_LIST)
+        begin_numbers(c);
+    else if (k > SHORT_LIST)
+        note_number(c, k);
+    return k;
 }
 
 static struct memo *
@@ -238,7 +276,7 @@ sum_of(composer *c, const struct term *term, size_t n)
     node sum = NODE_NONE;
 
     for (size_t i = 0; i < n; i++) {
-        node s = ex_slot(p, c->local.at[term[i].var]);
+        node s = ex_slot(p, number_in_list(c, term[i].var));
 
         if (sum == NODE_NONE)
             sum = term[i].sign > 0 ? s : ex_neg(p, s);

@@ -267,8 +267,13 @@ note_read(void *ctx, const ast_ref *r)
 static void
 note_read_name(void *ctx, const ast_expr *e)
 {
-    if (e->kind == AST_REF)
-        note_read(ctx, &e->ref);
+    ast_part room;
+
+    if (e->kind == AST_REF) {
+        ast_ref ref = ast_expr_ref(e, &room);
+
+        note_read(ctx, &ref);
+    }
 }
 
 static bool

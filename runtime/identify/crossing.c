@@ -1,38 +1,15 @@
 /* crossing.c - see crossing.h */
-#include "crossing.h"
-
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* Steps of central differences by parameters and states, relative to their size. */
-static const double MOVE = 1e-5;
-/* TIME_MOVE, relative to that step: the shift in time that measures how fast conditions change. Relative to the length
- * of the run: NEAR, how near in time a condition that switched is to its border, and AT_BORDER, one that switched back
- * at once. */
-static const double TIME_MOVE = 1e-2, NEAR = 1e-4, AT_BORDER = 1e-9;
-/* A state that is zero is moved by this share of its rate times the length of the run. */
-static const double RUN_SHARE = 1e-3;
-/* Rates that differ by less than this, relatively, are the same. */
-static const double SAME = 1e-12;
+#include "crossing_inside.h"
+#include "joined.h"
+
 /* A state below this share of its usual size is at zero; its value is no measure of size. */
 static const double AT_ZERO = 1e-9;
-/* A state that ideal switches move by less, in parts of its usual size, stays where it is. */
-static const double MOVE_BY_ROUNDING = 1e-6;
-/* A condition that would need this many times the length of the run to change by its own size only touches its border:
- * the time of the event is then undetermined. */
-static const double TOUCHES = 1e6;
 /* Greatest depth of memories that read other memories. */
 enum { MOST_DEPTH = 8 };
-
-struct crossings {
-    bg_model *m;
-    const var_id *by;
-    size_t n, nx, nmodes, nwhens, nreinits, lost;
-    double length;
-    VEC(firing) fired;
-    double *scale, *size, *moved, *g[2], *reinit[2], *kick[2], *given, *ahead;
-};
 
 double
 parameter_step(const bg_model *m, var_id v)
@@ -54,6 +31,10 @@ crossings_new(bg_model *m, const var_id *by, size_t n, double length)
     w->scale = bg_calloc(w->nx + 1, sizeof(double));
     w->size = bg_calloc(w->nmodes + 1, sizeof(double));
     w->ahead = bg_calloc(w->nx + 1, sizeof(double));
+    w->cause = bg_calloc(w->nmodes + 1, sizeof *w->cause);
+    w->away = bg_calloc(w->nmodes + 1, sizeof(double));
+    w->sets = joined_new(w->nmodes);
+    model_nets_join(m, w->sets);
     w->given = bg_calloc(w->nreinits + 1, sizeof(double));
     for (int i = 0; i < 2; i++) {
         w->g[i] = bg_calloc(w->nmodes + 1, sizeof(double));
@@ -81,6 +62,9 @@ crossings_free(crossings *w)
     free(w->moved);
     free(w->scale);
     free(w->size);
+    free(w->sets);
+    free(w->cause);
+    free(w->away);
     free(w->ahead);
     free(w->given);
     for (int i = 0; i < 2; i++) {
@@ -118,8 +102,8 @@ crossings_scales(crossings *w, const double *scale)
         memcpy(w->scale, scale, w->nx * sizeof *scale);
 }
 
-static double *
-copy_of(const double *x, size_t n)
+double *
+crossing_copy(const double *x, size_t n)
 {
     double *to = bg_calloc(n + 1, sizeof *to);
 
@@ -128,7 +112,7 @@ copy_of(const double *x, size_t n)
     return to;
 }
 
-static void
+void
 set_crossing_modes(crossings *w, const double *modes)
 {
     if (w->nmodes)
@@ -138,310 +122,8 @@ set_crossing_modes(crossings *w, const double *modes)
 void
 crossings_fire(crossings *w, size_t when, bool first, const double *x)
 {
-    vec_push(&w->fired, ((firing){ when, first, copy_of(x, w->nx), copy_of(model_modes(w->m), w->nmodes) }));
-}
-
-/* ---------------------------------------------------------------- cause of an event */
-
-/* Distance of condition k with value g from its border. */
-static double
-from_border(const struct model_mode *mode, double g)
-{
-    double away = fabs(g);
-
-    if (mode->kind == MODE_FLOOR)
-        return fabs(g - round(g));
-    if (mode->kind == MODE_STICK)
-        return fabs(1 - away);
-    for (size_t i = 0; mode->kind == MODE_PIECE && mode->table && i < mode->table->n; i++)
-        away = i ? fmin(away, fabs(g - mode->table->x[i])) : fabs(g - mode->table->x[0]);
-    return away;
-}
-
-/* Evaluates the conditions a little before and after c into w->g, with modes and rates as before the event. False: they
- * are not defined. */
-static bool
-look_around(crossings *w, const crossing *c, double *d)
-{
-    *d = TIME_MOVE * MOVE * w->length;
-    for (int side = 0; side < 2; side++) {
-        double e = side ? -*d : *d;
-
-        for (size_t i = 0; i < w->nx; i++)
-            w->moved[i] = c->x[i] + e * c->rate[0][i];
-        if (model_conditions_raw(w->m, c->t + e, w->moved, w->g[side]) != 0)
-            return false;
-    }
-    return true;
-}
-
-/* After look_around: the distance in time of condition k from its border, and its slope. False: it only touches the
- * border, or nothing is known. */
-static bool
-crosses(const crossings *w, size_t k, double d, double *away, double *slope)
-{
-    double g = (w->g[0][k] + w->g[1][k]) / 2, dg = (w->g[0][k] - w->g[1][k]) / (2 * d);
-    struct model_mode mode = model_mode(w->m, k);
-
-    if (isfinite(g))
-        w->size[k] = fmax(w->size[k], fabs(g));
-    *slope = dg;
-    *away = from_border(&mode, g) / fabs(dg);
-    return mode.kind != MODE_GIVEN && isfinite(dg) && fabs(dg) * w->length * TOUCHES > w->size[k];
-}
-
-/* Did condition k change? Where x comes to rest at zero, sign(x) keeps its side and its MODE_STICK turns on. */
-static bool
-changed(const crossings *w, const crossing *c, size_t k)
-{
-    struct model_mode mode = model_mode(w->m, k);
-
-    return c->modes[k] != c->modes_after[k] ||
-           (mode.kind == MODE_SIGN && c->modes[mode.partner] == 0 && c->modes_after[mode.partner] != 0);
-}
-
-/* Finds the condition that caused the event: among those that changed, the one nearest to its border in time. A
- * condition that made the states jump may have changed back at once; it is at its border. */
-static void
-find_trigger(crossings *w, crossing *c, bool jumped)
-{
-    double d, least = NEAR * w->length, away, slope;
-
-    for (size_t k = look_around(w, c, &d) ? 0 : w->nmodes; k < w->nmodes; k++) {
-        bool same = !changed(w, c, k);
-
-        if (!crosses(w, k, d, &away, &slope) || (same && !jumped))
-            continue;
-        if (away < (same ? fmin(least, AT_BORDER * w->length) : least)) {
-            least = away;
-            c->trigger = k;
-            c->slope = slope;
-        }
-    }
-}
-
-/* Did a mode change that a condition sets? */
-static bool
-switched(const crossings *w, const crossing *c)
-{
-    for (size_t k = 0; k < w->nmodes; k++)
-        if (c->modes[k] != c->modes_after[k] && model_mode(w->m, k).kind != MODE_GIVEN)
-            return true;
-    return false;
-}
-
-/* Rates on both sides of c, and whether its time matters. Leaves the modes as before the event. */
-static bool
-take_rates(crossings *w, crossing *c, const double *after, bool *jumped)
-{
-    bool fine;
-
-    *jumped = false;
-    set_crossing_modes(w, c->modes_after);
-    fine = model_rhs(w->m, c->t, after, c->rate[1]) == 0;
-    set_crossing_modes(w, c->modes);
-    fine = fine && model_rhs(w->m, c->t, c->x, c->rate[0]) == 0;
-    for (size_t i = 0; i < w->nx; i++)
-        *jumped |= c->x[i] != after[i];
-    c->smooth = c->fired.n == 0 && !*jumped;
-    for (size_t i = 0; i < w->nx && c->smooth; i++)
-        c->smooth = fabs(c->rate[1][i] - c->rate[0][i]) <= SAME * fmax(fabs(c->rate[0][i]), fabs(c->rate[1][i]));
-    return fine;
-}
-
-/* Do ideal switches move no state, but for rounding? Of one that has rested so far, its rates tell the size. */
-static bool
-stays(const crossings *w, const crossing *c, const double *after)
-{
-    bool fine = true;
-
-    for (size_t i = 0; i < w->nx && fine; i++) {
-        double change = RUN_SHARE * w->length * fmax(fabs(c->rate[0][i]), fabs(c->rate[1][i]));
-
-        fine = fabs(after[i] - c->x[i]) <= MOVE_BY_ROUNDING * fmax(fmax(w->scale[i], fabs(c->x[i])), change);
-    }
-    return fine;
-}
-
-static crossing
-crossing_at(const crossings *w, double t, const double *x, const double *modes, const double *modes_after)
-{
-    return (crossing){ .t = t,
-                       .x = copy_of(x, w->nx),
-                       .modes = copy_of(modes, w->nmodes),
-                       .modes_after = copy_of(modes_after, w->nmodes),
-                       .rate = { bg_calloc(w->nx + 1, sizeof(double)), bg_calloc(w->nx + 1, sizeof(double)) },
-                       .trigger = NO_INDEX,
-                       .sample = NO_INDEX };
-}
-
-/* ---------------------------------------------------------------- several events at one instant */
-
-/* Conditions that reach their borders at one instant by coincidence; each has a time of its own. */
-struct apart {
-    VEC(size_t) trigger; /* in the order of their effects: of what fires last */
-    VEC(size_t) owner;   /* for each firing: its place in `trigger` */
-};
-
-/* Does condition k alone cause the firing? */
-static bool
-starts(crossings *w, const crossing *c, const firing *f, size_t k)
-{
-    bool yes;
-
-    if (f->modes[k] == c->modes[k])
-        return false;
-    set_crossing_modes(w, c->modes);
-    model_modes(w->m)[k] = f->modes[k];
-    yes = model_reinits(w->m, c->t, f->x, w->reinit[0]) == 0 && w->reinit[0][f->when] != 0;
-    set_crossing_modes(w, c->modes);
-    return yes;
-}
-
-/* Splits c into crossings with one condition each. False: it is one, or its effects cannot be separated. */
-static bool
-find_apart(crossings *w, const crossing *c, struct apart *a)
-{
-    VEC(size_t) at_border = { 0 };
-    double d, away, slope;
-    bool apart = c->sample == NO_INDEX && !c->kicked && look_around(w, c, &d);
-
-    for (size_t k = 0; k < w->nmodes && apart; k++) {
-        struct model_mode mode = model_mode(w->m, k);
-        bool turned = c->modes[k] != c->modes_after[k];
-        enum mode_kind kind = mode.kind;
-
-        if (mode.relay && c->modes_after[mode.partner] == 0) /* not sliding: its condition alone counts */
-            continue;
-
-        for (size_t j = 0; j < c->fired.n && !turned; j++)
-            turned = c->fired.at[j].modes[k] != c->modes[k];
-        if (!turned || !crosses(w, k, d, &away, &slope) || away > AT_BORDER * w->length)
-            continue;
-        vec_push(&at_border, k);
-        apart = kind != MODE_SIGN && kind != MODE_STICK;
-    }
-    apart = apart && at_border.n > 1;
-    for (int fires = 0; fires < 2 && apart; fires++) {
-        if (!fires)
-            for (size_t i = 0; i < at_border.n; i++) {
-                bool any = false;
-
-                for (size_t j = 0; j < c->fired.n && !any; j++)
-                    any = starts(w, c, &c->fired.at[j], at_border.at[i]);
-                if (!any)
-                    vec_push(&a->trigger, at_border.at[i]);
-            }
-        for (size_t j = 0; j < c->fired.n && fires && apart; j++) {
-            size_t k = NO_INDEX, last = a->owner.n ? a->owner.at[a->owner.n - 1] : NO_INDEX;
-
-            for (size_t i = 0; i < at_border.n && k == NO_INDEX; i++)
-                if (starts(w, c, &c->fired.at[j], at_border.at[i]))
-                    k = at_border.at[i];
-            /* caused by an earlier one: happens with it */
-            if (k == NO_INDEX ? last == NO_INDEX : last != NO_INDEX && a->trigger.at[last] == k) {
-                apart = k != NO_INDEX;
-                vec_push(&a->owner, last);
-                continue;
-            }
-            if (k != NO_INDEX) {
-                for (size_t i = 0; i < a->trigger.n; i++)
-                    apart &= a->trigger.at[i] != k;
-                vec_push(&a->trigger, k);
-                last = a->trigger.n - 1;
-            }
-            vec_push(&a->owner, last);
-        }
-    }
-    vec_free(&at_border);
-    return apart && a->trigger.n > 1;
-}
-
-/* Evaluates c as one crossing for each of its conditions, one after the other. */
-static bool
-take_apart(crossings *w, crossing *c, const struct apart *a, const double *after, crossing *part)
-{
-    const double *x = c->x, *modes = c->modes;
-    size_t j = 0;
-    bool fine = true, jumped;
-
-    for (size_t p = 0; p < a->trigger.n; p++) {
-        size_t first = j, k = a->trigger.at[p];
-        double d, away;
-
-        while (j < c->fired.n && a->owner.at[j] == p)
-            j++;
-        part[p] = crossing_at(w, c->t, x, modes, modes);
-        part[p].modes_after[k] = c->modes_after[k];
-        if (p + 1 == a->trigger.n && w->nmodes)
-            memcpy(part[p].modes_after, c->modes_after, w->nmodes * sizeof *modes);
-        for (size_t f = first; f < j; f++)
-            vec_push(&part[p].fired, c->fired.at[f]);
-        x = j == first ? x : j < c->fired.n ? c->fired.at[j].x : after;
-        modes = part[p].modes_after;
-        fine = fine && take_rates(w, &part[p], x, &jumped) && look_around(w, &part[p], &d);
-        if (fine && !part[p].smooth && crosses(w, k, d, &away, &part[p].slope))
-            part[p].trigger = k;
-        w->lost += fine && !part[p].smooth && part[p].trigger == NO_INDEX;
-    }
-    c->fired.n = 0; /* theirs now */
-    return fine;
-}
-
-bool
-crossings_jump(crossings *w, double t, const double *x, const double *modes, const double *after, crossing **part,
-               size_t *n)
-{
-    crossing *c = *part = bg_calloc(1, sizeof *c);
-    struct apart a = { 0 };
-    bool fine, jumped;
-
-    *n = 1;
-    *c = crossing_at(w, t, x, modes, model_modes(w->m));
-    c->kicked = model_has_nets(w->m) ? copy_of(w->fired.n ? after : x, w->nx) : NULL;
-    for (size_t i = 0; i < w->fired.n; i++) {
-        vec_push(&c->fired, w->fired.at[i]);
-        if (model_when(w->m, w->fired.at[i].when).kind == WHEN_SAMPLES)
-            c->sample = w->fired.at[i].when;
-    }
-    w->fired.n = 0;
-    fine = take_rates(w, c, after, &jumped);
-    if (fine && !c->smooth && find_apart(w, c, &a)) {
-        crossing whole = *c;
-
-        *n = a.trigger.n;
-        *part = bg_calloc(*n, sizeof **part);
-        fine = take_apart(w, &whole, &a, after, *part);
-        set_crossing_modes(w, whole.modes_after);
-        crossing_free(&whole);
-        free(c);
-    } else {
-        if (fine && c->sample == NO_INDEX && !c->smooth)
-            find_trigger(w, c, jumped);
-        c->still = c->kicked && c->fired.n == 0 && stays(w, c, after);
-        w->lost += fine && !c->smooth && c->sample == NO_INDEX && c->trigger == NO_INDEX && switched(w, c);
-        c->smooth = c->smooth && !(c->kicked && switched(w, c));
-        set_crossing_modes(w, c->modes_after);
-    }
-    vec_free(&a.trigger);
-    vec_free(&a.owner);
-    return fine;
-}
-
-bool
-crossings_begin(crossings *w, double t, const double *x, crossing *c)
-{
-    bool fired = w->fired.n > 0, nets = model_has_nets(w->m) && w->nx > 0;
-
-    if (!fired && !nets)
-        return false;
-    *c = crossing_at(w, t, fired ? w->fired.at[0].x : x, fired ? w->fired.at[0].modes : model_modes(w->m),
-                     model_modes(w->m));
-    c->kicked = nets ? copy_of(x, w->nx) : NULL;
-    for (size_t i = 0; i < w->fired.n; i++)
-        vec_push(&c->fired, w->fired.at[i]);
-    w->fired.n = 0;
-    return true;
+    vec_push(&w->fired,
+             ((firing){ when, first, crossing_copy(x, w->nx), crossing_copy(model_modes(w->m), w->nmodes) }));
 }
 
 /* ---------------------------------------------------------------- differences */

@@ -197,11 +197,12 @@ replaced(struct freezer *d, const ast_expr *e, const ast_node *n, var_id target,
 
     textrefs_of(e, n, (text_ref){ 0 }, &r);
     for (size_t i = 0; i < r.n; i++) {
-        const char *now = replaced_name(d, r.at[i].ref, target, value, depth);
+        ast_part room;
+        ast_ref ref = ast_expr_ref(r.at[i].expr, &room);
+        const char *now = replaced_name(d, &ref, target, value, depth);
 
         if (now)
-            edits_replace(&change, r.at[i].ref->at.begin - e->at.begin, r.at[i].ref->at.end - e->at.begin, now,
-                          strlen(now));
+            edits_replace(&change, ref.at.begin - e->at.begin, ref.at.end - e->at.begin, now, strlen(now));
     }
     if (change.list.n && edits_seal(&change, strlen(text), &why)) {
         edits_apply(&change, text, strlen(text), &b);

@@ -191,7 +191,8 @@ part_input(const struct one *x, const ast_ref *r)
 void
 part_meet(struct one *x, const text_ref *t)
 {
-    const ast_ref *r = t->ref;
+    ast_part room;
+    const ast_ref ref = ast_expr_ref(t->expr, &room), *r = &ref;
     uint32_t owner = part_owner(x->d, r);
 
     if (owner != NONE && owner != x->k) {
@@ -243,7 +244,9 @@ part_of_expr(const struct splitter *d, const ast_expr *e)
 
     textrefs_of(e, NULL, (text_ref){ 0 }, &r);
     for (size_t i = 0; i < r.n; i++) {
-        uint32_t k = r.at[i].ref->nparts > 1 ? part_owner(d, r.at[i].ref) : part_of_value(d, r.at[i].ref->part[0].name);
+        ast_part room;
+        ast_ref ref = ast_expr_ref(r.at[i].expr, &room);
+        uint32_t k = ref.nparts > 1 ? part_owner(d, &ref) : part_of_value(d, ref.part[0].name);
 
         last = k != NONE && k > last ? k : last;
     }

@@ -17,7 +17,8 @@ reads_parts(const struct splitter *d, const ast_expr *e)
 
     textrefs_of(e, NULL, (text_ref){ 0 }, &r);
     for (size_t i = 0; i < r.n; i++) {
-        const ast_ref *x = r.at[i].ref;
+        ast_part room;
+        const ast_ref ref = ast_expr_ref(r.at[i].expr, &room), *x = &ref;
         var_id v = x->nparts > 1 ? VAR_NONE : text_variable(&d->names, x->part[0].name);
 
         reads |= x->nparts > 1 ? part_owner(d, x) != NONE : v != VAR_NONE && d->last[v] != NONE;

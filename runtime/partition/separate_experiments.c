@@ -22,10 +22,11 @@ part_with_inputs(const struct one *x, const ast_expr *e)
 
     textrefs_of(e, NULL, (text_ref){ 0 }, &r);
     for (size_t i = 0; i < r.n; i++) {
-        span at = r.at[i].ref->at;
+        span at = r.at[i].expr->at;
         const char *of = part_source(x, at), *name;
+        ast_part room;
 
-        if (r.at[i].ref->nparts < 2 || !part_needs(x, of))
+        if (ast_expr_ref(r.at[i].expr, &room).nparts < 2 || !part_needs(x, of))
             continue;
         name = x->need.at[map_get(&x->of_text, bg_hash_bytes(of, strlen(of), 0))].input;
         edits_replace(&change, at.begin - e->at.begin, at.end - e->at.begin, name, strlen(name));

@@ -116,7 +116,8 @@ static const char *
 in_block(struct one *x, const ast_stmt *block, const text_ref *t)
 {
     struct splitter *d = x->d;
-    const ast_ref *r = t->ref;
+    ast_part room;
+    const ast_ref ref = ast_expr_ref(t->expr, &room), *r = &ref;
     const char *name = r->part[0].name;
     bool now = map_get(&d->over_time, r->at.begin) == MAP_NONE;
     uint32_t owner = part_owner(d, r);
@@ -139,13 +140,13 @@ samples_meet(struct one *x, const text_ref *t)
 {
     const char *name;
 
-    if (map_get(&x->replaced_at, t->ref->at.begin) != MAP_NONE)
+    if (map_get(&x->replaced_at, t->expr->at.begin) != MAP_NONE)
         return;
     name = in_block(x, t->item, t);
-    if (!name || map_get(&x->replaced_at, t->ref->at.begin) != MAP_NONE)
+    if (!name || map_get(&x->replaced_at, t->expr->at.begin) != MAP_NONE)
         return;
-    map_set(&x->replaced_at, t->ref->at.begin, 1);
-    vec_push(&x->replaced, ((struct replaced){ t->ref->at, name }));
+    map_set(&x->replaced_at, t->expr->at.begin, 1);
+    vec_push(&x->replaced, ((struct replaced){ t->expr->at, name }));
 }
 
 void
@@ -161,7 +162,7 @@ samples_meet_variants(struct one *x)
 
         textrefs_of(e, NULL, (text_ref){ .kind = READS_VALUE, .reader = v.name }, &r);
         for (size_t k = 0; k < r.n; k++) {
-            span at = r.at[k].ref->at;
+            span at = r.at[k].expr->at;
             const char *name = in_block(x, v.block, &r.at[k]);
 
             if (name)

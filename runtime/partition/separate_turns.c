@@ -28,8 +28,10 @@ part_of_target(const struct splitter *d, const char *target)
 }
 
 static bool
-reads_parts(const struct splitter *d, const ast_ref *r, uint32_t *first)
+reads_parts(const struct splitter *d, const ast_expr *e, uint32_t *first)
 {
+    ast_part room;
+    const ast_ref ref = ast_expr_ref(e, &room), *r = &ref;
     var_id v = r->nparts > 1 ? VAR_NONE : text_variable(&d->names, r->part[0].name);
     uint32_t k = part_owner(d, r);
 
@@ -52,7 +54,7 @@ who_tells(const struct splitter *d, const ast_stmt *s)
 
     textrefs_of(s->when.cond, NULL, (text_ref){ 0 }, &r);
     for (size_t i = 0; i < r.n; i++)
-        any |= reads_parts(d, r.at[i].ref, &first);
+        any |= reads_parts(d, r.at[i].expr, &first);
     if (any)
         tells = part_of_expr(d, s->when.cond);
     first = NONE;
@@ -62,7 +64,7 @@ who_tells(const struct splitter *d, const ast_stmt *s)
         r.n = 0;
         textrefs_of(s->when.reinit[k].value, NULL, (text_ref){ 0 }, &r);
         for (size_t i = 0; i < r.n; i++)
-            across |= reads_parts(d, r.at[i].ref, &first) && first < of;
+            across |= reads_parts(d, r.at[i].expr, &first) && first < of;
         target = of > target ? of : target;
     }
     vec_free(&r);
@@ -111,7 +113,7 @@ turns_decide(const text_ref *t)
 {
     const ast_stmt *s = t->item;
 
-    return t->ref->at.begin >= s->when.cond->at.begin && t->ref->at.end <= s->when.cond->at.end;
+    return t->expr->at.begin >= s->when.cond->at.begin && t->expr->at.end <= s->when.cond->at.end;
 }
 
 void

@@ -13,20 +13,25 @@ struct gathering {
 };
 
 static void
-see_ref(void *ctx, const ast_ref *ref)
+see_ref(void *ctx, const ast_expr *e)
 {
     struct gathering *g = ctx;
+    ast_part room;
+    ast_ref ref;
 
-    if (!ref->nparts || ast_own_name(g->node, ref->part[0].name))
+    if (e->kind != AST_REF)
         return;
-    g->like.ref = ref;
+    ref = ast_expr_ref(e, &room);
+    if (!ref.nparts || ast_own_name(g->node, ref.part[0].name))
+        return;
+    g->like.expr = e;
     vec_push(g->out, g->like);
 }
 
 void
 textrefs_of(const ast_expr *e, const ast_node *n, text_ref like, text_refs *out)
 {
-    ast_each_ref(e, see_ref, &(struct gathering){ n, like, out });
+    ast_visit(e, see_ref, &(struct gathering){ n, like, out });
 }
 
 static void
@@ -37,7 +42,9 @@ of_node(const ast_node *n, text_refs *out)
     textrefs_of(n->own->linear, NULL, like, out);
     textrefs_of(n->own->more->such_that, NULL, like, out);
     for (int i = 0; i < n->own->block->nitems; i++)
-        textrefs_of(n->own->block->item[i].right, n->own->block->item[i].kind == AST_LAW_INITIAL ? NULL : n, like, out);
+        if (n->own->block->item[i].kind != AST_LAW_PORT)
+            textrefs_of(n->own->block->item[i].right, n->own->block->item[i].kind == AST_LAW_INITIAL ? NULL : n, like,
+                        out);
 }
 
 static void

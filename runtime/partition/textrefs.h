@@ -10,7 +10,7 @@
 
 enum text_reader { READS_PART, READS_VALUE, READS_JUMP, READS_EXPERIMENT };
 typedef struct text_ref {
-    const ast_ref *ref;
+    const ast_expr *expr; /* an AST_REF */
     enum text_reader kind;
     /* interned: the part or value that reads; of a jump the first name of its target; of an experiment its name */
     const char *reader;

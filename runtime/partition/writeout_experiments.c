@@ -46,8 +46,12 @@ expr_names_one(const struct writer *d, const ast_expr *e)
     bool one = true;
 
     textrefs_of(e, NULL, (text_ref){ 0 }, &r);
-    for (size_t i = 0; i < r.n; i++)
-        one &= names_one(d, r.at[i].ref);
+    for (size_t i = 0; i < r.n; i++) {
+        ast_part room;
+        ast_ref ref = ast_expr_ref(r.at[i].expr, &room);
+
+        one &= names_one(d, &ref);
+    }
     vec_free(&r);
     return one;
 }
@@ -303,8 +307,12 @@ rename_item(struct writer *d, const ast_exp_item *item, edits *e)
         textrefs_of(item->expect->time, NULL, (text_ref){ 0 }, &refs);
         textrefs_of(item->expect->value, NULL, (text_ref){ 0 }, &refs);
     }
-    for (size_t k = 0; k < refs.n; k++)
-        rename_ref(d, refs.at[k].ref, e);
+    for (size_t k = 0; k < refs.n; k++) {
+        ast_part room;
+        ast_ref ref = ast_expr_ref(refs.at[k].expr, &room);
+
+        rename_ref(d, &ref, e);
+    }
     vec_free(&refs);
 }
 

@@ -90,8 +90,8 @@ place_of_number(const compilation *c, const ast_expr *e, const ast_unit *declare
 
     if (!number || number->kind != AST_NUMBER)
         return (number_place){ 0 };
-    if (number->number.unit)
-        declared = number->number.unit;
+    if (ast_number_unit(number))
+        declared = ast_number_unit(number);
     return number_at(c, e->at, declared ? unit_parse(c->units, declared->text, &why) : NULL);
 }
 

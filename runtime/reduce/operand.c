@@ -7,14 +7,12 @@ static enum operand_level
 level_of(const ast_expr *e)
 {
     switch (e->kind) {
-    case AST_NUMBER: return e->number.unit ? OPERAND_QUANTITY : OPERAND_NAME;
+    case AST_NUMBER: return ast_number_unit(e) ? OPERAND_QUANTITY : OPERAND_NAME;
     case AST_REF:
     case AST_CALL: return OPERAND_NAME;
     case AST_NEG: return OPERAND_SIGN;
     case AST_BINARY:
-        return e->bin.op == AST_POW                           ? OPERAND_POWER
-               : e->bin.op == AST_MUL || e->bin.op == AST_DIV ? OPERAND_PRODUCT
-                                                              : OPERAND_SUM;
+        return e->op == AST_POW ? OPERAND_POWER : e->op == AST_MUL || e->op == AST_DIV ? OPERAND_PRODUCT : OPERAND_SUM;
     default: return OPERAND_SUM;
     }
 }
@@ -22,7 +20,7 @@ level_of(const ast_expr *e)
 static bool
 is_one(const ast_expr *e)
 {
-    return e->kind == AST_NUMBER && e->number.value == 1 && !e->number.unit;
+    return e->kind == AST_NUMBER && e->number.value == 1 && !ast_number_unit(e);
 }
 
 static const char *
@@ -41,7 +39,7 @@ bound(arena *a, const char *text, enum operand_level level, enum operand_level l
 bool
 operand_of(const sources *s, const ast_expr *e, arena *a, operand *out)
 {
-    const ast_expr *one = e->kind == AST_BINARY && e->bin.op == AST_DIV ? e->bin.a : NULL;
+    const ast_expr *one = e->kind == AST_BINARY && e->op == AST_DIV ? e->bin.a : NULL;
     bool minus = one && one->kind == AST_NEG;
 
     *out = (operand){ .text = text_of(s, e, a), .level = level_of(e) };

@@ -84,7 +84,8 @@ read_node(struct plan *p, const ast_node *n, bool nested)
     for (int i = 0; i < n->own->block->nitems; i++) {
         const ast_law_item *item = &n->own->block->item[i];
 
-        read_expr(p, reader, item->right, item->kind == AST_LAW_INITIAL ? NULL : n);
+        if (item->kind != AST_LAW_PORT)
+            read_expr(p, reader, item->right, item->kind == AST_LAW_INITIAL ? NULL : n);
         for (int k = 0; item->kind == AST_LAW_PORT && k < item->nports; k++)
             read_expr(p, reader, item->port[k].size, n);
     }

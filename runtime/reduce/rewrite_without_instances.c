@@ -88,8 +88,13 @@ see_name(void *ctx, const ast_ref *r)
 static void
 look_at_reference(void *ctx, const ast_expr *e)
 {
-    if (e->kind == AST_REF)
-        see_name(ctx, &e->ref);
+    ast_part room;
+
+    if (e->kind == AST_REF) {
+        ast_ref ref = ast_expr_ref(e, &room);
+
+        see_name(ctx, &ref);
+    }
 }
 
 /* `let` of an instance that goes, by its plain name, and what is expected of it go with it. */

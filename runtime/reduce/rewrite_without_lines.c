@@ -37,17 +37,19 @@ line_of_loop(const struct taking *t, const flat_element *e)
 static bool
 index_value(const ast_expr *x, const char *variable, double round, double *value)
 {
+    ast_part room;
     double b;
 
     switch (x->kind) {
     case AST_NUMBER: *value = x->number.value; return true;
-    case AST_REF: *value = round; return x->ref.nparts == 1 && x->ref.part[0].name == variable;
+    case AST_REF:
+        *value = round;
+        return ast_expr_ref(x, &room).nparts == 1 && ast_expr_ref(x, &room).part[0].name == variable;
     case AST_BINARY:
-        if ((x->bin.op != AST_ADD && x->bin.op != AST_SUB) || x->bin.a->kind == AST_BINARY ||
-            x->bin.b->kind == AST_BINARY || !index_value(x->bin.a, variable, round, value) ||
-            !index_value(x->bin.b, variable, round, &b))
+        if ((x->op != AST_ADD && x->op != AST_SUB) || x->bin.a->kind == AST_BINARY || x->bin.b->kind == AST_BINARY ||
+            !index_value(x->bin.a, variable, round, value) || !index_value(x->bin.b, variable, round, &b))
             return false;
-        *value += x->bin.op == AST_ADD ? b : -b;
+        *value += x->op == AST_ADD ? b : -b;
         return true;
     default: return false;
     }
@@ -90,7 +92,7 @@ earlier_stay(const struct taking *t, const flat_element *e, const ast_stmt *loop
             if (p->name != own->name)
                 continue;
             if (p->nindex != 1 || own->nindex != 1 || own->brackets->index[0].from->kind != AST_REF ||
-                own->brackets->index[0].from->ref.part[0].name != loop->loop.var ||
+                ast_expr_name(own->brackets->index[0].from) != loop->loop.var ||
                 p->brackets->index[0].from->kind != AST_NUMBER ||
                 (p->brackets->index[0].to && p->brackets->index[0].to->kind != AST_NUMBER))
                 return false;

@@ -25,7 +25,7 @@ is_space(char c)
 static bool
 is_sum(const ast_expr *e)
 {
-    return e->kind == AST_BINARY && (e->bin.op == AST_ADD || e->bin.op == AST_SUB);
+    return e->kind == AST_BINARY && (e->op == AST_ADD || e->op == AST_SUB);
 }
 
 /* Is it one of the law's own e f q p or ports? */
@@ -49,13 +49,17 @@ is_own_variable(const ast_node *n, const ast_ref *r)
 static bool
 varies(const struct finder *f, const ast_expr *e)
 {
+    ast_part room;
+    ast_ref ref;
+
     switch (e->kind) {
     case AST_NUMBER:
     case AST_STRING: return false;
     case AST_REF:
-        return e->ref.nparts && (is_own_variable(f->node, &e->ref) || e->ref.nparts > 1 ||
-                                 (strcmp(e->ref.part[0].name, "pi") &&
-                                  map_get(&f->fixed, map_ptr_key(e->ref.part[0].name)) == MAP_NONE));
+        ref = ast_expr_ref(e, &room);
+        return ref.nparts &&
+               (is_own_variable(f->node, &ref) || ref.nparts > 1 ||
+                (strcmp(ref.part[0].name, "pi") && map_get(&f->fixed, map_ptr_key(ref.part[0].name)) == MAP_NONE));
     case AST_NEG:
     case AST_NOT: return varies(f, e->un.a);
     case AST_BINARY: return varies(f, e->bin.a) || varies(f, e->bin.b);
@@ -84,6 +88,17 @@ trimmed(const struct finder *f, span at)
     return at;
 }
 
+/* The + or - of a sum: the first one behind its left operand, where brackets, blanks and comments may stand between. */
+static span
+sign_of(const struct finder *f, const ast_expr *e)
+{
+    uint32_t at = e->bin.a->at.end;
+
+    while (f->text[at] != '+' && f->text[at] != '-')
+        at += f->text[at] == '/' ? (uint32_t)strcspn(f->text + at, "\n") : 1;
+    return (span){ e->at.file, at, at + 1 };
+}
+
 static void find_text_sums(struct finder *f, const ast_expr *e, uint32_t within);
 
 /* e is the topmost + or - of a sum: gathers its operands from the right. */
@@ -96,16 +111,17 @@ find_sum(struct finder *f, const ast_expr *e, uint32_t within)
 
     for (;;) {
         const ast_expr *left = e->bin.a;
-        term x = { .op = e->bin.op_at, .minus = e->bin.op == AST_SUB, .expr = e->bin.b };
+        span op = sign_of(f, e);
+        term x = { .op = op, .minus = e->op == AST_SUB, .expr = e->bin.b };
 
-        x.at = trimmed(f, (span){ e->at.file, e->bin.op_at.end, e->at.end });
+        x.at = trimmed(f, (span){ e->at.file, op.end, e->at.end });
         vec_push(&list, x);
         if (is_sum(left) && left->at.begin == e->at.begin) { /* without brackets */
             e = left;
             continue;
         }
         x = (term){ .op = SPAN_NONE, .expr = left };
-        x.at = trimmed(f, (span){ e->at.file, e->at.begin, e->bin.op_at.begin });
+        x.at = trimmed(f, (span){ e->at.file, e->at.begin, op.begin });
         vec_push(&list, x);
         break;
     }
@@ -149,10 +165,10 @@ find_text_sums(struct finder *f, const ast_expr *e, uint32_t within)
     case AST_BINARY:
         if (is_sum(e)) {
             find_sum(f, e, within);
-        } else if (e->bin.op == AST_MUL || e->bin.op == AST_DIV) {
+        } else if (e->op == AST_MUL || e->op == AST_DIV) {
             find_text_sums(f, e->bin.a, within);
             find_text_sums(f, e->bin.b, within);
-        } else if (e->bin.op == AST_POW) {
+        } else if (e->op == AST_POW) {
             find_text_sums(f, e->bin.a, within);
         }
         break;
@@ -259,12 +275,16 @@ find_node(struct finder *f, const ast_node *n)
     f->node = n;
     for (int i = 0; i < n->own->block->nitems; i++) {
         const ast_law_item *item = &n->own->block->item[i];
+        ast_part room;
+        ast_ref left;
 
+        if (item->kind != AST_LAW_EQUATION)
+            continue;
+        left = ast_law_left(item, &room);
         f->no_number = !strcmp(n->own->type, "TF") || !strcmp(n->own->type, "MTF") ||
-                       (item->left.nparts == 1 && !strcmp(item->left.part[0].name, "energy"));
-        f->port = !strcmp(n->own->type, "R") && item->left.nparts > 1 ? item->left.part[0].name : NULL;
-        if (item->kind == AST_LAW_EQUATION)
-            find_text_sums(f, item->right, NONE);
+                       (left.nparts == 1 && !strcmp(left.part[0].name, "energy"));
+        f->port = !strcmp(n->own->type, "R") && left.nparts > 1 ? left.part[0].name : NULL;
+        find_text_sums(f, item->right, NONE);
     }
     f->no_number = false;
     f->port = NULL;

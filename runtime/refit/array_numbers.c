@@ -24,7 +24,7 @@ is_plain(const ast_expr *e)
     for (int i = 0; i < e->matrix.rows * e->matrix.cols; i++) {
         const ast_expr *x = e->matrix.entry[i], *number = x->kind == AST_NEG ? x->un.a : x;
 
-        if (!is_literal(x) || number->number.unit)
+        if (!is_literal(x) || ast_number_unit(number))
             return false;
     }
     return true;
@@ -57,7 +57,7 @@ static const ast_unit *
 unit_of(const ast_stmt *array)
 {
     const ast_expr *e = array->value.value, *number = e->kind == AST_NEG ? e->un.a : e;
-    const ast_unit *own = e->kind == AST_MATRIX ? e->matrix.unit : number->number.unit;
+    const ast_unit *own = e->kind == AST_MATRIX ? e->matrix.unit : ast_number_unit(number);
 
     return own ? own : array->value.unit;
 }
@@ -78,7 +78,7 @@ void
 array_write(const compilation *c, const ast_stmt *array, const double *value, size_t n, bool shorten, edits *e)
 {
     const ast_expr *x = array->value.value, *number = x->kind == AST_NEG ? x->un.a : x;
-    const ast_unit *own = x->kind == AST_MATRIX ? x->matrix.unit : number->number.unit;
+    const ast_unit *own = x->kind == AST_MATRIX ? x->matrix.unit : ast_number_unit(number);
     const char *text = source_text(c->sources, x->at.file);
     size_t end = own ? own->at.begin : x->at.end;
     strbuf now = { 0 };

@@ -7,7 +7,7 @@
 #define END_OF_NUMBERS 1e300   /* a step from there leads beyond */
 #define SWITCHINGS_TOLD 200000 /* after so many it is asked whether the run will ever end */
 #define STIFF_EVERY 16384      /* steps after which it is asked whether the explicit method is the right one */
-#define STIFF_STEPS 1e7        /* that it may need to the end, where nobody allowed a number */
+#define STIFF_STEPS 1e6        /* that it may need to the end, where nobody allowed a number */
 
 /* An evaluation fails at or just ahead of (t, x): names the equation. */
 static bool

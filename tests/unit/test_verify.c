@@ -274,6 +274,7 @@ mode_of_nothing(compilation *c)
 static void
 power_lost(compilation *c)
 {
+    equations_powers(c->equations);
     c->equations->power.n--;
 }
 static void

@@ -1,0 +1,88 @@
+/* net_quiet.c - what rounding leaves of differences and rates is none; see net.h */
+#include <math.h>
+
+#include "net_inside.h"
+
+#define LEFT 4         /* last steps of an iteration that converges slowly are off by */
+#define ROUNDING 1e-14 /* of the terms of a rate that unknowns have a part in: less is rounding */
+
+void
+net_noise(nets *s, const struct net *k, const staircase *r, const double *raw, double *to)
+{
+    for (uint32_t i = 0; i < r->n; i++) {
+        double sum = 0;
+
+        for (uint32_t e = r->solve.start[i]; e < r->solve.start[i + 1]; e++) {
+            uint32_t c = r->solve.column[e];
+
+            sum += fabs(r->solve.value[e] * (k->guess ? s->rounding[ORDERS * k->q->held0 + c] / NET_NOISE : raw[c]));
+        }
+        if (k->varies && !k->guess)
+            sum = fabs(s->held[k->q->held0 + i]);
+        to[i] = fmax(NET_NOISE * sum, NET_FLOOR * s->unit_size[s->unit[k->q->held0 + i]]);
+        if (k->guess) /* where slopes are zero or infinite, an iteration leaves more */
+            to[i] = fmax(to[i], LEFT * fabs(s->stepped[k->q->held0 + i]));
+    }
+}
+
+void
+nets_quiet(nets *s, double *g)
+{
+    net_held_sizes(s);
+    if (net_is_joined(s)) {
+        net_joined_quiet(s, g);
+        return;
+    }
+    for (size_t k = 0; k < s->n; k++) {
+        const struct net *q = &s->net[k];
+        double *noise = s->c;
+
+        if (!q->now)
+            continue;
+        net_noise(s, q, q->now->now, s->raw + ORDERS * q->q->held0, noise);
+        for (uint32_t i = 0; i < q->q->nwatch; i++) {
+            double *at = &g[s->form->watch[q->q->watch0 + i]], slack = 0;
+
+            for (uint32_t j = 0; j < q->q->n; j++)
+                slack += fabs(q->now->aw[(size_t)ORDERS * i * q->q->n + j]) * noise[j];
+            if (fabs(*at) <= slack)
+                *at = 0;
+        }
+    }
+}
+
+static void
+note_terms(const nets *s, const struct push *push, size_t n, const double *z)
+{
+    for (size_t i = 0; i < n; i++)
+        s->terms[push[i].state] += fabs(push[i].value * z[push[i].held]);
+}
+
+static void
+drop_balanced(const nets *s, const struct push *push, size_t n, double *dx)
+{
+    for (size_t i = 0; i < n; i++) {
+        double *terms = &s->terms[push[i].state], *rate = &dx[push[i].state];
+
+        if (fabs(*rate) < ROUNDING * *terms)
+            *rate = 0;
+        *terms = 0;
+    }
+}
+
+void
+net_quiet_rates(const nets *s, double *dx)
+{
+    bool joined = net_is_joined(s);
+
+    for (size_t k = 0; k < s->n && !joined; k++)
+        if (s->net[k].now)
+            note_terms(s, s->net[k].now->push.at, s->net[k].now->push.n, s->held + s->net[k].q->held0);
+    for (size_t k = 0; k < s->n && !joined; k++)
+        if (s->net[k].now)
+            drop_balanced(s, s->net[k].now->push.at, s->net[k].now->push.n, dx);
+    if (joined) {
+        note_terms(s, s->joined.push.at, s->joined.push.n, s->held);
+        drop_balanced(s, s->joined.push.at, s->joined.push.n, dx);
+    }
+}
