@@ -150,6 +150,12 @@ events_stay_on_border(events *e, double t, double *x)
         return false;
     memcpy(e->value_kept, e->value, e->n * sizeof(double));
     memcpy(e->x_kept, x, e->nx * sizeof(double));
+    for (size_t i = 0; i < e->watched.n && e->starting; i++) { /* not set before: clear of their borders */
+        uint32_t k = e->watched.at[i];
+
+        if (!e->of_net[k] && (can_say(e, k) || events_stepped(&e->mode[k])) && e->mode[k].kind != MODE_SIGN)
+            e->value[k] = events_right_value(e, k, e->g_try[k], e->g_try[k], false);
+    }
     for (size_t i = 0; i < e->on_border.n; i++)
         set_as_said(e, e->on_border.at[i]);
     found = model_search(e->model, t, x, events_ahead(e), 1, e->starting, &r);
