@@ -47,9 +47,9 @@ constraint_noise(const nets *s, const struct net *k, const struct known *w, uint
     return 10 * NET_NOISE * all;
 }
 
-/* Are the states on the constraints of w? Rows with the held unknowns at zero are in s->raw. */
+/* Are the states x on the constraints of w? Rows with the held unknowns at zero are in s->raw. */
 static bool
-on_constraints(const nets *s, const struct net *k, const struct known *w)
+on_constraints(const nets *s, const struct net *k, const struct known *w, const double *x)
 {
     double *terms = bg_calloc(w->now->constraint.n + 1, sizeof *terms), most = 0;
     bool on = true;
@@ -58,7 +58,8 @@ on_constraints(const nets *s, const struct net *k, const struct known *w)
         most = fmax(most, k->rows[i]);
 
     for (size_t i = 0; i < w->slope.n; i++)
-        terms[w->slope.at[i].constraint] += fabs(w->slope.at[i].value) * net_size(s, w->slope.at[i].state);
+        terms[w->slope.at[i].constraint] += fabs(w->slope.at[i].value) *
+                                            fmax(net_size(s, w->slope.at[i].state), fabs(x[w->slope.at[i].state]));
     for (uint32_t r = 0; r < w->now->constraint.n && on; r++) {
         double all, sum = net_row_sum(&w->now->constraint, r, s->raw + ORDERS * k->q->held0, &all);
 
@@ -166,7 +167,7 @@ net_admit(nets *s, struct net *k, double t, double *x, const double *x_given)
         return false;
     for (uint32_t i = 0; i < ORDERS * q->n; i++)
         k->rows[i] = fmax(k->rows[i], fabs(s->raw[ORDERS * q->held0 + i]));
-    if (!on_constraints(s, k, w))
+    if (!on_constraints(s, k, w, x))
         return false;
     if (!solve_rows(s, k, w, t, x, noise))
         return false;
@@ -551,7 +552,7 @@ find_staying(nets *s, double t, double *x, double ahead, double farther)
         if (!k->stays)
             continue;
         struct known *w = net_known(s, k, t, x);
-        k->stays = on_constraints(s, k, w) && net_contradictions(s, k, w, net_reach(k, ahead) * farther, which) == 0;
+        k->stays = on_constraints(s, k, w, x) && net_contradictions(s, k, w, net_reach(k, ahead) * farther, which) == 0;
         net_noise(s, k, w->now, s->raw + ORDERS * h0, s->noise + h0);
         sparse_apply(&w->now->solve, s->raw + ORDERS * h0, s->z);
         for (uint32_t j = 0; j < k->q->n; j++)

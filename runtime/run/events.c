@@ -62,6 +62,8 @@ events_new(bg_model *m, double start, double stop)
     e->g_aside = bg_calloc(n + 1, sizeof(double));
     e->x_try = bg_calloc(nx + 1, sizeof(double));
     e->kick = bg_calloc(nx + 1, sizeof(double));
+    e->value_kept = bg_calloc(n + 1, sizeof(double));
+    e->x_kept = bg_calloc(nx + 1, sizeof(double));
     e->nwhens = model_nwhens(m);
     e->nreinits = model_nreinits(m);
     e->when = bg_calloc(e->nwhens + 1, sizeof *e->when);
@@ -140,6 +142,9 @@ events_free(events *e)
     free(e->g_aside);
     free(e->x_try);
     free(e->kick);
+    free(e->value_kept);
+    free(e->x_kept);
+    vec_free(&e->on_border);
     free(e->when);
     free(e->held);
     free(e->turned);
@@ -487,6 +492,8 @@ events_switch(events *e, double t_seen, const double *x_seen, double t, double *
     }
     if (e->turn.n == 0 || rests(e, t, x) || stays_within_tolerance(e, t, x))
         return EVENTS_SAME;
+    if (events_stay_on_border(e, t, x))
+        return EVENTS_SWITCHED;
     return turn_all(e, t, x) ? follow_contradictions(e, t, x) : EVENTS_STOP;
 }
 

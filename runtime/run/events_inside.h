@@ -43,6 +43,8 @@ struct events {
     VEC(struct due) heap;
     size_t *passed;                         /* [n] corners passed, for known pieces */
     double *value_before;                   /* [n] modes before the last switching */
+    double *value_kept, *x_kept;            /* of events_stay_on_border: what it tries to change */
+    VEC(uint32_t) on_border;                /* the same: conditions that it is about */
     double *g_try, *g_aside, *x_try, *kick; /* trial values for another mode or state */
     bool any_sign, any_domain;
     bool nets, starting; /* nets: the model has ideal switches; starting: x are initial values */
@@ -175,6 +177,11 @@ bool events_look_around(events *e, double t, const double *x);
 /* If exchanging modes fails, tries all combinations of the modes that were exchanged (or of all, if there are few),
  * those with few exchanges first. */
 bool events_look_everywhere(events *e, double t, const double *x);
+
+/* May conditions that are on their borders at (t, x) be what they say exactly there, because ideal switches then keep
+ * them there? So a current that two conditions compare with zero (l.f > 0 or l.f < 0) ends there, as where only one
+ * does. Looked at where what they say there is what they say on neither side. False: modes and x are as before. */
+bool events_stay_on_border(events *e, double t, double *x);
 
 /* Sets watched modes without regard to earlier values until they are consistent (a condition may depend on another
  * mode). */

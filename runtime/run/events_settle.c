@@ -46,6 +46,126 @@ events_search(events *e, double t, double *x, double farther)
     }
 }
 
+/* ---- on a border ---- */
+
+/* What k's condition says exactly on its border. */
+static double
+said_on_border(const events *e, uint32_t k)
+{
+    return e->mode[k].kind != MODE_LESS && e->mode[k].kind != MODE_SIGN;
+}
+
+static bool
+can_say(const events *e, uint32_t k)
+{
+    const struct model_mode *m = &e->mode[k];
+
+    return m->side == 0 && (m->kind == MODE_LESS || m->kind == MODE_LESS_EQUAL || m->kind == MODE_EQUAL ||
+                            (m->kind == MODE_SIGN && m->relay && !events_sticks(e, k)));
+}
+
+/* Do the conditions on the x of sign k say at zero what they say neither above nor below? */
+static bool
+zero_is_apart(const events *e, uint32_t k)
+{
+    bool above = false, below = false;
+
+    for (size_t i = 0; i < e->watched.n && !(above && below); i++) {
+        const struct model_mode *m = &e->mode[e->watched.at[i]];
+        bool less = m->kind == MODE_LESS;
+
+        if (m->side == 0 || m->partner != e->mode[k].partner)
+            continue;
+        above |= m->kind == MODE_EQUAL || (m->side < 0) == less;
+        below |= m->kind == MODE_EQUAL || (m->side > 0) == less;
+    }
+    return above && below;
+}
+
+static void
+set_as_said(events *e, uint32_t k)
+{
+    if (e->mode[k].kind == MODE_SIGN)
+        events_set_side(e, k, 0);
+    else
+        e->value[k] = said_on_border(e, k);
+}
+
+static bool
+agrees(const events *e, uint32_t k, double g, double rounding)
+{
+    return e->of_net[k] || events_margin_of(e, k, g) >= -rounding;
+}
+
+/* Do all conditions agree with their modes at (t, x), and those on their borders just behind? */
+static bool
+agrees_ahead(events *e, double t, const double *x)
+{
+    bool all = events_look(e, t, x, e->g_try);
+    double d;
+
+    for (size_t i = 0; i < e->watched.n && all; i++)
+        all = agrees(e, e->watched.at[i], e->g_try[e->watched.at[i]], CONTRADICTION * e->size[e->watched.at[i]]);
+    all = all && events_look_ahead(e, t, x, &d);
+    for (size_t i = 0; i < e->on_border.n && all; i++) {
+        uint32_t k = e->on_border.at[i];
+
+        all = agrees(e, k, e->g_ahead[k], CONTRADICTION * e->size[k]);
+    }
+    return all;
+}
+
+/* Of those that turn, or of all at the start: which are on their borders at (t, x), with e->g_try. Do any of them say
+ * there what they say neither now nor after turning? */
+static bool
+find_borders(events *e)
+{
+    size_t n = e->starting ? e->watched.n : e->turn.n;
+    bool from = false, to = false;
+
+    e->on_border.n = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t k = e->starting ? e->watched.at[i] : e->turn.at[i];
+        bool apart = e->mode[k].kind == MODE_EQUAL || (e->mode[k].kind == MODE_SIGN && zero_is_apart(e, k)),
+             said = e->value[k] == said_on_border(e, k);
+
+        if (!can_say(e, k) || (e->starting && e->of_net[k]) || !(fabs(e->g_try[k]) <= CONTRADICTION * e->size[k]))
+            continue;
+        vec_push(&e->on_border, k);
+        from |= apart || e->starting || !said;
+        to |= apart || e->starting || said;
+    }
+    return from && to;
+}
+
+bool
+events_stay_on_border(events *e, double t, double *x)
+{
+    bool alone = !e->starting && e->turn.n == 1 && e->mode[e->turn.at[0]].kind != MODE_EQUAL &&
+                 e->mode[e->turn.at[0]].kind != MODE_SIGN;
+    nets_report r;
+    enum nets_status found;
+
+    if (!e->nets || alone || !events_look(e, t, x, e->g_try) || !find_borders(e))
+        return false;
+    memcpy(e->value_kept, e->value, e->n * sizeof(double));
+    memcpy(e->x_kept, x, e->nx * sizeof(double));
+    for (size_t i = 0; i < e->watched.n && e->starting; i++) { /* not set before: clear of their borders */
+        uint32_t k = e->watched.at[i];
+
+        if (!e->of_net[k] && (can_say(e, k) || events_stepped(&e->mode[k])) && e->mode[k].kind != MODE_SIGN)
+            e->value[k] = events_right_value(e, k, e->g_try[k], e->g_try[k], false);
+    }
+    for (size_t i = 0; i < e->on_border.n; i++)
+        set_as_said(e, e->on_border.at[i]);
+    found = model_search(e->model, t, x, events_ahead(e), 1, e->starting, &r);
+    if ((found == NETS_SAME || found == NETS_SWITCHED) && !r.jumped && agrees_ahead(e, t, x))
+        return true;
+    memcpy(e->value, e->value_kept, e->n * sizeof(double));
+    memcpy(x, e->x_kept, e->nx * sizeof(double));
+    return false;
+}
+
 /* ---- setting from scratch, switching ---- */
 
 bool
@@ -198,6 +318,8 @@ events_settle_right(events *e, double t, double *x, bool jumped)
         if (!events_look_released(e, t, x) && !events_look_around(e, t, x))
             return EVENTS_FAILED;
         events_note_sizes(e, e->g);
+        if (round == 0 && e->starting && events_stay_on_border(e, t, x))
+            return EVENTS_SWITCHED;
         for (size_t i = 0; i < e->watched.n; i++) {
             uint32_t k = e->watched.at[i];
             if (e->of_net[k])
@@ -286,6 +408,9 @@ events_start(events *e, double t, double *x)
 
     e->t = t;
     e->starting = true;
+    for (uint32_t k = 0; k < e->n; k++) /* what is zero at the start: a search begins with what is said there */
+        if (e->of_net[k] && e->mode[k].kind == MODE_LESS_EQUAL)
+            e->value[k] = 1;
     if (e->nwhens > 0) {
         enum events_status before = set_all(e, t - 2 * events_tiny(e, t), t, x);
 
