@@ -372,16 +372,20 @@ model_nconstraints(const bg_model *m)
 bool
 model_all_finite(const double *v, size_t n)
 {
-    double sum[8] = { 0 }, all = 0;
+    double all = 0;
     size_t i = 0;
 
-    for (; i + 8 <= n; i += 8)
+    if (n >= 8) {
+        double sum[8] = { 0 };
+
+        for (; i + 8 <= n; i += 8)
+            for (int k = 0; k < 8; k++)
+                sum[k] += v[i + (size_t)k] * 0;
         for (int k = 0; k < 8; k++)
-            sum[k] += v[i + (size_t)k] * 0;
+            all += sum[k];
+    }
     for (; i < n; i++)
         all += v[i] * 0;
-    for (int k = 0; k < 8; k++)
-        all += sum[k];
     return all == 0;
 }
 
@@ -439,7 +443,7 @@ model_run_permuted(bg_model *m, enum model_part part, double t, const double *x,
     int status;
     const routine *r;
 
-    if (!model_need(m, part))
+    if (!m->evaluator[part] && !model_need(m, part))
         return -1;
     status = model_run_part(m, part, t, x, m->scratch[part]);
     r = evaluator_routine(m->evaluator[part]);
@@ -548,7 +552,7 @@ model_rhs(bg_model *m, double t, const double *x, double *dx)
 int
 model_powers(bg_model *m, double t, const double *x, double *power)
 {
-    if (!model_need(m, PART_POWERS))
+    if (!m->evaluator[PART_POWERS] && !model_need(m, PART_POWERS))
         return -1;
     return model_run_permuted(m, PART_POWERS, t, x, power);
 }
@@ -577,7 +581,7 @@ int
 model_conditions_raw(bg_model *m, double t, const double *x, double *g)
 {
     m->memory.left = false;
-    if (!model_need(m, PART_CONDITIONS))
+    if (!m->evaluator[PART_CONDITIONS] && !model_need(m, PART_CONDITIONS))
         return -1;
     return model_run_permuted(m, PART_CONDITIONS, t, x, g);
 }

@@ -191,7 +191,9 @@ note_power(audit *a, double t, const double *power)
     for (size_t i = 0; i < a->n; i++) {
         struct taken *e = &a->taken[i];
 
-        e->greatest = fmax(e->greatest, fabs(power[i]));
+        double size = fabs(power[i]);
+
+        e->greatest = size > e->greatest ? size : e->greatest;
         if (power[i] < e->least) {
             e->least = power[i];
             e->at = t;
@@ -225,7 +227,7 @@ take_piece(audit *a, double t0, double t1, bool (*dense)(void *of, double t, dou
 
         for (int k = 0; k < 5; k++) {
             sum += weight[k] * a->power[k][i];
-            out += weight[k] * fmin(0, a->power[k][i]);
+            out += a->power[k][i] < 0 ? weight[k] * a->power[k][i] : 0;
         }
         a->taken[i].work += sum * h;
         a->taken[i].given -= out * h;

@@ -23,12 +23,6 @@
 #define EASY_STEPS 20        /* so many cheap steps in a row, and BDF gives way to the explicit method */
 #define BEND_PAUSE 64        /* steps in which bends are not looked for; after each look twice as many */
 
-double *
-integrator_state(const integrator *g, int i)
-{
-    return NV_DATA_S(g->y[i]);
-}
-
 /* ---- tolerances (scales.h) ---- */
 
 void

@@ -104,7 +104,11 @@ struct integrator {
 };
 
 /* ---- integrator.c ---- */
-double *integrator_state(const integrator *g, int i);
+static inline double *
+integrator_state(const integrator *g, int i)
+{
+    return NV_DATA_S(g->y[i]);
+}
 
 /* What errors of x are weighed with: reciprocals of what is tolerated. */
 void integrator_weights(const integrator *g, const double *x, double *w);
