@@ -261,6 +261,12 @@ ast_type_at(const ast_node *n)
 {
     return n->own->type ? (span){ n->own->file, n->begin, n->begin + (uint32_t)strlen(n->own->type) } : SPAN_NONE;
 }
+/* The place of a declaration's type and name: TYPE:name. */
+static inline span
+ast_declared_at(const ast_node *n)
+{
+    return span_join(ast_type_at(n), ast_node_ref_at(n));
+}
 /* The arrow before node k of a chain, k > 0. */
 static inline span
 ast_arrow_at(const ast_node *chain, int k)
@@ -290,15 +296,13 @@ typedef struct ast_bond {
 typedef struct ast_stmt ast_stmt;
 /* Allocated only as large as its kind needs: never copy it. */
 struct ast_stmt {
-    enum ast_stmt_kind kind;
-    span at; /* including the semicolon or closing brace */
+    enum ast_stmt_kind kind : 4;
+    uint32_t named : 1;   /* a chain: the name of its bond is one node more, see ast_chain_bond */
+    uint32_t nnodes : 27; /* of a chain: a -> b -> c as name; */
+    span at;              /* including the semicolon or closing brace */
     union {
-        struct { /* a -> b -> c as name; */
-            ast_node *node;
-            int nnodes;
-            bool named; /* the name of its bond is one node more: see ast_chain_bond */
-        } chain;
-        struct { /* parameter k[3,3] = 2 [N/m] "text"; the unit may be before or after the value */
+        ast_node first; /* of a chain; the others follow: see ast_chain */
+        struct {        /* parameter k[3,3] = 2 [N/m] "text"; the unit may be before or after the value */
             enum ast_value_kind kind;
             const char *name;
             span name_at;
@@ -351,11 +355,19 @@ struct ast_stmt {
     };
 };
 
+enum { AST_MAX_CHAIN = (1 << 27) - 1 }; /* nodes of a chain */
+
+/* The nodes of a chain. */
+static inline const ast_node *
+ast_chain(const ast_stmt *s)
+{
+    return &s->first;
+}
 /* What `as` says of a chain that is named. */
 static inline ast_bond
 ast_chain_bond(const ast_stmt *s)
 {
-    const ast_node *n = &s->chain.node[s->chain.nnodes];
+    const ast_node *n = &ast_chain(s)[s->nnodes];
     uint32_t end = n->begin + (uint32_t)strlen(n->name);
 
     return (ast_bond){ n->name, { s->at.file, n->begin, end }, { s->at.file, n->arrow, end } };

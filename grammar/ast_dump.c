@@ -221,11 +221,11 @@ dump_stmt(const ast_stmt *s, FILE *out, int depth)
     switch (s->kind) {
     case AST_STMT_CHAIN:
         begin(out, depth, "chain");
-        if (s->chain.named)
+        if (s->named)
             fprintf(out, " as %s", ast_chain_bond(s).name);
         fputc('\n', out);
-        for (int i = 0; i < s->chain.nnodes; i++)
-            dump_node(&s->chain.node[i], out, depth + 1);
+        for (int i = 0; i < s->nnodes; i++)
+            dump_node(&ast_chain(s)[i], out, depth + 1);
         break;
     case AST_STMT_VALUE: dump_value(s, out, depth); break;
     case AST_STMT_PORT:

@@ -266,26 +266,22 @@ listed: declared
     ;
 
 stmt: chain_open ';' {
-        $$.s = stmt_new(p, AST_STMT_CHAIN, @$);
+        $$.s = chain_new(p, @$, $1, false);
         $$.height = 0;
-        chain_finish(p, $$.s, $1, false);
     }
     | chain_open AS NAME ';' {
-        $$.s = stmt_new(p, AST_STMT_CHAIN, @$);
-        $$.height = 0;
         chain_name(p, $1, $3, @3, @2);
-        chain_finish(p, $$.s, $1, true);
+        $$.s = chain_new(p, @$, $1, true);
+        $$.height = 0;
     }
     | chain_closed {
-        $$.s = stmt_new(p, AST_STMT_CHAIN, @$);
+        $$.s = chain_new(p, @$, $1, false);
         $$.height = 0;
-        chain_finish(p, $$.s, $1, false);
     }
     | chain_closed AS NAME ';' {
-        $$.s = stmt_new(p, AST_STMT_CHAIN, @$);
-        $$.height = 0;
         chain_name(p, $1, $3, @3, @2);
-        chain_finish(p, $$.s, $1, true);
+        $$.s = chain_new(p, @$, $1, true);
+        $$.height = 0;
     }
     | value_kind NAME size_opt unit value_opt text ';' {
         $$.s = stmt_new(p, AST_STMT_VALUE, @$);

@@ -180,7 +180,8 @@ struct tree_ref tree_ref(struct parse *p, struct tree_part part);
 struct tree_ref tree_ref_add(struct parse *p, struct tree_ref ref, struct tree_part part);
 
 void chain_add(struct parse *p, struct list *chain, struct tree_node *node, span arrow);
-void chain_finish(struct parse *p, ast_stmt *s, struct list *chain, bool named);
+/* named: the last node is the name of its bond */
+ast_stmt *chain_new(struct parse *p, span at, struct list *chain, bool named);
 /* checks the word between period and offset */
 void chain_name(struct parse *p, struct list *chain, const char *name, span name_at, span as); /* as NAME, last */
 struct tree_node *node_reference(struct parse *p, struct tree_ref ref);

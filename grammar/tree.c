@@ -433,17 +433,33 @@ chain_name(struct parse *p, struct list *chain, const char *name, span name_at, 
     LIST_ADD(chain, n, 0);
 }
 
-void
-chain_finish(struct parse *p, ast_stmt *s, struct list *chain, bool named)
+static ast_stmt *
+chain_of(struct parse *p, span at, const ast_node *node, size_t n)
 {
-    const ast_node *first = s->chain.node = LIST_TAKE(p, chain, ast_node);
+    ast_stmt *s = arena_alloc(p->a, offsetof(ast_stmt, first) + n * sizeof *node);
 
-    s->chain.nnodes = chain->n - named;
-    s->chain.named = named;
-    if (s->chain.nnodes == 1 && !first->own->type) {
+    s->kind = AST_STMT_CHAIN;
+    s->at = at;
+    memcpy(&s->first, node, n * sizeof *node);
+    return s;
+}
+
+ast_stmt *
+chain_new(struct parse *p, span at, struct list *chain, bool named)
+{
+    ast_stmt *s = chain_of(p, at, chain->at, (size_t)chain->n);
+    const ast_node *first = ast_chain(s);
+
+    s->named = named;
+    s->nnodes = (uint32_t)(chain->n - named) & AST_MAX_CHAIN;
+    if (chain->n > AST_MAX_CHAIN)
+        parse_error(p, "syntax-chain", at, "a chain of more than %d parts", AST_MAX_CHAIN);
+    list_drop(p, chain);
+    if (s->nnodes == 1 && !first->own->type) {
         parse_error(p, "syntax-chain", ast_node_at(first), "`%.60s` alone says nothing", ast_node_name(first));
         diag_help(p->s, "A part is declared with its type, `1:%.60s;`, and bonded with `->`.", ast_node_name(first));
     }
+    return s;
 }
 
 struct tree_node *
@@ -485,12 +501,12 @@ node_block(struct parse *p, struct tree_node *n, span at, struct list *items)
 
 /* ---------------------------------------------------------------- statements */
 
-#define STMT_SIZE(member) (offsetof(ast_stmt, chain) + sizeof((const ast_stmt *)NULL)->member)
+#define STMT_SIZE(member) (offsetof(ast_stmt, first) + sizeof((const ast_stmt *)NULL)->member)
 
 ast_stmt *
 stmt_new(struct parse *p, enum ast_stmt_kind kind, span at)
 {
-    static const size_t size[] = { [AST_STMT_CHAIN] = STMT_SIZE(chain), [AST_STMT_VALUE] = STMT_SIZE(value),
+    static const size_t size[] = { [AST_STMT_CHAIN] = STMT_SIZE(first), [AST_STMT_VALUE] = STMT_SIZE(value),
                                    [AST_STMT_PORT] = STMT_SIZE(port),   [AST_STMT_FOR] = STMT_SIZE(loop),
                                    [AST_STMT_IF] = STMT_SIZE(cond),     [AST_STMT_WITHOUT] = STMT_SIZE(without),
                                    [AST_STMT_WHEN] = STMT_SIZE(when),   [AST_STMT_INITIAL] = STMT_SIZE(initial) };
@@ -560,11 +576,11 @@ junction_separated(struct list *l, span separator)
 void
 junction_listed(struct parse *p, struct list *l, struct tree_node *n, span separator)
 {
-    ast_stmt *s = stmt_new(p, AST_STMT_CHAIN, span_join(n->at, separator));
+    span at = span_join(n->at, separator);
+    ast_node node = node_finish(p, n);
+    ast_stmt *s = chain_of(p, at, &node, 1);
 
-    s->chain.node = arena_alloc(p->a, sizeof *s->chain.node);
-    *s->chain.node = node_finish(p, n);
-    s->chain.nnodes = 1;
+    s->nnodes = 1;
     LIST_ADD(l, s, 0);
 }
 
@@ -577,7 +593,7 @@ junctions_add(struct parse *p, struct list *stmts, struct list *junctions, span 
     for (int k = 0; k < junctions->n; k++)
         LIST_ADD(stmts, s[k], 0);
     for (int k = 0; k < junctions->n; k++) {
-        const ast_node *n = s[k]->chain.node;
+        const ast_node *n = ast_chain(s[k]);
         uint32_t comma = s[k ? k - 1 : 0]->at.end;
 
         if (!strcmp(n->own->type, "0") || !strcmp(n->own->type, "1"))

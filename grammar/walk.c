@@ -70,8 +70,8 @@ visit_stmt(const ast_stmt *s, void (*see)(void *ctx, const ast_expr *e), void *c
 {
     switch (s->kind) {
     case AST_STMT_CHAIN:
-        for (int i = 0; i < s->chain.nnodes; i++)
-            visit_node(&s->chain.node[i], see, ctx);
+        for (int i = 0; i < s->nnodes; i++)
+            visit_node(&ast_chain(s)[i], see, ctx);
         break;
     case AST_STMT_VALUE:
         for (int i = 0; i < s->value.nsize; i++)

@@ -15,7 +15,7 @@ place_of(const struct assign *a, uint32_t e)
 static const char *
 bond_name(const struct assign *a, uint32_t e)
 {
-    return e < a->s.nport ? a->f->port.at[e].bond_name : a->f->bond.at[(e - a->s.nport) / 2].name;
+    return e < a->s.nport ? port_bond_name(a->f, &a->f->port.at[e]) : a->f->bond.at[(e - a->s.nport) / 2].name;
 }
 
 /* The effect of the decision at end e as a clause: `source "u" sets the effort of "n"`. The caller frees it. */
@@ -43,7 +43,7 @@ describe_root(const struct assign *a, uint32_t e)
 static span
 root_span(const struct assign *a, uint32_t e)
 {
-    return e < a->s.nport ? causality_element_of(a, e)->at : a->f->junction.at[a->s.junction[e]].at;
+    return e < a->s.nport ? element_at(causality_element_of(a, e)) : a->f->junction.at[a->s.junction[e]].at;
 }
 
 /* Lists the bonds and two-ports from one root to the other as notes; both ends of a bond count once. */
@@ -271,14 +271,14 @@ causality_report_relation(struct assign *a, const ranked_terms *row)
 
     print_relation(a, row, &text);
     if (row->n == 1)
-        diag_error(src, "causality-singular", causality_element_of(a, row->at[0].of)->at,
+        diag_error(src, "causality-singular", element_at(causality_element_of(a, row->at[0].of)),
                    "\"%s\" is given, but the bonds around it ask for %s", causality_element_of(a, row->at[0].of)->name,
                    text.at);
     else
-        diag_error(src, "causality-singular", causality_element_of(a, row->at[row->n - 1].of)->at,
+        diag_error(src, "causality-singular", element_at(causality_element_of(a, row->at[row->n - 1].of)),
                    "the bonds ask for %s, but all of these are given", text.at);
     for (size_t i = row->n - 1; i-- > 0 && shown < PATH_NOTES; shown++)
-        diag_note(src, causality_element_of(a, row->at[i].of)->at, "\"%s\" is in it",
+        diag_note(src, element_at(causality_element_of(a, row->at[i].of)), "\"%s\" is in it",
                   causality_element_of(a, row->at[i].of)->name);
     if (row->n - 1 > shown)
         diag_note(src, SPAN_NONE, "and %zu more elements are in it", row->n - 1 - shown);
@@ -333,12 +333,12 @@ causality_report_dependent(struct assign *a, const causal *c)
 
         if (by == END_NONE)
             by = origin[p];
-        diag_info(src, "causality-derivative", el->at, "storage element \"%s\" gets derivative causality",
+        diag_info(src, "causality-derivative", element_at(el), "storage element \"%s\" gets derivative causality",
                   port_name(a->f, p));
         if (by == END_NONE || by == p)
             continue;
         if (by < a->s.nport)
-            diag_note(src, causality_element_of(a, by)->at, "its %s is already set by \"%s\"", cause,
+            diag_note(src, element_at(causality_element_of(a, by)), "its %s is already set by \"%s\"", cause,
                       causality_element_of(a, by)->name);
         else
             diag_note(src, root_span(a, by), "its %s is already set at \"%s\"", cause,
@@ -367,10 +367,10 @@ causality_report_dividing(struct assign *a)
         if (!origin)
             origin = strokes_origins(&a->s);
         by = origin[in];
-        diag_info(a->f->sources, "causality-divides", el->at,
+        diag_info(a->f->sources, "causality-divides", element_at(el),
                   "\"%s\" divides by its modulus, which varies: where it is zero, the run stops", el->name);
         if (by != END_NONE && by < a->s.nport && causality_element_of(a, by) != el)
-            diag_note(a->f->sources, causality_element_of(a, by)->at, "\"%s\" leaves it no other way",
+            diag_note(a->f->sources, element_at(causality_element_of(a, by)), "\"%s\" leaves it no other way",
                       causality_element_of(a, by)->name);
     }
     free(origin);

@@ -33,7 +33,7 @@ add_element(struct making *w, uint32_t i)
 {
     const flat_model *f = w->f;
     const flat_element *e = &f->element.at[i];
-    struct model_element x = { .name = keep(w, e->name), .at = e->at };
+    struct model_element x = { .name = keep(w, e->name), .at = element_at(e) };
 
     x.type = e->type;
     x.linear = e->linear;
@@ -70,7 +70,7 @@ add_port(struct making *w, uint32_t i)
                             .sign = p->sign,
                             .momentum = port_has_momentum(f, i),
                             .crossed = p->crossed,
-                            .bond = keep(w, p->bond_name) };
+                            .bond = keep(w, port_bond_name(f, p)) };
 
     if (p->stored != VAR_NONE) {
         const flat_law *law = port_law(f, i);
@@ -79,7 +79,7 @@ add_port(struct making *w, uint32_t i)
         x.given = law->out == Q_DISPLACEMENT || law->out == Q_MOMENTUM;
         x.inverse = root->op == EX_DIV && pool_node(f->pool, root->a)->op == EX_SLOT;
     }
-    x.own = keep(w, p->name);
+    x.own = keep(w, port_own_name(f, i));
     x.name = x.own ? x.own : w->g->graph.element[p->element].name;
     x.at = keep(w, junction_label(f, p->junction, i));
     w->g->graph.port[i] = x;
@@ -324,7 +324,7 @@ image_states_make(const image *m, const maker *k)
 
         table[i] = (struct model_state){ .name = var_name_in(f, var[i], s->names),
                                          .at = var_at(f, var[i]),
-                                         .unit = v->unit,
+                                         .unit = var_unit(f, var[i]),
                                          .display = var_display(f, var[i]),
                                          .shown = shown[i],
                                          .var = var[i],
@@ -406,7 +406,7 @@ image_variables_make(const maker *k)
 
         table[i] = (struct model_variable){ .name = var_name_in(f, i, made->names),
                                             .at = var_at(f, i),
-                                            .unit = v->unit,
+                                            .unit = var_unit(f, i),
                                             .display = var_display(f, i),
                                             .shown = shown[i],
                                             .kind = v->kind,
@@ -430,7 +430,7 @@ unknown_said(const flat_model *f, var_id v, arena *to)
 
     return (struct model_pole){ .at = var_at(f, v),
                                 .var = arena_strdup(to, var_name(f, v)),
-                                .unit = x->unit,
+                                .unit = var_unit(f, v),
                                 .stands_in = x->kind == VAR_AUX };
 }
 

@@ -28,14 +28,15 @@ add_units(net_form *f, const equations *e, const uint32_t *position)
     for (size_t i = 0; i < f->nx; i++) {
         var_id v = e->state.at[i].var;
 
-        f->group[position[v]] = unit_number(&units, &f->ngroups, e->f->var.at[v].unit);
+        f->group[position[v]] = unit_number(&units, &f->ngroups, var_unit(e->f, v));
     }
     map_free(&units);
     /* what was made for the equations' sake (an exponential) is as large as it is, whatever else has its unit */
     for (size_t i = 0; i < f->nheld; i++) {
         const flat_var *v = &e->f->var.at[e->held.at[i]];
 
-        f->unit[i] = v->kind == VAR_AUX ? (uint32_t)f->nunits++ : unit_number(&units, &f->nunits, v->unit);
+        f->unit[i] = v->kind == VAR_AUX ? (uint32_t)f->nunits++
+                                        : unit_number(&units, &f->nunits, var_unit(e->f, e->held.at[i]));
     }
     map_free(&units);
 }

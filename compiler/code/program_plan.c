@@ -291,7 +291,7 @@ static int
 compare_rank(const void *a, const void *b, void *ctx)
 {
     const equations *e = ctx;
-    uint32_t x = e->var.at[*(const var_id *)a].rank, y = e->var.at[*(const var_id *)b].rank;
+    uint32_t x = eq_rank(e, *(const var_id *)a), y = eq_rank(e, *(const var_id *)b);
 
     return (x > y) - (x < y);
 }

@@ -83,7 +83,7 @@ hidden_signal(elab *el, inst i, const ast_expr *e, const unit *u)
     if (v == MAP_NONE) {
         v = flat_add_var(f, VAR_SIGNAL, NONE, text_of(el, e->at), e->at);
         var_say(f, v)->def = i;
-        f->var.at[v].unit = u;
+        var_set_unit(f, v, u);
         map_set(&el->hidden_rates, key, v);
     }
     return v;
@@ -127,7 +127,7 @@ make_der(builder *b, const ast_expr *e)
     rate = map_get(&el->rates, owner);
     if (rate == MAP_NONE) {
         rate = flat_add_var(el->f, VAR_RATE, owner, arena_format(el->a, "der(%s)", var_name(el->f, owner)), e->at);
-        el->f->var.at[rate].unit = v.unit;
+        var_set_unit(el->f, rate, v.unit);
         map_set(&el->rates, owner, rate);
     }
     v.n = builder_slot(b, rate);
@@ -174,8 +174,8 @@ make_integral(builder *b, const ast_expr *e, var_id into)
 
         var_say(el->f, into)->def = def;
         var_say(el->f, into)->init = init;
-        if (!el->f->var.at[into].unit)
-            el->f->var.at[into].unit = r.unit;
+        if (!var_unit(el->f, into))
+            var_set_unit(el->f, into, r.unit);
     }
     builder_free(&in);
     r.n = ex_const(el->pool, 0);

@@ -124,7 +124,7 @@ add_unit_variable(struct items *t, var_id v)
     r = bonds_region_of(t->c, v);
     if (r != NONE)
         add_item(t, r);
-    else if (!f->var.at[v].unit && (f->var.at[v].kind == VAR_SIGNAL || f->var.at[v].kind == VAR_INTEGRAL))
+    else if (!var_unit(f, v) && (f->var.at[v].kind == VAR_SIGNAL || f->var.at[v].kind == VAR_INTEGRAL))
         add_item(t, (uint32_t)f->junction.n + v);
 }
 
@@ -178,7 +178,7 @@ static bool
 item_known(const struct check *c, uint32_t item)
 {
     if (item >= c->f->junction.n)
-        return c->f->var.at[item - c->f->junction.n].unit != NULL;
+        return var_unit(c->f, item - c->f->junction.n) != NULL;
     return c->region[item].flow && c->region[item].effort;
 }
 
@@ -306,14 +306,14 @@ drain(struct check *c)
         x->queued = false;
         for (bonds_look(c, x); c->found.sym != NONE; bonds_look(c, x))
             settle_unit(c, c->found.sym, c->found.is, e);
-        if (x->kind == EQ_SIGNAL && !c->f->var.at[x->index].unit) {
+        if (x->kind == EQ_SIGNAL && !var_unit(c->f, x->index)) {
             measure to, from;
 
             from = given(c, x, &to);
             if (c->f->var.at[x->index].kind == VAR_INTEGRAL)
                 from = bonds_times(c, from, bonds_plain(c->el->second), 1);
             if (from.known && from.stated && from.sym == NONE) {
-                c->f->var.at[x->index].unit = from.known;
+                var_set_unit(c->f, x->index, from.known);
                 wake_readers(c, (uint32_t)c->f->junction.n + x->index);
             }
         }
@@ -360,13 +360,13 @@ static void
 set_units(struct check *c)
 {
     for (var_id v = 0; v < c->f->var.n; v++) {
-        flat_var *x = &c->f->var.at[v];
+        const flat_var *x = &c->f->var.at[v];
 
-        if (!x->unit && (bonds_region_of(c, v) != NONE || x->kind == VAR_RATE)) {
+        if (!var_unit(c->f, v) && (bonds_region_of(c, v) != NONE || x->kind == VAR_RATE)) {
             measure m = bonds_variable(c, v);
 
             if (m.known && m.sym == NONE)
-                x->unit = m.known;
+                var_set_unit(c->f, v, m.known);
         }
     }
 }
@@ -383,7 +383,7 @@ units_are_said(const elab *el)
         if (f->initial.at[k].unit)
             return true;
     for (size_t k = 0; k < f->var.n; k++)
-        if (f->var.at[k].unit && f->var.at[k].kind != VAR_TIME)
+        if (var_unit(f, k) && f->var.at[k].kind != VAR_TIME)
             return true;
     return false;
 }

@@ -111,11 +111,11 @@ bonds_region_of(const struct check *c, var_id v)
 
 /* For a number of the text, a parameter or a constant. */
 static measure
-given_number(const flat_var *x)
+given_number(const unit *u)
 {
-    measure m = x->unit ? bonds_stated(x->unit) : bare_number;
+    measure m = u ? bonds_stated(u) : bare_number;
 
-    m.written = x->unit && !unit_is_number(x->unit);
+    m.written = u && !unit_is_number(u);
     return m;
 }
 
@@ -134,6 +134,7 @@ bonds_variable(const struct check *c, var_id v)
     const flat_var *x = &c->f->var.at[v];
     uint32_t r = bonds_region_of(c, v);
     const flat_model *f = c->f;
+    const unit *u = var_unit(f, v);
 
     switch (x->kind) {
     case VAR_COMMON: return region_measure(c, r, f->junction.at[x->owner].type == 0);
@@ -143,19 +144,19 @@ bonds_variable(const struct check *c, var_id v)
         return bonds_times(c, region_measure(c, r, port_has_momentum(f, x->owner)), bonds_plain(c->el->second), 1);
     case VAR_RATE:
         if (f->var.at[x->owner].kind == VAR_RATE)
-            return x->unit ? bonds_stated(x->unit) : anything;
+            return u ? bonds_stated(u) : anything;
         return bonds_times(c, bonds_variable(c, x->owner), bonds_plain(c->el->second), -1);
     case VAR_TIME: return c->el->file->units ? bonds_plain(c->el->second) : anything;
     case VAR_PARAM:
     case VAR_LITERAL:
         return x->kind == VAR_PARAM && x->role != ROLE_PARAMETER && x->role != ROLE_CONSTANT
-                   ? (x->unit ? bonds_stated(x->unit) : anything)
-                   : given_number(x);
+                   ? (u ? bonds_stated(u) : anything)
+                   : given_number(u);
     case VAR_SIGNAL:
-        if (!x->unit && is_plain_number(c->el, v))
+        if (!u && is_plain_number(c->el, v))
             return bare_number;
-        return x->unit ? bonds_stated(x->unit) : anything;
-    default: return x->unit ? bonds_stated(x->unit) : anything;
+        return u ? bonds_stated(u) : anything;
+    default: return u ? bonds_stated(u) : anything;
     }
 }
 

@@ -97,7 +97,7 @@ equation_place(const struct check *c, const struct equation *e)
         return f->reinit.at[e->index].at;
     if (e->kind == EQ_SIGNAL && given_value(c->el, e->index))
         return given_value(c->el, e->index)->expr->at;
-    return x != NONE ? f->element.at[x].at : var_at(f, e->index);
+    return x != NONE ? element_at(&f->element.at[x]) : var_at(f, e->index);
 }
 
 /* The unit of the coefficient of a linear law that follows from the units of its bond; NULL for other laws. */
@@ -298,7 +298,7 @@ no_such_bond(struct check *c, const struct equation *e)
     const unit *u = given_in(c, e);
 
     if (u)
-        diag_error(el->s, "unit-bond", y->node && y->node->own->linear ? y->node->own->linear->at : y->at,
+        diag_error(el->s, "unit-bond", y->node && y->node->own->linear ? y->node->own->linear->at : element_at(y),
                    "%s is given in %s, which no bond has whose effort times flow is power", called(c, e),
                    unit_said(el, coefficient_said(c, x, u)));
     else

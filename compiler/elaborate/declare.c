@@ -86,7 +86,7 @@ make_entries(elab *el, scope *in, value *v, const char *name, const int32_t *idx
             v->var = x;
         el->f->var.at[x].role = role[v->kind];
         var_say(el->f, x)->display = v->declared;
-        el->f->var.at[x].unit = v->declared ? unit_dimension(v->declared) : NULL;
+        var_set_unit(el->f, x, v->declared ? unit_dimension(v->declared) : NULL);
     }
 }
 

@@ -434,16 +434,16 @@ declare_chain(elab *el, scope *in, const ast_stmt *s)
 {
     chain_made c = { s, in, NONE };
 
-    for (int k = 0; k < s->chain.nnodes; k++)
-        declare_node(el, in, s, &s->chain.node[k], s->chain.nnodes == 1, false);
-    if (s->chain.named && s->chain.nnodes != 2) {
-        diag_error(el->s, "bond-name", ast_chain_bond(s).at, "\"as\" names one bond; here are %d", s->chain.nnodes - 1);
+    for (int k = 0; k < s->nnodes; k++)
+        declare_node(el, in, s, &ast_chain(s)[k], s->nnodes == 1, false);
+    if (s->named && s->nnodes != 2) {
+        diag_error(el->s, "bond-name", ast_chain_bond(s).at, "\"as\" names one bond; here are %d", s->nnodes - 1);
         diag_help(el->s, "Give the bond to be named a statement of its own.");
-    } else if (s->chain.named && in->loop) {
+    } else if (s->named && in->loop) {
         diag_error(el->s, "bond-name", ast_chain_bond(s).at, "\"as\" names one bond; a loop makes it in every round");
         diag_help(el->s, "Read an element or junction at its ends instead.");
-    } else if (s->chain.named && enter_name(el, in, true, ast_chain_bond(s).name, ast_chain_bond(s).name_at, 0,
-                                            (int32_t[]){ 0, 0 }, false, (uint32_t)el->part.n)) {
+    } else if (s->named && enter_name(el, in, true, ast_chain_bond(s).name, ast_chain_bond(s).name_at, 0,
+                                      (int32_t[]){ 0, 0 }, false, (uint32_t)el->part.n)) {
         c.bond = (uint32_t)el->part.n;
         vec_push(&el->part, ((part){ .kind = DECLARED_BOND,
                                      .name = full_name(el, in, ast_chain_bond(s).name, 0, NULL),
@@ -451,8 +451,8 @@ declare_chain(elab *el, scope *in, const ast_stmt *s)
                                      .in = in,
                                      .index = NONE }));
     }
-    if (may_make_more(el, s->chain.nnodes > 1 ? (uint64_t)s->chain.nnodes - 1 : 1, s->at) &&
-        (s->chain.nnodes > 1 || !s->chain.node[0].own->type))
+    if (may_make_more(el, s->nnodes > 1 ? (uint64_t)s->nnodes - 1 : 1, s->at) &&
+        (s->nnodes > 1 || !ast_chain(s)[0].own->type))
         vec_push(&el->chain, c);
 }
 
@@ -564,9 +564,9 @@ declare_stmt(elab *el, scope *in, const ast_stmt *s)
 static void
 fetch_declared(const elab *el, const scope *in, const ast_stmt *s)
 {
-    for (int k = 0; s->kind == AST_STMT_CHAIN && k < s->chain.nnodes; k++)
-        if (s->chain.node[k].own->type)
-            fetch_part(el, in, ast_node_name(&s->chain.node[k]), FETCH_PLACE);
+    for (int k = 0; s->kind == AST_STMT_CHAIN && k < s->nnodes; k++)
+        if (ast_chain(s)[k].own->type)
+            fetch_part(el, in, ast_node_name(&ast_chain(s)[k]), FETCH_PLACE);
 }
 
 void

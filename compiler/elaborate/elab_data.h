@@ -198,7 +198,7 @@ part_own_name(const part *p)
 static inline span
 part_at(const part *p)
 {
-    return p->node ? span_join(ast_type_at(p->node), ast_node_ref_at(p->node)) : ast_chain_bond(p->stmt).name_at;
+    return p->node ? ast_declared_at(p->node) : ast_chain_bond(p->stmt).name_at;
 }
 
 /* A chain as written, with the scope in which it is made. */

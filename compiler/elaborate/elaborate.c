@@ -30,7 +30,7 @@ void
 add_output(elab *el, const value *v, uint32_t entry)
 {
     var_id x = v->var + entry;
-    const unit *is = el->f->var.at[x].unit, *display = shown_unit(el, v, is);
+    const unit *is = var_unit(el->f, x), *display = shown_unit(el, v, is);
 
     vec_push(&el->f->output, ((flat_output){ var_name(el->f, x), flat_inst(el->f, ex_slot(el->pool, 0), &x, 1),
                                              is || !display ? is : unit_dimension(display), display, v->at }));
@@ -262,7 +262,7 @@ elaborate(sources *s, names *n, arena *a, unit_system *u, pool *p, const ast_fil
     intern_names(&el);
     weights_begin(&el);
     flat_add_var(f, VAR_TIME, NONE, "time", SPAN_NONE);
-    f->var.at[0].unit = el.second;
+    var_set_unit(f, 0, el.second);
     load_imports(&el);
     el.file_scope = el.model_scope = el.module.at[0].scope;
     declare_files(&el);

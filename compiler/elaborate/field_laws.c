@@ -244,8 +244,8 @@ make_port_law(elab *el, const field *f, uint32_t k, const ast_law_item *item, bu
     law_quantity(el, x, p, left.part[1].name, &out);
     law.out = out;
     given = law.out == Q_EFFORT ? p->e : law.out == Q_FLOW ? p->f : p->stored;
-    if (!units_give(el, v, item->right->at, el->f->var.at[given].unit, text_of(el, left.at)))
-        v.bad = v.bad || el->f->var.at[given].unit;
+    if (!units_give(el, v, item->right->at, var_unit(el->f, given), text_of(el, left.at)))
+        v.bad = v.bad || var_unit(el->f, given);
     if (!v.bad && law_reads(el, b, v.n, given)) {
         diag_error(el->s, "law-circular", item->right->at, "%s stands on both sides of its law", text_of(el, left.at));
         v.bad = true;

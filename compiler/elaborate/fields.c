@@ -226,7 +226,7 @@ declare_field(elab *el, uint32_t element, const ast_node *written)
     if (!has_ports(written))
         return;
     if (element_is_source(x->type) || x->type == EL_GY) {
-        diag_error(el->s, "field-type", x->at, "%s:%s cannot have ports of its own; R, C, I and TF can",
+        diag_error(el->s, "field-type", element_at(x), "%s:%s cannot have ports of its own; R, C, I and TF can",
                    element_type_name(x->type), x->name);
         return;
     }
@@ -309,21 +309,16 @@ add_field_port(elab *el, uint32_t element, uint32_t junction, const field_port *
     bool flow_shared = f->junction.at[junction].type == 1;
     var_id common = f->junction.at[junction].common;
     var_id own = flat_add_var(f, VAR_PORT, id, arena_format(el->a, "%s.%s", name, flow_shared ? "e" : "f"), p->at);
-    flat_port port = { .element = element,
-                       .junction = junction,
-                       .sign = p->out ? -1 : 1,
-                       .stored = VAR_NONE,
-                       .name = name };
+    flat_port port = { .element = element, .junction = junction, .sign = p->out ? -1 : 1, .stored = VAR_NONE };
 
     port.at = p->link == NONE ? p->at : link_at(&el->link.at[p->link]);
-    port.bond_name = p->link == NONE ? NULL : el->said.at[el->link.at[p->link].said].name;
     port.e = flow_shared ? own : common;
     port.f = flow_shared ? common : own;
     if (stored) {
         port.stored = flat_add_var(f, VAR_STORED, id, arena_format(el->a, "%s.%s", name, stored), p->at);
         port.crossed = p->momentum != (x->type == EL_I);
     }
-    vec_push(&f->port, port);
+    flat_add_port(f, port, p->link == NONE ? NULL : el->said.at[el->link.at[p->link].said].name, name);
     x->nports++;
     return id;
 }
@@ -510,8 +505,8 @@ make_field(elab *el, uint32_t element)
     if (f->broken)
         return;
     if (!joined)
-        diag_error(el->s, "bond-none", el->f->element.at[element].at, "%s:%s has no bond", element_type_name(type),
-                   el->f->element.at[element].name);
+        diag_error(el->s, "bond-none", element_at(&el->f->element.at[element]), "%s:%s has no bond",
+                   element_type_name(type), el->f->element.at[element].name);
     if (!sound || !joined)
         return; /* said already */
     f->made = true;
@@ -557,13 +552,10 @@ make_field(elab *el, uint32_t element)
 static val
 port_variable(builder *b, var_id v)
 {
-    const flat_var *x = &b->el->f->var.at[v];
-    val r = { .fit = FIT_ANY };
+    val r = { .fit = FIT_ANY, .unit = var_unit(b->el->f, v) };
 
-    if (x->unit) {
+    if (r.unit)
         r.fit = FIT_UNIT;
-        r.unit = x->unit;
-    }
     r.n = builder_slot(b, v);
     return r;
 }

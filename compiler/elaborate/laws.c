@@ -55,8 +55,8 @@ say_modulated(elab *el, const flat_element *x, const ast_expr *e)
 
     if (x->modulated || element_is_source(x->type))
         return;
-    diag_info(el->s, "modulated-spelling", x->at, "\"%s\" changes during the run; M%s:%s says so", text_of(el, e->at),
-              type, x->name);
+    diag_info(el->s, "modulated-spelling", element_at(x), "\"%s\" changes during the run; M%s:%s says so",
+              text_of(el, e->at), type, x->name);
 }
 
 /* Name of the reader in messages about values read too early; a law never reads too early. */
@@ -86,7 +86,7 @@ make_linear(elab *el, scope *in, uint32_t e)
         return;
     }
     if (element_is_source(x->type))
-        units_give(el, v, expr->at, f->var.at[x->type == EL_SE ? p->e : p->f].unit, who);
+        units_give(el, v, expr->at, var_unit(f, x->type == EL_SE ? p->e : p->f), who);
     if (x->type == EL_SF)
         turning_flow(el, v, expr->at, arena_format(el->a, "the flow of %s:%s", element_type_name(x->type), x->name));
     varies = !only_parameters(f, b.slot.at, b.slot.n);
@@ -138,8 +138,8 @@ make_general(elab *el, scope *in, uint32_t e, const ast_law_item *item)
     b.own = e;
     v = resolve_law(&b, item->right);
     as_number(el, &v);
-    if (p && !units_give(el, v, item->right->at, el->f->var.at[port_var(p, q)].unit, text_of(el, left.at)))
-        v.bad = v.bad || f->var.at[port_var(p, q)].unit;
+    if (p && !units_give(el, v, item->right->at, var_unit(el->f, port_var(p, q)), text_of(el, left.at)))
+        v.bad = v.bad || var_unit(f, port_var(p, q));
     if (!v.bad && p) {
         flat_law law = { .kind = LAW_ASSIGN, .port = x->port0, .out = q, .at = item->at };
 
@@ -323,7 +323,8 @@ count_equations(elab *el, const flat_element *x)
         if (element_is_two_port(x->type) && left.nparts == 2) {
             if (n++ || written->own->linear) {
                 diag_error(el->s, "law-twice", item->at, "%s:%s has two laws", type, x->name);
-                diag_note(el->s, written->own->linear ? written->own->linear->at : x->at, "the other one is here");
+                diag_note(el->s, written->own->linear ? written->own->linear->at : element_at(x),
+                          "the other one is here");
                 diag_help(el->s, "%s", two_port_help(x->type));
                 return -1;
             }
@@ -351,7 +352,7 @@ count_equations(elab *el, const flat_element *x)
         }
         if (n++ || written->own->linear) {
             diag_error(el->s, "law-twice", item->at, "%s:%s has two laws", type, x->name);
-            diag_note(el->s, written->own->linear ? written->own->linear->at : x->at, "the other one is here");
+            diag_note(el->s, written->own->linear ? written->own->linear->at : element_at(x), "the other one is here");
             if (written->own->linear && (x->type == EL_C || x->type == EL_I))
                 diag_help(el->s, "Where it starts is %s(0) = %s;", text_of(el, left.at), text_of(el, item->right->at));
             return -1;
@@ -374,7 +375,7 @@ make_rest(elab *el, uint32_t e)
                                 .port = x->port0,
                                 .out = x->type == EL_SE ? Q_EFFORT : Q_FLOW,
                                 .def = set_inst(el, 0),
-                                .at = x->at });
+                                .at = element_at(x) });
 }
 
 void
@@ -411,7 +412,7 @@ make_law(elab *el, scope *in, uint32_t e)
             if (written->own->block->item[k].kind == AST_LAW_EQUATION)
                 (element_is_two_port(x->type) ? make_two_port : make_general)(el, in, e, &written->own->block->item[k]);
     } else {
-        diag_error(el->s, "law-missing", x->at, "%s:%s has no %s", element_type_name(x->type), x->name,
+        diag_error(el->s, "law-missing", element_at(x), "%s:%s has no %s", element_type_name(x->type), x->name,
                    element_is_source(x->type) ? "value"
                    : x->type == EL_TF         ? "ratio"
                    : x->type == EL_GY         ? "modulus"
@@ -461,7 +462,7 @@ add_initial(elab *el, scope *in, flat_initial at, const char *name, const ast_ex
     var_id v = at.port != NONE ? port_var(&el->f->port.at[at.port], at.q) : el->f->junction.at[at.junction].common;
     val given;
 
-    given = initial_value(el, in, e, arena_format(el->a, "%s.%s(0)", name, q[at.q]), el->f->var.at[v].unit, &at.def);
+    given = initial_value(el, in, e, arena_format(el->a, "%s.%s(0)", name, q[at.q]), var_unit(el->f, v), &at.def);
     at.unit = !given.bad && given.fit == FIT_UNIT ? given.unit : NULL;
     at.written = at.unit ? given.said : NULL;
     if (at.q == Q_FLOW)

@@ -10,13 +10,12 @@
 #include "elab.h"
 
 static var_id
-hidden(elab *el, const char *name, const flat_var *like)
+hidden(elab *el, const char *name, const unit *u)
 {
-    const unit *u = like ? like->unit : NULL;
     var_id v = flat_add_var(el->f, VAR_PARAM, NONE, name, SPAN_NONE);
 
     var_say(el->f, v)->def = set_inst(el, 0);
-    el->f->var.at[v].unit = u;
+    var_set_unit(el->f, v, u);
     return v;
 }
 
@@ -51,11 +50,11 @@ open_input(elab *el, var_id v)
     flat_opening o = { .name = var_name(el->f, v),
                        .by = v,
                        .element = NONE,
-                       .unit = x->unit,
+                       .unit = var_unit(el->f, v),
                        .display = var_display(el->f, v) };
 
     if (x->kind == VAR_SIGNAL) {
-        o.by = hidden(el, var_name(el->f, v), x);
+        o.by = hidden(el, var_name(el->f, v), var_unit(el->f, v));
         var_say(el->f, v)->def = with_offset(el, var_def(el->f, v), o.by);
     }
     note_opening(el, o);
@@ -73,8 +72,8 @@ open_source(elab *el, uint32_t e)
 
         if (law->kind != LAW_ASSIGN || !inst_known(law->def))
             continue;
-        o.by = hidden(el, o.name, &el->f->var.at[x->type == EL_SE ? p->e : p->f]);
-        o.unit = el->f->var.at[o.by].unit;
+        o.by = hidden(el, o.name, var_unit(el->f, x->type == EL_SE ? p->e : p->f));
+        o.unit = var_unit(el->f, o.by);
         law = &el->f->law.at[x->law0 + k];
         law->def = with_offset(el, law->def, o.by);
         note_opening(el, o);
@@ -86,7 +85,7 @@ show_open(elab *el, const char *name, var_id v)
 {
     vec_push(&el->f->output, ((flat_output){ .name = name,
                                              .def = flat_inst(el->f, ex_slot(el->pool, 0), &v, 1),
-                                             .unit = el->f->var.at[v].unit }));
+                                             .unit = var_unit(el->f, v) }));
 }
 
 static void

@@ -41,7 +41,7 @@ check_quantities(elab *el)
         const named_quantity *x = &el->named_quantity.at[k];
         const flat_junction *j = &el->f->junction.at[x->junction];
         /* the unit of the common variable, effort (0-junction) or flow (1-junction), determines the other one */
-        const unit *common = el->f->var.at[j->common].unit, *is;
+        const unit *common = var_unit(el->f, j->common), *is;
         const flat_domain *d = junction_domain(el->f, x->junction);
         const char *better, *what;
 

@@ -117,7 +117,7 @@ report_reciprocity(elab *el, const flat_element *x, uint32_t a, uint32_t b, node
     const char *na = var_name(f, argument_of(pa, la)), *nb = var_name(f, argument_of(pb, lb));
     bool opposite = turn_of_law(pa, la) != turn_of_law(pb, lb);
 
-    diag_error(el->s, "field-reciprocity", x->at,
+    diag_error(el->s, "field-reciprocity", element_at(x),
                "%s:%s could create energy: its laws are not the slopes of one energy", element_type_name(x->type),
                x->name);
     diag_note(el->s, la->at, "the slope of %s.%s by %s is %s", port_name(f, a), given_name(la), nb, ta);

@@ -36,13 +36,10 @@ is_temperature(const elab *el, var_id v)
 val
 read_variable(builder *b, var_id v)
 {
-    const flat_var *x = &b->el->f->var.at[v];
-    val r = { .fit = FIT_ANY };
+    val r = { .fit = FIT_ANY, .unit = var_unit(b->el->f, v) };
 
-    if (x->unit) {
+    if (r.unit)
         r.fit = FIT_UNIT;
-        r.unit = x->unit;
-    }
     r.zero = is_temperature(b->el, v) ? ZERO_POINT : ZERO_NONE;
     r.n = builder_slot(b, v);
     return r;
@@ -392,7 +389,7 @@ power_of(builder *b, uint32_t junction, var_id e, var_id f, bool into)
     n = ex_substitute(el->pool, flat_power(el->f, junction, ex_slot(el->pool, 0), ex_slot(el->pool, 1), 2), with,
                       2 + nreads);
     free(with);
-    if (el->f->var.at[e].unit && el->f->var.at[f].unit)
+    if (var_unit(el->f, e) && var_unit(el->f, f))
         return (val){ .n = into ? n : ex_neg(el->pool, n), .fit = FIT_UNIT, .unit = el->watt };
     return (val){ .n = into ? n : ex_neg(el->pool, n), .fit = FIT_ANY };
 }

@@ -227,7 +227,7 @@ literal(builder *b, span at, double si, const unit *u)
     }
     v = flat_add_literal(el->f, si, NULL, at);
     if (u) {
-        el->f->var.at[v].unit = unit_dimension(u);
+        var_set_unit(el->f, v, unit_dimension(u));
         var_say(el->f, v)->display = u;
     }
     index_set_add(&el->literals, place_hash(at), v, hash_of_literal, el);

@@ -49,7 +49,7 @@ remember_sample(builder *b, var_id v, span at)
     if (kind == VAR_PARAM || kind == VAR_LITERAL || (f->var.at[v].holds && !memory_of))
         return v;
     memory = flat_add_var(f, VAR_INTEGRAL, NONE, arena_format(el->a, "previous(%s)", var_name(f, v)), at);
-    f->var.at[memory].unit = f->var.at[v].unit;
+    var_set_unit(f, memory, var_unit(f, v));
     f->var.at[memory].holds = true;
     said = var_say(f, memory);
     said->display = var_display(f, v);
@@ -132,7 +132,7 @@ make_delay(builder *b, const ast_expr *e)
     builder_free(&in);
     d.var = flat_add_var(el->f, VAR_MODE, NONE, text_of(el, e->at), e->at);
     if (v.fit == FIT_UNIT)
-        el->f->var.at[d.var].unit = v.unit;
+        var_set_unit(el->f, d.var, v.unit);
     vec_push(&el->f->delay, d);
     v.n = builder_slot(b, d.var);
     v.shown = v.written = v.said = NULL;

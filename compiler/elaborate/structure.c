@@ -116,13 +116,13 @@ make_links(elab *el, const chain_made *c)
     const ast_stmt *s = c->stmt;
     struct ends from;
 
-    from = node_ends(el, c->in, &s->chain.node[0], false);
-    for (int k = 1; k < s->chain.nnodes; k++) {
-        struct ends to = node_ends(el, c->in, &s->chain.node[k], k + 1 < s->chain.nnodes);
+    from = node_ends(el, c->in, &ast_chain(s)[0], false);
+    for (int k = 1; k < s->nnodes; k++) {
+        struct ends to = node_ends(el, c->in, &ast_chain(s)[k], k + 1 < s->nnodes);
         link l = { .from = from.out,
                    .to = to.in,
                    .file = s->at.file,
-                   .begin = ast_arrow_at(s->chain.node, k).begin,
+                   .begin = ast_arrow_at(ast_chain(s), k).begin,
                    .junction_from = NONE,
                    .junction_to = NONE };
 
@@ -143,8 +143,8 @@ make_links(elab *el, const chain_made *c)
             el->part.at[c->bond].index = l.said;
         vec_push(&el->link, l);
         from = to;
-        if (to.port && k + 1 < s->chain.nnodes) {
-            diag_error(el->s, "bond-port", ast_node_at(&s->chain.node[k]),
+        if (to.port && k + 1 < s->nnodes) {
+            diag_error(el->s, "bond-port", ast_node_at(&ast_chain(s)[k]),
                        "a chain cannot go through a port of \"%s\": it ends there", el->part.at[to.in].name);
             from = no_ends;
         }
@@ -219,7 +219,6 @@ make_parts(elab *el)
             vec_push(&f->element, ((flat_element){ .type = p->element,
                                                    .modulated = p->modulated,
                                                    .name = p->name,
-                                                   .at = part_at(p),
                                                    .stmt = p->stmt,
                                                    .node = p->node,
                                                    .parent = p->in->origin,
@@ -319,18 +318,13 @@ make_port(elab *el, uint32_t e, uint32_t p, uint32_t l)
     bool flow_shared = f->junction.at[j].type == 1;
     var_id common = f->junction.at[j].common;
     var_id own = flat_add_var(f, VAR_PORT, id, NULL, SPAN_NONE);
-    flat_port port = { .element = e,
-                       .junction = j,
-                       .sign = k->to == p ? 1 : -1,
-                       .stored = VAR_NONE,
-                       .bond_name = el->said.at[k->said].name,
-                       .at = link_at(k) };
+    flat_port port = { .element = e, .junction = j, .sign = k->to == p ? 1 : -1, .stored = VAR_NONE, .at = link_at(k) };
 
     port.e = flow_shared ? own : common;
     port.f = flow_shared ? common : own;
     if (x->type == EL_C || x->type == EL_I)
         port.stored = flat_add_var(f, VAR_STORED, id, NULL, SPAN_NONE);
-    vec_push(&f->port, port);
+    flat_add_port(f, port, el->said.at[k->said].name, NULL);
     x->nports++;
     if (k->said && el->said.at[k->said].e == VAR_NONE) {
         el->said.at[k->said].e = port.e;
@@ -365,7 +359,7 @@ make_one_port(elab *el, uint32_t p, flat_element *x)
     if (q->nlinks != 1) {
         if (!q->nlinks && declared_twice(el, q))
             return;
-        diag_error(el->s, q->nlinks ? "bond-many" : "bond-none", x->at,
+        diag_error(el->s, q->nlinks ? "bond-many" : "bond-none", element_at(x),
                    q->nlinks ? "%s:%s has %u bonds; it takes one" : "%s:%s has no bond", type, x->name, q->nlinks);
         if (q->nlinks) {
             diag_note(el->s, link_at(&el->link.at[q->link[0]]), "the first is here");
@@ -411,7 +405,7 @@ make_two_ports(elab *el, uint32_t p, flat_element *x)
     if (q->nlinks != 2) {
         if (!q->nlinks && declared_twice(el, q))
             return;
-        diag_error(el->s, q->nlinks ? "bond-many" : "bond-none", x->at,
+        diag_error(el->s, q->nlinks ? "bond-many" : "bond-none", element_at(x),
                    q->nlinks == 0   ? "%s:%s has no bonds; it takes one in and one out"
                    : q->nlinks == 1 ? "%s:%s has one bond; it takes one in and one out"
                                     : "%s:%s has %u bonds; it takes one in and one out",
@@ -461,8 +455,8 @@ fetch_ends(const elab *el, size_t k)
         size_t at = k + (size_t)(FETCHES - step) * AHEAD;
         const chain_made *c = at < el->chain.n ? &el->chain.at[at] : NULL;
 
-        for (int i = 0; c && !c->in->loop && i < c->stmt->chain.nnodes; i++)
-            fetch_part(el, c->in, ast_node_name(&c->stmt->chain.node[i]), (enum fetch)step);
+        for (int i = 0; c && !c->in->loop && i < c->stmt->nnodes; i++)
+            fetch_part(el, c->in, ast_node_name(&ast_chain(c->stmt)[i]), (enum fetch)step);
     }
 }
 

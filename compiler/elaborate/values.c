@@ -210,7 +210,7 @@ make_value(elab *el, uint32_t index)
     }
     if (!v->declared && x.fit == FIT_UNIT)
         for (uint32_t k = 0; k < v->count; k++)
-            el->f->var.at[v->var + k].unit = x.unit;
+            var_set_unit(el->f, v->var + k, x.unit);
     override_entries(el, index);
 }
 

@@ -67,7 +67,7 @@ make_reinit(elab *el, scope *in, const struct ast_reinit *r, var_id target, map 
     v = resolve(&b, r->value, true);
     need_number(el, &v, r->value->at);
     if (target != VAR_NONE)
-        want = var_display(el->f, target) ? var_display(el->f, target) : el->f->var.at[target].unit;
+        want = var_display(el->f, target) ? var_display(el->f, target) : var_unit(el->f, target);
     if (target != VAR_NONE && !v.bad && units_give(el, v, r->value->at, want, name)) {
         flat_model *f = el->f;
 
@@ -80,7 +80,7 @@ make_reinit(elab *el, scope *in, const struct ast_reinit *r, var_id target, map 
             map_set(set, target, (uint32_t)f->reinit.n);
         }
         if (!want && v.fit == FIT_UNIT) {
-            f->var.at[target].unit = unit_dimension(v.unit);
+            var_set_unit(f, target, unit_dimension(v.unit));
             var_say(f, target)->display = v.written;
         }
         vec_push(&f->reinit, ((flat_reinit){ .target = target, .value = builder_inst(&b, v.n), .at = r->at }));

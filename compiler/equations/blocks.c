@@ -521,7 +521,6 @@ make_block(struct sorter *s)
 
             d->kind = DEF_BLOCK;
             d->index = (uint32_t)e->block.n;
-            d->rank = b.rank;
         }
         vec_push(&e->block, b);
     }

@@ -210,7 +210,7 @@ clocks_find(equations *e, clock_list *out, bend_list *bends)
         if (!e->mode.at[k].known)
             find_clocks_in(&d, e->mode.at[k].g, e->mode.at[k].at, false);
     for (size_t k = 0; k < e->power.n; k++)
-        find_clocks_in(&d, e->power.at[k], e->f->element.at[k].at, false);
+        find_clocks_in(&d, e->power.at[k], element_at(&e->f->element.at[k]), false);
     vec_free(&d.of_var);
     vec_free(&d.of_node);
     vec_free(&d.place);

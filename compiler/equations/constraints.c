@@ -142,7 +142,7 @@ raise(struct matcher *m, uint32_t s)
     if (x->condition == VAR_NONE) {
         char *name = bg_format("condition of %s", source_element(m, s)->name);
 
-        x->condition = eq_new_var(e, VAR_AUX, NONE, names_intern_z(f->names, name), source_element(m, s)->at,
+        x->condition = eq_new_var(e, VAR_AUX, NONE, names_intern_z(f->names, name), element_at(source_element(m, s)),
                                   f->var.at[x->unknown].position);
         eq_define(e, x->condition, group_residual(r->g, x->group, 0));
         free(name);
@@ -175,13 +175,14 @@ report_free(struct matcher *m, uint32_t s)
     if (m->reached[s].n) {
         const flat_element *other = source_element(m, m->reached[s].at[0]);
 
-        diag_error(e->f->sources, "residual-twice", el->at,
+        diag_error(e->f->sources, "residual-twice", element_at(el),
                    "the condition of %s:%s determines \"%s\", which has a condition of its own already",
                    element_type_name(el->type), el->name, other->name);
-        diag_note(e->f->sources, other->at, "\"%s\" is here", other->name);
+        diag_note(e->f->sources, element_at(other), "\"%s\" is here", other->name);
     } else {
-        diag_error(e->f->sources, "residual-free", el->at, "the %s of %s:%s changes nothing that its condition reads",
-                   effort ? "effort" : "flow", element_type_name(el->type), el->name);
+        diag_error(e->f->sources, "residual-free", element_at(el),
+                   "the %s of %s:%s changes nothing that its condition reads", effort ? "effort" : "flow",
+                   element_type_name(el->type), el->name);
         diag_note(e->f->sources, port_law(e->f, x->port)->at, "the condition is here");
     }
     diag_help(

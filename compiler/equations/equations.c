@@ -355,7 +355,6 @@ define_elements(struct build *b)
     flat_model *f = b->e->f;
     struct closed_forms forms = { 0 };
 
-    vec_resize(&b->rate.order, f->var.n);
     for (uint32_t i = 0; i < f->element.n; i++)
         equations_define_element(b->e, &b->group, &b->rate, &b->constraint, &b->ideal, &forms, i, b->component_group);
     map_free(&forms.index);
@@ -396,6 +395,10 @@ junctions(struct build *b)
 
     for (uint32_t j = 0; j < b->e->f->junction.n; j++)
         ok = equations_define_junction(b->e, &b->group, j, b->component_group) && ok;
+    free(b->component_group);
+    b->component_group = NULL;
+    free(b->e->equal);
+    b->e->equal = NULL;
     return ok;
 }
 

@@ -23,10 +23,12 @@ enum def_kind {
 typedef struct eq_var {
     uint8_t kind, by; /* by: enum defined_by */
     bool from_one;    /* unknown of a block that is the result of an exponential: starts at 1; others start at 0 */
-    uint32_t index;
+    union {
+        uint32_t index;
+        uint32_t rank; /* of DEF_EXPLICIT: order of evaluation, see eq_rank */
+    };
     inst def;
-    uint32_t rank; /* order of evaluation */
-    uint32_t of;   /* the law, junction, ... that `by` refers to */
+    uint32_t of; /* the law, junction, ... that `by` refers to */
 } eq_var;
 
 typedef struct eq_state {
@@ -135,11 +137,20 @@ typedef struct equations {
     VEC(eq_part) part; /* by element, if elements are to be removable */
     uint32_t nranks;
     /* [junction] the junction that determines the value of its common variable: itself, except for bonds between two
-     * junctions of one kind */
+     * junctions of one kind; until all balances are made */
     uint32_t *equal;
     size_t nloops;           /* number of loops, those with closed forms included */
     struct code_store *code; /* machine code shared between models (codegen.h); NULL: none */
 } equations;
+
+/* The place of an explicit variable or an unknown of a block in the order of evaluation. */
+static inline uint32_t
+eq_rank(const equations *e, var_id v)
+{
+    const eq_var *d = &e->var.at[v];
+
+    return d->kind == DEF_EXPLICIT ? d->rank : d->kind == DEF_BLOCK ? e->block.at[d->index].rank : 0;
+}
 
 /* Finds the directions in which laws can be solved: arrays of ports and elements for causality() (causality.h). Also
  * freezes conditions and turns literals into data in all insts of f, so that equal laws are equal templates: call it

@@ -249,7 +249,7 @@ define_one_port(equations *e, struct groups *g, struct rates *r, struct constrai
             uint32_t group = group_new(g);
 
             group_add(g, group, e->c->port[port] == ST_STRONG ? common : own, law.def);
-            vec_push(sw, ((switch_group){ group, el->at, false }));
+            vec_push(sw, ((switch_group){ group, element_at(el), false }));
         } else if (law.kind == LAW_RESIDUAL) {
             e->defining.by = DEF_BY_RESIDUAL;
             constraints_add(k, g, given, law.def, port);
@@ -280,7 +280,7 @@ define_one_port(equations *e, struct groups *g, struct rates *r, struct constrai
         uint32_t group = define_by_law(e, g, forms, &law, e->c->port[port] == ST_STRONG ? common : own);
 
         if (group != NONE && is_valve(e, &law))
-            vec_push(sw, ((switch_group){ group, el->at, true }));
+            vec_push(sw, ((switch_group){ group, element_at(el), true }));
     }
     }
 }
@@ -318,7 +318,8 @@ equations_weigh_element(equations *e, uint32_t element)
                                                                        : p.e)
                                  : equations_output_var(f, el->port0);
         if (e->var.at[given].kind == DEF_EXPLICIT && e->var.at[given].by == DEF_BY_LAW) {
-            part = (eq_part){ eq_new_var(e, VAR_PARAM, NONE, "a part's factor", el->at, f->var.at[given].position),
+            part = (eq_part){ eq_new_var(e, VAR_PARAM, NONE, "a part's factor", element_at(el),
+                                         f->var.at[given].position),
                               given == common };
             var_say(f, part.factor)->def = inst_const(f, 1);
             e->var.at[given].def = equations_combine(e, EX_MUL, inst_var(f, part.factor), e->var.at[given].def);

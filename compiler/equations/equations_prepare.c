@@ -176,10 +176,12 @@ is_flat_once(pool *p, map *known, node n, uint32_t k)
 static bool
 solvable(equations *e, const flat_law *law, var_id y)
 {
+    size_t nslots = e->f->slot.n;
     inst r = equations_law_residual(e, law);
     uint32_t k = inst_slot_of(e->f, r, y);
     node solution, divisor;
 
+    e->f->slot.n = nslots; /* only the template was needed */
     return k != NONE && ex_solve(e->f->pool, r.root, k, &solution, &divisor);
 }
 

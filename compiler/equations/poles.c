@@ -202,7 +202,7 @@ poles_find(equations *e, pole_list *out)
     for (size_t i = 0; i < e->state.n; i++)
         vec_push(&d.todo, e->state.at[i].rate);
     for (size_t k = 0; k < e->power.n; k++)
-        find_poles_in(&d, e->power.at[k], VAR_NONE, f->element.at[k].at);
+        find_poles_in(&d, e->power.at[k], VAR_NONE, element_at(&f->element.at[k]));
     for (size_t b = 0; b < e->block.n; b++)
         for (uint32_t k = 0; k < e->block.at[b].n; k++)
             find_poles_in(&d, e->residual.at[e->block.at[b].residual0 + k], VAR_NONE, e->block.at[b].at);

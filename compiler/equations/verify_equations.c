@@ -26,7 +26,9 @@ reads(const equations *e, inst i, uint32_t rank, uint32_t block, const char *wha
             return flaw_found(flaw, "%s reads %s, which nothing defines", what, variable_name(e, v));
         if ((d->kind != DEF_EXPLICIT && d->kind != DEF_BLOCK) || (d->kind == DEF_BLOCK && d->index == block))
             continue;
-        if (rank != AT_THE_END && d->rank >= rank)
+        if (d->kind == DEF_BLOCK && d->index >= e->block.n)
+            return flaw_found(flaw, "%s is in no block", variable_name(e, v));
+        if (rank != AT_THE_END && eq_rank(e, v) >= rank)
             return flaw_found(flaw, "%s reads %s, which is evaluated behind it", what, variable_name(e, v));
     }
     return true;
@@ -60,7 +62,7 @@ variable(const equations *e, var_id v, char **flaw)
             return false;
         break;
     case DEF_BLOCK:
-        if (d->index >= e->block.n || d->rank != e->block.at[d->index].rank)
+        if (d->index >= e->block.n)
             return flaw_found(flaw, "%s is not evaluated with its block", name);
         break;
     case DEF_HELD:

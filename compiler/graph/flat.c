@@ -21,8 +21,10 @@ flat_inst(flat_model *f, node root, const var_id *slot, uint32_t n)
 static var_id
 add_var(flat_model *f, flat_var x)
 {
-    if (!f->said.n)
+    if (!f->said.n) {
         vec_push(&f->said, ((flat_said){ .at = SPAN_NONE, .def = INST_NONE, .init = INST_NONE }));
+        vec_push(&f->unit, NULL);
+    }
     vec_push(&f->var, x);
     return (var_id)(f->var.n - 1);
 }
@@ -67,6 +69,37 @@ var_say(flat_model *f, var_id v)
     return &f->said.at[*said];
 }
 
+void
+var_set_unit(flat_model *f, var_id v, const unit *u)
+{
+    enum { MOST_UNITS = 1 << 22 }; /* as many as flat_var can number */
+    uint32_t k = (uint32_t)f->unit.n - 1;
+
+    if (!u) {
+        k = 0;
+    } else if (f->unit.at[k] != u && (k = map_get(&f->unit_number, map_ptr_key(u))) == MAP_NONE) {
+        k = (uint32_t)f->unit.n;
+        if (k == MOST_UNITS)
+            bg_out_of_memory(0);
+        vec_push(&f->unit, u);
+        map_set(&f->unit_number, map_ptr_key(u), k);
+    }
+    f->var.at[v].unit_index = k & (MOST_UNITS - 1);
+}
+
+uint32_t
+flat_add_port(flat_model *f, flat_port p, const char *bond, const char *name)
+{
+    if (!f->port_said.n)
+        vec_push(&f->port_said, ((flat_port_said){ NULL, NULL }));
+    if (bond || name) {
+        p.said = (uint32_t)f->port_said.n;
+        vec_push(&f->port_said, ((flat_port_said){ bond, name }));
+    }
+    vec_push(&f->port, p);
+    return (uint32_t)f->port.n - 1;
+}
+
 span
 var_at(const flat_model *f, var_id v)
 {
@@ -79,7 +112,7 @@ var_at(const flat_model *f, var_id v)
     switch (x->kind) {
     case VAR_COMMON: return f->junction.at[x->owner].at;
     case VAR_PORT:
-    case VAR_STORED: return f->element.at[f->port.at[x->owner].element].at;
+    case VAR_STORED: return element_at(&f->element.at[f->port.at[x->owner].element]);
     case VAR_BOND: return f->bond.at[x->owner].at;
     case VAR_RATE: return var_at(f, x->owner);
     default: return SPAN_NONE;
@@ -117,7 +150,7 @@ port_side(const flat_model *f, uint32_t port)
 {
     const flat_element *el = &f->element.at[f->port.at[port].element];
 
-    if (f->port.at[port].name || !is_two_port(el))
+    if (port_own_name(f, port) || !is_two_port(el))
         return "";
     return port == el->port0 ? ".in" : ".out";
 }
@@ -180,6 +213,8 @@ flat_free(flat_model *f)
     if (!f)
         return;
     vec_free(&f->var);
+    vec_free(&f->unit);
+    map_free(&f->unit_number);
     vec_free(&f->said);
     vec_free(&f->literal);
     map_free(&f->read_of);
@@ -193,6 +228,7 @@ flat_free(flat_model *f)
     vec_free(&f->element);
     vec_free(&f->law);
     vec_free(&f->port);
+    vec_free(&f->port_said);
     vec_free(&f->bond);
     vec_free(&f->junction);
     vec_free(&f->domain);
@@ -440,7 +476,7 @@ dump_element(const flat_model *f, const flat_element *el, FILE *out)
         const flat_port *p = &f->port.at[el->port0 + k];
 
         fprintf(out, " %s %s%s%s", p->sign > 0 ? "<-" : "->", f->junction.at[p->junction].name,
-                p->bond_name ? " as " : "", name_or(p->bond_name, ""));
+                port_bond_name(f, p) ? " as " : "", name_or(port_bond_name(f, p), ""));
     }
     fprintf(out, "%s%s\n", el->linear ? " linear" : "", el->keep ? " keep" : "");
     for (uint32_t k = 0; k < el->nlaws; k++) {
@@ -467,8 +503,8 @@ dump_vars(const flat_model *f, FILE *out)
         if (x->kind == VAR_LITERAL)
             continue;
         fprintf(out, "%s %s", kind[x->kind], var_name(f, v));
-        if (var_display(f, v) || x->unit)
-            fprintf(out, " [%s]", unit_text(var_display(f, v) ? var_display(f, v) : x->unit));
+        if (var_display(f, v) || var_unit(f, v))
+            fprintf(out, " [%s]", unit_text(var_display(f, v) ? var_display(f, v) : var_unit(f, v)));
         if (inst_known(var_def(f, v)))
             print_inst(f, x->kind == VAR_INTEGRAL ? " rate " : " = ", var_def(f, v), out);
         if (inst_known(var_init(f, v)))

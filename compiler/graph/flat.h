@@ -33,14 +33,14 @@ inst_known(inst i)
 /* A model has several variables for each element, so what only some of them have is stored elsewhere. Variables of
  * bonds and storage elements take name and place from their owner; their names are made when asked for. */
 typedef struct flat_var {
-    enum var_kind kind : 8;
-    uint8_t role; /* enum var_role */
-    bool holds;   /* VAR_INTEGRAL: has no rate, events alone set it */
+    enum var_kind kind : 5;
+    enum var_role role : 4;
+    uint32_t holds : 1;       /* VAR_INTEGRAL: has no rate, events alone set it */
+    uint32_t unit_index : 22; /* index in flat.unit, whose first entry is NULL: see var_unit */
     /* of an opened parameter (flat_opening): the parameter that is its time derivative; VAR_NONE: none */
     uint32_t owner;
     uint32_t position; /* its position in a breadth-first walk of the graph, in which neighbours are close */
     uint32_t said;     /* of a VAR_LITERAL: index in flat.literal; otherwise in flat.said, whose first entry is empty */
-    const unit *unit;  /* NULL: unknown or pure number */
 } flat_var;
 typedef struct flat_said {
     const char *name;    /* in the model's words, such as "k_s1"; NULL: see var_name */
@@ -74,20 +74,25 @@ typedef struct flat_law {
 
 typedef struct flat_element {
     enum element_type type : 8;
-    bool modulated; /* written as MSe, MTF, ... */
-    bool linear;    /* law given as `= expr` */
-    bool keep;      /* experiment's keep */
-    bool read;      /* an expression other than its own law names it */
-    bool thinned;   /* it lost a bond to something taken out */
-    bool rests;     /* its effort or flow was taken out: it acts as a source of zero, whatever its text */
+    bool modulated : 1; /* written as MSe, MTF, ... */
+    bool linear : 1;    /* law given as `= expr` */
+    bool keep : 1;      /* experiment's keep */
+    bool read : 1;      /* an expression other than its own law names it */
+    bool thinned : 1;   /* it lost a bond to something taken out */
+    bool rests : 1;     /* its effort or flow was taken out: it acts as a source of zero, whatever its text */
+    uint32_t parent;    /* the origin that made it; NONE: the model itself */
     const char *name;
     const ast_stmt *stmt;
     const ast_node *node;
     uint32_t port0, nports; /* of a two-port: the in-port first */
     uint32_t law0, nlaws;
-    uint32_t parent; /* the origin that made it; NONE: the model itself */
-    span at;         /* TYPE:name */
 } flat_element;
+/* The place of its declaration, TYPE:name. */
+static inline span
+element_at(const flat_element *x)
+{
+    return x->node ? ast_declared_at(x->node) : SPAN_NONE;
+}
 
 /* port or junction, the other one is NONE. unit: of the value as given, NULL for a number without one; written: as in
  * the text, NULL if it is made of several statements */
@@ -105,10 +110,13 @@ typedef struct flat_port {
     var_id stored; /* storage: q (C) or p (I), else VAR_NONE */
     int8_t sign;   /* +1: arrow from the junction into the element; -1: out of it */
     bool crossed;  /* port of a storage field with both kinds: p on a C, q on an I */
-    const char *bond_name;
-    const char *name; /* of a field's port, such as "plate.gap"; NULL: the element's name suffices */
-    span at;          /* the arrow of the bond */
+    uint32_t said; /* index in flat.port_said, whose first entry is empty */
+    span at;       /* the arrow of the bond */
 } flat_port;
+typedef struct flat_port_said {
+    const char *bond; /* the name of its bond */
+    const char *name; /* of a field's port, such as "plate.gap"; NULL: the element's name suffices */
+} flat_port_said;
 
 typedef struct flat_bond {
     uint32_t from, to; /* junctions */
@@ -118,18 +126,18 @@ typedef struct flat_bond {
 } flat_bond;
 
 typedef struct flat_junction {
-    uint8_t type; /* 0 or 1 */
-    bool implicit : 1;
-    bool port : 1; /* port of a component */
-    bool read : 1; /* as in elements */
-    bool thinned : 1;
-    uint32_t domain; /* domain of its bonds: 1 + index in flat.domain; 0: none is declared */
+    uint32_t type : 1; /* 0 or 1 */
+    uint32_t implicit : 1;
+    uint32_t port : 1; /* port of a component */
+    uint32_t read : 1; /* as in elements */
+    uint32_t thinned : 1;
+    uint32_t domain : 27; /* domain of its bonds: 1 + index in flat.domain; 0: none is declared */
+    uint32_t parent;      /* as in elements */
     const char *name;
     const ast_stmt *stmt;
     const ast_node *node;
     span at;
     var_id common;
-    uint32_t parent;     /* as in elements */
     uint32_t inc0, ninc; /* its incidences: flat.incidence[inc0 .. inc0+ninc) */
 } flat_junction;
 
@@ -277,6 +285,8 @@ typedef struct flat_model {
     sources *sources;
     unit_system *units;
     VEC(flat_var) var;
+    VEC(const unit *) unit; /* of variables, each once */
+    map unit_number;        /* the index of each */
     VEC(flat_said) said;
     VEC(flat_literal) literal;
     struct flat_names *name_of; /* names that were made on request */
@@ -286,6 +296,7 @@ typedef struct flat_model {
     VEC(flat_element) element;
     VEC(flat_law) law;
     VEC(flat_port) port;
+    VEC(flat_port_said) port_said;
     VEC(flat_bond) bond;
     VEC(flat_junction) junction;
     VEC(flat_domain) domain;
@@ -330,11 +341,25 @@ is_two_port(const flat_element *e)
 {
     return element_is_two_port(e->type);
 }
+/* The name of its bond; NULL: it has none. */
+static inline const char *
+port_bond_name(const flat_model *f, const flat_port *p)
+{
+    return f->port_said.at[p->said].bond;
+}
+/* Of a field's port, such as "plate.gap"; NULL: the element's name suffices. */
+static inline const char *
+port_own_name(const flat_model *f, uint32_t port)
+{
+    return f->port_said.at[f->port.at[port].said].name;
+}
 /* "plate.gap" or the element's name */
 static inline const char *
 port_name(const flat_model *f, uint32_t port)
 {
-    return f->port.at[port].name ? f->port.at[port].name : f->element.at[f->port.at[port].element].name;
+    const char *own = port_own_name(f, port);
+
+    return own ? own : f->element.at[f->port.at[port].element].name;
 }
 static inline bool
 port_has_momentum(const flat_model *f, uint32_t port)
@@ -352,6 +377,15 @@ inst_slots(const flat_model *f, inst i)
 var_id flat_add_var(flat_model *f, enum var_kind kind, uint32_t owner, const char *name, span at);
 /* name NULL: the text at the place. */
 var_id flat_add_literal(flat_model *f, double value, const char *name, span at);
+/* Adds a port with the names of its bond and its own; NULL: it has none. */
+uint32_t flat_add_port(flat_model *f, flat_port p, const char *bond, const char *name);
+/* NULL: unknown, or a pure number */
+static inline const unit *
+var_unit(const flat_model *f, var_id v)
+{
+    return f->unit.at[f->var.at[v].unit_index];
+}
+void var_set_unit(flat_model *f, var_id v, const unit *u);
 static inline const flat_said *
 var_said(const flat_model *f, var_id v)
 {

@@ -149,8 +149,8 @@ lint_zero(struct lint *l, const flat_element *e)
     efforts = l->f->junction.at[p->junction].type == 1;
     if (efforts ? e->type != EL_R && e->type != EL_I : e->type != EL_C)
         return;
-    if (is_new(l, e->at))
-        diag_warn(l->s, "element-idle", e->at, "\"%s\" cannot act: its %s is always zero", e->name,
+    if (is_new(l, element_at(e)))
+        diag_warn(l->s, "element-idle", element_at(e), "\"%s\" cannot act: its %s is always zero", e->name,
                   efforts ? "effort" : "flow");
 }
 
@@ -168,11 +168,12 @@ check_held(struct lint *l, const flat_element *source)
         const flat_incidence *i = &f->incidence.at[j->inc0 + k];
         const flat_element *e = i->is_bond ? NULL : &f->element.at[f->port.at[i->index].element];
 
-        if (!e || e->nports != 1 || (e->type != EL_R && e->type != EL_I && e->type != EL_C) || !is_new(l, e->at))
+        if (!e || e->nports != 1 || (e->type != EL_R && e->type != EL_I && e->type != EL_C) ||
+            !is_new(l, element_at(e)))
             continue;
-        diag_warn(l->s, "element-idle", e->at, "\"%s\" cannot act: its %s is held at zero", e->name,
+        diag_warn(l->s, "element-idle", element_at(e), "\"%s\" cannot act: its %s is held at zero", e->name,
                   j->type ? "flow" : "effort");
-        diag_note(l->s, source->at, "by \"%s\"", source->name);
+        diag_note(l->s, element_at(source), "by \"%s\"", source->name);
     }
 }
 
@@ -200,12 +201,12 @@ check_units(struct lint *l)
     for (size_t b = 0; b < f->bond.n; b++)
         up[root(up, f->bond.at[b].from)] = root(up, f->bond.at[b].to);
     for (uint32_t j = 0; j < f->junction.n; j++) {
-        bool has = f->junction.at[j].domain || f->var.at[f->junction.at[j].common].unit;
+        bool has = f->junction.at[j].domain || var_unit(f, f->junction.at[j].common);
 
         for (uint32_t k = 0; k < f->junction.at[j].ninc && !has; k++) {
             const flat_incidence *i = &f->incidence.at[f->junction.at[j].inc0 + k];
 
-            has = !i->is_bond && (f->var.at[f->port.at[i->index].e].unit || f->var.at[f->port.at[i->index].f].unit);
+            has = !i->is_bond && (var_unit(f, f->port.at[i->index].e) || var_unit(f, f->port.at[i->index].f));
         }
         known[root(up, j)] |= has;
         any = any || has;

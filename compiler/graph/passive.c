@@ -138,12 +138,12 @@ say_one(const flat_model *f, const flat_element *e, double slope_there)
     const char *by = in == Q_EFFORT ? "effort" : in == Q_FLOW ? "flow" : in == Q_MOMENTUM ? "momentum" : "displacement";
 
     if (e->type == EL_R)
-        diag_info(f->sources, "passive-resistor", e->at,
+        diag_info(f->sources, "passive-resistor", element_at(e),
                   "\"%s\" gives power though it is a resistor: its %s is %.4g times its %s (SI)", e->name, of,
                   slope_there, by);
     else
         diag_info(
-            f->sources, "passive-storage", e->at,
+            f->sources, "passive-storage", element_at(e),
             "\"%s\" is unstable by itself: its %s is %.4g times its %s (SI), so that its energy falls as it fills",
             e->name, of, slope_there, by);
 }
@@ -169,10 +169,10 @@ say_many(const flat_model *f, const flat_element *e, const double *v, double pow
     if (told > TOLD)
         strbuf_puts(&text, ", ...");
     if (e->type == EL_R)
-        diag_info(f->sources, "passive-resistor", e->at,
+        diag_info(f->sources, "passive-resistor", element_at(e),
                   "\"%s\" can give power though it is a resistor: with %s it gives %.4g W", e->name, text.at, power);
     else
-        diag_info(f->sources, "passive-storage", e->at,
+        diag_info(f->sources, "passive-storage", element_at(e),
                   "\"%s\" is unstable by itself: with %s its energy is %.4g J below that at rest", e->name, text.at,
                   power / 2);
     strbuf_free(&text);

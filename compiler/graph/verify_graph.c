@@ -66,8 +66,6 @@ junctions(const flat_model *f, char **flaw)
         const flat_junction *x = &f->junction.at[j];
         const char *name = x->name ? x->name : "a junction";
 
-        if (x->type > 1)
-            return flaw_found(flaw, "%s is neither a 0 nor a 1", name);
         if (x->common >= f->var.n || f->var.at[x->common].kind != VAR_COMMON || f->var.at[x->common].owner != j)
             return flaw_found(flaw, "%s: its common variable is not its own", name);
         if (x->inc0 != next || x->ninc > f->incidence.n - next)
@@ -163,7 +161,7 @@ element(const flat_model *f, uint32_t i, char **flaw)
         if (!verify_inst(f, law->def, x->name, flaw) || !verify_place(f, law->at, x->name, flaw))
             return false;
     }
-    return verify_place(f, x->at, x->name, flaw);
+    return verify_place(f, element_at(x), x->name, flaw);
 }
 
 static bool

@@ -34,14 +34,14 @@ variable_shown(const flat_model *f, var_id v, double si)
     const unit *display = var_display(f, v);
 
     if (!display)
-        display = unit_written(f, x->kind == VAR_INTEGRAL ? var_init(f, v) : var_def(f, v), x->unit);
-    for (size_t i = 0; i < f->initial.n && x->unit && !display; i++) {
+        display = unit_written(f, x->kind == VAR_INTEGRAL ? var_init(f, v) : var_def(f, v), var_unit(f, v));
+    for (size_t i = 0; i < f->initial.n && var_unit(f, v) && !display; i++) {
         const flat_initial *y = &f->initial.at[i];
 
-        if (y->written && starts(f, y, x) && unit_dimension(y->written) == unit_dimension(x->unit))
+        if (y->written && starts(f, y, x) && unit_dimension(y->written) == unit_dimension(var_unit(f, v)))
             display = y->written;
     }
-    return value_shown(x->unit, display, si);
+    return value_shown(var_unit(f, v), display, si);
 }
 
 /* The unit of its declaration, or of its definition. */
@@ -51,7 +51,7 @@ declared_in(const flat_model *f, var_id v)
     const flat_said *x = var_said(f, v);
 
     return x->display ? x->display
-                      : unit_written(f, f->var.at[v].kind == VAR_INTEGRAL ? x->init : x->def, f->var.at[v].unit);
+                      : unit_written(f, f->var.at[v].kind == VAR_INTEGRAL ? x->init : x->def, var_unit(f, v));
 }
 
 void
@@ -73,7 +73,8 @@ units_written(const flat_model *f, const var_id *list, size_t n, const unit **in
             uint32_t at = may[k] == VAR_NONE ? 0 : place[may[k]];
             const flat_var *v = at ? &f->var.at[may[k]] : NULL;
 
-            if (v && !in[at - 1] && v->unit && starts(f, x, v) && unit_dimension(x->written) == unit_dimension(v->unit))
+            if (v && !in[at - 1] && var_unit(f, may[k]) && starts(f, x, v) &&
+                unit_dimension(x->written) == unit_dimension(var_unit(f, may[k])))
                 in[at - 1] = x->written;
         }
     }

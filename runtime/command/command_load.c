@@ -140,14 +140,14 @@ check_override_units(const request *q, const loaded *l)
         const char *why;
         uint32_t i;
 
-        if (!var_name(f, k) || !v->unit || (v->kind != VAR_PARAM && v->kind != VAR_SIGNAL))
+        if (!var_name(f, k) || !var_unit(f, k) || (v->kind != VAR_PARAM && v->kind != VAR_SIGNAL))
             continue;
         if ((i = map_get(&wanted, bg_hash_bytes(var_name(f, k), strlen(var_name(f, k)), 0))) == MAP_NONE)
             continue;
         u = unit_parse(l->c.units, l->set_unit.at[i], &why);
-        if (u && unit_dimension(u) != unit_dimension(v->unit))
+        if (u && unit_dimension(u) != unit_dimension(var_unit(f, k)))
             status = command_wrong(q, "--set %s: [%s] does not fit, it is in [%s]", var_name(f, k), l->set_unit.at[i],
-                                   unit_text(var_display(f, k) ? var_display(f, k) : v->unit));
+                                   unit_text(var_display(f, k) ? var_display(f, k) : var_unit(f, k)));
     }
     map_free(&wanted);
     return status;

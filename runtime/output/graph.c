@@ -92,7 +92,7 @@ graph_print(const flat_model *f, const causal *c, strbuf *out)
 
         snprintf(junction, sizeof junction, "j%u", p->junction);
         snprintf(element, sizeof element, "e%u", p->element);
-        put_edge(out, p->sign > 0 ? junction : element, p->sign > 0 ? element : junction, p->bond_name,
+        put_edge(out, p->sign > 0 ? junction : element, p->sign > 0 ? element : junction, port_bond_name(f, p),
                  port_stroke(f, c, i));
     }
     for (uint32_t i = 0; i < f->bond.n; i++) {

@@ -152,7 +152,7 @@ comes_down_to(const struct freezer *d, var_id v, var_id target, map *seen)
 static const char *
 frozen_number(const struct freezer *d, var_id v, double x)
 {
-    const unit *u = d->c->flat->var.at[v].unit;
+    const unit *u = var_unit(d->c->flat, v);
     char digits[NUMBER_SIZE];
     const char *text = u && !unit_is_number(u)
                            ? arena_format(d->a, "%s [%s]", number_text(x, digits), unit_text(unit_dimension(u)))
@@ -251,8 +251,8 @@ freeze_one(const compilation *c, const frozen *z, strbuf *out, char **why)
             map_set(&d.value, map_ptr_key(m->stmt[i]->value.name), (uint32_t)i);
     target = text_variable(&d.names, z->name);
     for (int i = 0; i < m->nstmt && target != VAR_NONE; i++)
-        for (int k = 0; m->stmt[i]->kind == AST_STMT_CHAIN && k < m->stmt[i]->chain.nnodes; k++) {
-            const ast_node *n = &m->stmt[i]->chain.node[k];
+        for (int k = 0; m->stmt[i]->kind == AST_STMT_CHAIN && k < m->stmt[i]->nnodes; k++) {
+            const ast_node *n = &ast_chain(m->stmt[i])[k];
 
             if (n->own->type && ast_node_nparts(n) && !strcmp(ast_node_name(n), z->reader))
                 any |= freeze_node(&d, n, target, z->value, &e);

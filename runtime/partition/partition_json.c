@@ -70,8 +70,9 @@ make_rows(const partition_report *r, arena *a, rows *out)
         const char *at = junction_label(f, p->junction, i), *element = port_name(f, i);
         const char *from = p->sign > 0 ? at : element, *to = p->sign > 0 ? element : at;
 
-        vec_push(out, ((struct row){ p->bond_name ? p->bond_name : arena_format(a, "%s -> %s", from, to), from, to,
-                                     of_port[i], false, i, r->local->greatest.port_activity[i], out->n }));
+        vec_push(out,
+                 ((struct row){ port_bond_name(f, p) ? port_bond_name(f, p) : arena_format(a, "%s -> %s", from, to),
+                                from, to, of_port[i], false, i, r->local->greatest.port_activity[i], out->n }));
     }
     if (out->n)
         qsort(out->at, out->n, sizeof *out->at, by_row_activity);

@@ -37,11 +37,9 @@ unit_given(const flat_model *f, const char *name, arena *a)
 
     n -= n > 3 && !strcmp(name + n - 3, "(0)") ? 3 : 0;
     for (var_id v = 1; v < f->var.n; v++) {
-        const flat_var *x = &f->var.at[v];
-
-        if (var_name(f, v) && x->unit && !unit_is_number(x->unit) && strlen(var_name(f, v)) == n &&
+        if (var_name(f, v) && var_unit(f, v) && !unit_is_number(var_unit(f, v)) && strlen(var_name(f, v)) == n &&
             !strncmp(var_name(f, v), name, n))
-            return arena_format(a, " [%s]", unit_text(unit_dimension(x->unit)));
+            return arena_format(a, " [%s]", unit_text(unit_dimension(var_unit(f, v))));
     }
     return "";
 }

@@ -54,8 +54,8 @@ own(struct splitter *d)
             map_set(&d->part, part_key(names_intern_z(d->c.names, f->bond.at[i].name)),
                     partition_of(d, d->s.of_junction[f->bond.at[i].from]));
     for (uint32_t i = 0; i < f->port.n; i++)
-        if (f->port.at[i].bond_name)
-            map_set(&d->part, part_key(names_intern_z(d->c.names, f->port.at[i].bond_name)),
+        if (port_bond_name(f, &f->port.at[i]))
+            map_set(&d->part, part_key(names_intern_z(d->c.names, port_bond_name(f, &f->port.at[i]))),
                     partition_of(d, d->s.of_junction[f->port.at[i].junction]));
     for (int i = 0; i < m->nstmt; i++)
         if (m->stmt[i]->kind == AST_STMT_VALUE && (m->stmt[i]->value.value || m->stmt[i]->value.kind != AST_OUTPUT))
@@ -335,7 +335,7 @@ find_part_needs(struct one *x)
 const char *
 part_unit(const struct splitter *d, var_id v)
 {
-    const unit *u = v == VAR_NONE ? NULL : d->c.flat->var.at[v].unit;
+    const unit *u = v == VAR_NONE ? NULL : var_unit(d->c.flat, v);
 
     return u && !unit_is_number(u) ? arena_format(d->a, " [%s]", unit_text(unit_dimension(u))) : "";
 }

@@ -70,8 +70,8 @@ textrefs_gather(const ast_model *m, const ast_file *file, text_refs *out)
         const ast_stmt *s = m->stmt[i];
 
         if (s->kind == AST_STMT_CHAIN) {
-            for (int k = 0; k < s->chain.nnodes; k++)
-                of_node(&s->chain.node[k], out);
+            for (int k = 0; k < s->nnodes; k++)
+                of_node(&ast_chain(s)[k], out);
         } else if (s->kind == AST_STMT_VALUE) {
             textrefs_of(s->value.value, NULL, (text_ref){ .kind = READS_VALUE, .reader = s->value.name }, out);
         } else if (s->kind == AST_STMT_INITIAL) {

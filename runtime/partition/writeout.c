@@ -52,10 +52,9 @@ writer_junction(const struct writer *d, uint32_t j)
 static const char *
 port_part(const struct writer *d, uint32_t p)
 {
-    const flat_port *x = &d->f->port.at[p];
-    const char *element = d->f->element.at[x->element].name;
+    const char *name = port_own_name(d->f, p), *element = d->f->element.at[d->f->port.at[p].element].name;
 
-    return !x->name ? NULL : writer_part(d, x->name + strlen(element) + 1);
+    return !name ? NULL : writer_part(d, name + strlen(element) + 1);
 }
 
 const char *
@@ -97,7 +96,7 @@ name_key(const char *name, size_t n)
 static bool
 is_pairs(const struct writer *d, const flat_element *e)
 {
-    return is_two_port(e) && e->nports && d->f->port.at[e->port0].name;
+    return is_two_port(e) && e->nports && port_own_name(d->f, e->port0);
 }
 
 /* "rod.joint.e": the sum over the pairs of a transformer field at one of its ports, which the field's own text
@@ -117,11 +116,11 @@ static void
 find_pair_ports(struct writer *d)
 {
     for (uint32_t i = 0; i < d->f->port.n; i++) {
-        const flat_port *p = &d->f->port.at[i];
+        const char *name = port_own_name(d->f, i);
 
-        if (p->name && is_pairs(d, &d->f->element.at[p->element]) &&
-            map_get(&d->pair_port, name_key(p->name, strlen(p->name))) == MAP_NONE)
-            map_set(&d->pair_port, name_key(p->name, strlen(p->name)), i);
+        if (name && is_pairs(d, &d->f->element.at[d->f->port.at[i].element]) &&
+            map_get(&d->pair_port, name_key(name, strlen(name))) == MAP_NONE)
+            map_set(&d->pair_port, name_key(name, strlen(name)), i);
     }
 }
 
@@ -197,9 +196,9 @@ name_variables(struct writer *d)
         case VAR_LITERAL: {
             char digits[NUMBER_SIZE];
 
-            var_say(f, v)->name = x->unit && !unit_is_number(x->unit)
+            var_say(f, v)->name = var_unit(f, v) && !unit_is_number(var_unit(f, v))
                                       ? arena_format(d->a, "(%s [%s])", number_text(var_value(f, v), digits),
-                                                     unit_text(unit_dimension(x->unit)))
+                                                     unit_text(unit_dimension(var_unit(f, v))))
                                       : arena_strdup(d->a, number_text(var_value(f, v), digits));
             break;
         }
@@ -260,7 +259,7 @@ writer_end(struct writer *d)
 static const char *
 unit_of(const struct writer *d, var_id v)
 {
-    const unit *u = d->f->var.at[v].unit, *display = var_display(d->f, v);
+    const unit *u = var_unit(d->f, v), *display = var_display(d->f, v);
 
     if (display && unit_scale(display) == 1 && unit_offset(display) == 0 && *unit_text(display))
         return arena_format(d->a, " [%s]", unit_text(display));
@@ -424,7 +423,7 @@ put_law(struct writer *d, const flat_law *law, bool only)
 static bool
 is_repeated(const struct writer *d, uint32_t port)
 {
-    const char *name = d->f->port.at[port].name;
+    const char *name = port_own_name(d->f, port);
 
     return is_pairs(d, &d->f->element.at[d->f->port.at[port].element]) &&
            map_get(&d->pair_port, name_key(name, strlen(name))) != port;
@@ -438,7 +437,7 @@ put_port_flows(struct writer *d, const flat_element *e)
         if (is_repeated(d, e->port0 + k))
             continue;
         for (uint32_t i = k; i < e->nports; i += 2)
-            if (!strcmp(d->f->port.at[e->port0 + i].name, d->f->port.at[e->port0 + k].name)) {
+            if (!strcmp(port_own_name(d->f, e->port0 + i), port_own_name(d->f, e->port0 + k))) {
                 if (i == k)
                     strbuf_printf(d->out, " %s.f = ", port_part(d, e->port0 + k));
                 strbuf_printf(d->out, "%s(%s)*%s.f", i == k ? "" : " + ",
@@ -493,12 +492,12 @@ put_element(struct writer *d, uint32_t i)
 
     if (e->nports == 0)
         return;
-    if (is_two_port(e) && !p->name) {
+    if (is_two_port(e) && !port_own_name(d->f, e->port0)) {
         strbuf_printf(d->out, "    %s -> %s%s:%s = %s -> %s;\n", at, m, type, name, writer_print(d, law->def),
                       writer_junction(d, p[1].junction));
         return;
     }
-    if (e->nports > 1 || p->name) {
+    if (e->nports > 1 || port_own_name(d->f, e->port0)) {
         put_field(d, e);
         return;
     }
@@ -513,8 +512,8 @@ put_element(struct writer *d, uint32_t i)
     if (p->sign < 0)
         strbuf_printf(d->out, " -> %s", at);
     if (source || e->rests) {
-        if (p->bond_name)
-            strbuf_printf(d->out, " as %s", writer_part(d, p->bond_name));
+        if (port_bond_name(d->f, p))
+            strbuf_printf(d->out, " as %s", writer_part(d, port_bond_name(d->f, p)));
         strbuf_puts(d->out, ";\n");
         return;
     }
@@ -522,8 +521,8 @@ put_element(struct writer *d, uint32_t i)
     put_law(d, law, true);
     put_initials(d, e->port0, NONE);
     strbuf_puts(d->out, " }");
-    if (p->bond_name)
-        strbuf_printf(d->out, " as %s;", writer_part(d, p->bond_name));
+    if (port_bond_name(d->f, p))
+        strbuf_printf(d->out, " as %s;", writer_part(d, port_bond_name(d->f, p)));
     strbuf_puts(d->out, "\n");
 }
 

@@ -28,10 +28,10 @@ gather_names(struct finder *d, const ast_stmt *s)
 {
     switch (s->kind) {
     case AST_STMT_CHAIN:
-        for (int k = 0; k < s->chain.nnodes; k++)
-            if (ast_node_nparts(&s->chain.node[k]))
-                take_name(d, ast_node_name(&s->chain.node[k]));
-        if (s->chain.named)
+        for (int k = 0; k < s->nnodes; k++)
+            if (ast_node_nparts(&ast_chain(s)[k]))
+                take_name(d, ast_node_name(&ast_chain(s)[k]));
+        if (s->named)
             take_name(d, ast_chain_bond(s).name);
         break;
     case AST_STMT_PORT:
@@ -65,8 +65,8 @@ gather_text(struct finder *d)
         const ast_stmt *s = m->stmt[i];
 
         gather_names(d, s);
-        for (int k = 0; s->kind == AST_STMT_CHAIN && k + 1 < s->chain.nnodes; k++)
-            map_set(&d->arrow, s->chain.node[k + 1].arrow, 1);
+        for (int k = 0; s->kind == AST_STMT_CHAIN && k + 1 < s->nnodes; k++)
+            map_set(&d->arrow, ast_chain(s)[k + 1].arrow, 1);
     }
 }
 
@@ -224,7 +224,7 @@ find_two_port(struct finder *d, uint32_t i)
     if (!is_own_element(d, e) || e->nports != 2 || !e->node->own->linear || !in_model(d, to->at))
         return;
     x.element = i;
-    x.at = e->at;
+    x.at = element_at(e);
     x.name = e->name;
     x.from = f->junction.at[in->junction].implicit ? NULL : f->junction.at[in->junction].name;
     x.to = f->junction.at[to->junction].implicit ? NULL : f->junction.at[to->junction].name;
@@ -248,7 +248,7 @@ find_element(struct finder *d, uint32_t i)
     if (!e->node || e->keep || e->nports == 0 || is_source(e))
         return;
     x.element = i;
-    x.at = e->at;
+    x.at = element_at(e);
     x.name = e->name;
     x.from = f->junction.at[f->port.at[e->port0].junction].implicit
                  ? NULL

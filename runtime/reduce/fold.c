@@ -81,8 +81,8 @@ gather_named(struct finder *d, const ast_stmt *s, bool nested)
 {
     switch (s->kind) {
     case AST_STMT_CHAIN:
-        for (int k = 0; k < s->chain.nnodes; k++) {
-            const ast_node *n = &s->chain.node[k];
+        for (int k = 0; k < s->nnodes; k++) {
+            const ast_node *n = &ast_chain(s)[k];
 
             if (nested && ast_node_nparts(n))
                 take_name(d, ast_node_name(n));
@@ -134,8 +134,8 @@ gather_model(struct finder *d)
         const ast_stmt *s = m->stmt[i];
 
         gather_named(d, s, false);
-        for (uint32_t k = 0; s->kind == AST_STMT_CHAIN && k < (uint32_t)s->chain.nnodes; k++) {
-            const ast_node *n = &s->chain.node[k];
+        for (uint32_t k = 0; s->kind == AST_STMT_CHAIN && k < (uint32_t)s->nnodes; k++) {
+            const ast_node *n = &ast_chain(s)[k];
             uint32_t at = (uint32_t)d->place.n, before;
 
             if (ast_node_nparts(n) != 1 || ast_node_nindex(n)) {
@@ -173,7 +173,7 @@ stmt_of(const struct finder *d, struct place p)
 static const ast_node *
 chain_node_of(const struct finder *d, struct place p)
 {
-    return &stmt_of(d, p)->chain.node[p.node];
+    return &ast_chain(stmt_of(d, p))[p.node];
 }
 
 static span
@@ -212,14 +212,14 @@ join_chains(struct finder *d, struct place a, struct place b, fold *x)
     const ast_node *ja = chain_node_of(d, a), *jb = chain_node_of(d, b);
     const char *text;
 
-    if (a.stmt == b.stmt || sa->chain.named || sb->chain.named)
+    if (a.stmt == b.stmt || sa->named || sb->named)
         return false;
-    if (sa->chain.nnodes == 2) {
-        text = line_text(d, ast_node_at(&sa->chain.node[0]));
+    if (sa->nnodes == 2) {
+        text = line_text(d, ast_node_at(&ast_chain(sa)[0]));
         edit_to(x, ast_node_at(jb), text);
         x->lost[x->nlost++] = sa->at;
     } else {
-        text = line_text(d, (span){ sb->at.file, sb->chain.node[1].begin, sb->at.end });
+        text = line_text(d, (span){ sb->at.file, ast_chain(sb)[1].begin, sb->at.end });
         edit_to(x, (span){ sa->at.file, ja->begin, sa->at.end }, text);
         x->lost[x->nlost++] = sb->at;
     }
@@ -240,7 +240,7 @@ find_junction(struct finder *d, uint32_t i)
     for (uint32_t k = 0; k < j->ninc; k++) {
         const flat_incidence *y = &f->incidence.at[j->inc0 + k];
 
-        if (!y->is_bond && f->port.at[y->index].name)
+        if (!y->is_bond && port_own_name(f, y->index))
             return; /* the element is a field: a chain names the port */
         elements += !y->is_bond && !is_two_port(&f->element.at[f->port.at[y->index].element]);
     }
@@ -255,7 +255,7 @@ find_junction(struct finder *d, uint32_t i)
         return;
     for (uint32_t k = map_get(&d->first, map_ptr_key(j->name)); k != MAP_NONE; k = d->next.at[k]) {
         struct place p = d->place.at[k];
-        bool has_in = p.node > 0, has_out = (int)p.node + 1 < stmt_of(d, p)->chain.nnodes;
+        bool has_in = p.node > 0, has_out = (int)p.node + 1 < stmt_of(d, p)->nnodes;
 
         arrows += has_in + has_out;
         if (has_in)
@@ -268,7 +268,7 @@ find_junction(struct finder *d, uint32_t i)
     if (arrows != 2 || in.stmt == NONE || out.stmt == NONE)
         return;
     if (in.stmt == out.stmt && in.node == out.node) {
-        edit_to(&x, between(ast_node_at(chain_node_of(d, in)), ast_node_at(&stmt_of(d, in)->chain.node[in.node + 1])),
+        edit_to(&x, between(ast_node_at(chain_node_of(d, in)), ast_node_at(&ast_chain(stmt_of(d, in))[in.node + 1])),
                 "");
         fold_changes(&x, in.stmt);
         x.within = true;
@@ -370,7 +370,7 @@ static void
 fold_nodes(struct finder *d, uint32_t stmt, const ast_node *first, const ast_node *second, const flat_element *goes,
            const flat_element *stays, const char *text)
 {
-    fold x = { .name = goes->name, .owner = stays->name, .why = text, .at = goes->at };
+    fold x = { .name = goes->name, .owner = stays->name, .why = text, .at = element_at(goes) };
 
     if (!text)
         return;
@@ -385,9 +385,8 @@ find_two_ports(struct finder *d, uint32_t stmt)
 {
     const ast_stmt *s = d->c->flat->ast->stmt[stmt];
 
-    for (int k = 0; k < s->chain.nnodes; k++) {
-        const ast_node *n = &s->chain.node[k], *next = k + 1 < s->chain.nnodes ? n + 1 : NULL,
-                       *before = k > 0 ? n - 1 : NULL;
+    for (int k = 0; k < s->nnodes; k++) {
+        const ast_node *n = &ast_chain(s)[k], *next = k + 1 < s->nnodes ? n + 1 : NULL, *before = k > 0 ? n - 1 : NULL;
         const flat_element *t = plain_element(d, n), *e;
 
         if (!t || !is_two_port(t) || t->nports != 2)
@@ -419,7 +418,7 @@ folds_find(const compilation *c, arena *a, folds *out)
         return; /* the text of an import is never changed */
     gather_model(&d);
     for (uint32_t i = 0; i < (uint32_t)f->ast->nstmt; i++)
-        if (f->ast->stmt[i]->kind == AST_STMT_CHAIN && !f->ast->stmt[i]->chain.named)
+        if (f->ast->stmt[i]->kind == AST_STMT_CHAIN && !f->ast->stmt[i]->named)
             find_two_ports(&d, i);
     for (uint32_t i = 0; i < f->junction.n; i++)
         find_junction(&d, i);

@@ -21,7 +21,7 @@ static bool
 is_own_source(const flat_model *f, const flat_element *e)
 {
     return is_source(e) && e->node && ast_node_nparts(e->node) == 1 && e->nports == 1 && e->parent == NONE &&
-           !e->keep && f->port.at[e->port0].name == NULL;
+           !e->keep && port_own_name(f, e->port0) == NULL;
 }
 
 bool
@@ -54,7 +54,7 @@ idle_find(const compilation *c, const recording *r, size_t n, arena *a, idle_par
     }
     for (uint32_t i = 0; i < f->element.n && fine; i++)
         if (is_own_source(f, &f->element.at[i]) && is_idle(&f->element.at[i], m.port, least))
-            vec_push(out, ((idle_part){ .name = f->element.at[i].name, .at = f->element.at[i].at }));
+            vec_push(out, ((idle_part){ .name = f->element.at[i].name, .at = element_at(&f->element.at[i]) }));
     vec_free(&list);
     bond_measure_free(&m);
     return fine;

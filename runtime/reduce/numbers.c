@@ -41,8 +41,8 @@ static const ast_node *
 find_instance(const ast_model *m, const char *name, size_t n)
 {
     for (int k = 0; k < m->nstmt; k++)
-        for (int i = 0; m->stmt[k]->kind == AST_STMT_CHAIN && i < m->stmt[k]->chain.nnodes; i++) {
-            const ast_node *x = &m->stmt[k]->chain.node[i];
+        for (int i = 0; m->stmt[k]->kind == AST_STMT_CHAIN && i < m->stmt[k]->nnodes; i++) {
+            const ast_node *x = &ast_chain(m->stmt[k])[i];
 
             if (x->own->type && ast_node_nparts(x) == 1 && !ast_node_nindex(x) && strlen(ast_node_name(x)) == n &&
                 !strncmp(ast_node_name(x), name, n))

@@ -131,7 +131,7 @@ run_factors(const struct reducer *d, const struct version *v)
 static void
 add_choice(const struct reducer *d, const flat_model *f, const flat_element *e, const factor *at, choices *out)
 {
-    struct chosen x = { .name = e->name, .place = rewrite_place(f, e->parent, e->at) };
+    struct chosen x = { .name = e->name, .place = rewrite_place(f, e->parent, element_at(e)) };
 
     if (e->keep || !e->node)
         return;

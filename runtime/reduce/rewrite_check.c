@@ -351,8 +351,8 @@ put_turned(const flat_model *f, const struct plan_names *plan, const flat_elemen
     strbuf_printf(&l->text, "element %s M%s %c", e->name, element_type_name(flow ? EL_SF : EL_SE),
                   x->forward ? '-' : '+');
     put_port_junction(f, plan, (uint32_t)(on - f->port.at), &l->text);
-    if (on->bond_name)
-        strbuf_printf(&l->text, " as %s", on->bond_name);
+    if (port_bond_name(f, on))
+        strbuf_printf(&l->text, " as %s", port_bond_name(f, on));
     strbuf_printf(&l->text, "; changed law %d of port 0", (int)LAW_ASSIGN);
     end_line(l);
 }
@@ -381,8 +381,8 @@ put_element(const flat_model *f, const flat_element *e, const struct plan_names 
 
         strbuf_printf(b, " %c", p->sign > 0 ? '+' : '-');
         put_port_junction(f, plan, e->port0 + i, b);
-        if (p->bond_name)
-            strbuf_printf(b, " as %s", p->bond_name);
+        if (port_bond_name(f, p))
+            strbuf_printf(b, " as %s", port_bond_name(f, p));
     }
     for (uint32_t i = 0; i < e->nlaws; i++) {
         const flat_law *law = &f->law.at[e->law0 + i];

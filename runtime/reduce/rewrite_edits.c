@@ -14,7 +14,7 @@ gone_at(const struct plan *p, uint32_t o)
 static const ast_node *
 node_at(const struct plan *p, uint32_t o)
 {
-    return &p->model->stmt[p->occurrence.at[o].stmt]->chain.node[p->occurrence.at[o].node];
+    return &ast_chain(p->model->stmt[p->occurrence.at[o].stmt])[p->occurrence.at[o].node];
 }
 
 /* The bond that is cut between occurrence o and the one behind it, or NULL. */
@@ -251,8 +251,8 @@ edit_chain(struct plan *p, const struct rows *r, uint32_t stmt)
         edits_delete(&p->out->edits, at, s->at.end); /* a block ends its statement */
         return;
     }
-    tail = s->chain.named && !(ends_in_source && source_behind(p, end - 2)) ? ast_chain_bond(s).at.end
-                                                                            : ast_node_at(node_at(p, end - 1)).end;
+    tail = s->named && !(ends_in_source && source_behind(p, end - 2)) ? ast_chain_bond(s).at.end
+                                                                      : ast_node_at(node_at(p, end - 1)).end;
     if (tail <= at)
         return;
     if (tail == s->at.end)

@@ -67,8 +67,8 @@ take_of_model(const char *text, const ast_model *m, size_t place, arena *a, rewr
         }
         if (s->kind != AST_STMT_CHAIN || !holds(s->at, place))
             continue;
-        for (int k = 0; k < s->chain.nnodes; k++) {
-            const ast_node *n = &s->chain.node[k];
+        for (int k = 0; k < s->nnodes; k++) {
+            const ast_node *n = &ast_chain(s)[k];
 
             for (int j = 0; j < n->own->block->nitems && ast_node_nparts(n) == 1; j++)
                 if (n->own->block->item[j].kind == AST_LAW_INITIAL && holds(n->own->block->item[j].at, place))

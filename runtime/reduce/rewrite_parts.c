@@ -51,11 +51,11 @@ rewrite_declare(struct plan *p, const ast_stmt *s, bool nested)
 {
     switch (s->kind) {
     case AST_STMT_CHAIN:
-        for (int i = 0; i < s->chain.nnodes; i++)
-            if (s->chain.node[i].own->type && ast_node_nparts(&s->chain.node[i]))
-                declare_part(p, ast_node_name(&s->chain.node[i]), kind_of(&s->chain.node[i]), &s->chain.node[i],
-                             ast_node_at(&s->chain.node[i]), nested);
-        if (s->chain.named)
+        for (int i = 0; i < s->nnodes; i++)
+            if (ast_chain(s)[i].own->type && ast_node_nparts(&ast_chain(s)[i]))
+                declare_part(p, ast_node_name(&ast_chain(s)[i]), kind_of(&ast_chain(s)[i]), &ast_chain(s)[i],
+                             ast_node_at(&ast_chain(s)[i]), nested);
+        if (s->named)
             declare_part(p, ast_chain_bond(s).name, TEXT_BOND, NULL, ast_chain_bond(s).name_at, true);
         break;
     case AST_STMT_PORT:
@@ -116,25 +116,25 @@ rewrite_gather_bonds(struct plan *p)
         vec_push(&p->chain0, (uint32_t)p->occurrence.n);
         if (s->kind != AST_STMT_CHAIN)
             continue;
-        for (int k = 0; k < s->chain.nnodes; k++) {
-            const ast_node *n = &s->chain.node[k];
+        for (int k = 0; k < s->nnodes; k++) {
+            const ast_node *n = &ast_chain(s)[k];
             struct occurrence o = { (uint32_t)i, (uint32_t)k,
                                     ast_node_nparts(n) ? rewrite_find_part(p, ast_node_name(n)) : NONE, 0 };
 
             vec_push(&p->occurrence, o);
             if (k && before != NONE && o.part != NONE) {
-                uint32_t cut = map_get(&cut_of, s->chain.node[k].arrow);
+                uint32_t cut = map_get(&cut_of, ast_chain(s)[k].arrow);
 
                 vec_push(&pair, ((struct pair){ { before, o.part }, cut == MAP_NONE ? 0 : cut + 1 }));
                 if (cut != MAP_NONE) {
                     p->occurrence.at[p->occurrence.n - 2].cut = cut + 1;
                     p->request[cut] = (struct request){ before, o.part, NONE, false };
-                    if (s->chain.named && k == s->chain.nnodes - 1)
+                    if (s->named && k == s->nnodes - 1)
                         p->request[cut].name = rewrite_find_part(p, ast_chain_bond(s).name);
                     if (p->bond[cut].two_port)
                         p->part.at[p->bond[cut].forward ? o.part : before].turned = p->bond[cut].text;
                 }
-                if (s->chain.named && k == s->chain.nnodes - 1) {
+                if (s->named && k == s->nnodes - 1) {
                     struct part *bond = &p->part.at[rewrite_find_part(p, ast_chain_bond(s).name)];
 
                     bond->end[0] = before;

@@ -114,8 +114,8 @@ read_stmt(struct plan *p, const ast_stmt *s, bool nested)
 
     switch (s->kind) {
     case AST_STMT_CHAIN:
-        for (int i = 0; i < s->chain.nnodes; i++)
-            read_node(p, &s->chain.node[i], nested);
+        for (int i = 0; i < s->nnodes; i++)
+            read_node(p, &ast_chain(s)[i], nested);
         break;
     case AST_STMT_PORT:
         for (int i = 0; i < s->port.n; i++)

@@ -33,9 +33,9 @@ gather_bonded(const ast_stmt *s, map *bonded)
 {
     switch (s->kind) {
     case AST_STMT_CHAIN:
-        for (int k = 0; k < s->chain.nnodes; k++)
-            if (ast_node_nparts(&s->chain.node[k]))
-                map_set(bonded, map_ptr_key(ast_node_name(&s->chain.node[k])), 1);
+        for (int k = 0; k < s->nnodes; k++)
+            if (ast_node_nparts(&ast_chain(s)[k]))
+                map_set(bonded, map_ptr_key(ast_node_name(&ast_chain(s)[k])), 1);
         break;
     case AST_STMT_FOR:
         for (int k = 0; k < s->loop.n; k++)
@@ -283,7 +283,7 @@ make_items(struct taking *t)
         if (!t->clamped[e])
             continue;
         without_note(t, REWRITE_CLAMP, f->element.at[e].name,
-                     rewrite_place(f, f->element.at[e].parent, f->element.at[e].at));
+                     rewrite_place(f, f->element.at[e].parent, element_at(&f->element.at[e])));
         t->r->item.at[t->r->item.n - 1].owner = f->element.at[e].name;
         note_initials(t, f->element.at[e].name, f->element.at[e].node);
     }
@@ -297,7 +297,7 @@ make_items(struct taking *t)
         if (!t->element_gone[e] || t->by_text[f->junction.n + e] || t->inside[f->junction.n + e] != NONE)
             continue;
         without_note(t, t->wanted[e] != NONE ? REWRITE_ELEMENT : REWRITE_TWO_PORT, x->name,
-                     rewrite_place(f, x->parent, x->at));
+                     rewrite_place(f, x->parent, element_at(x)));
         note_initials(t, x->name, x->node);
     }
     for (uint32_t j = 0; j < f->junction.n; j++)

@@ -246,7 +246,7 @@ without_keep_needed(struct taking *t)
         e = holder(t, f->port.at[x->port0].junction, &seen);
         if (e == NONE)
             continue;
-        block_element(t, e, x->read ? flat_read_at(f, false, k) : x->at,
+        block_element(t, e, x->read ? flat_read_at(f, false, k) : element_at(x),
                       x->read ? "a two-port that only it holds is read" : "a two-port that only it holds is kept");
         any = true;
     }
@@ -255,7 +255,7 @@ without_keep_needed(struct taking *t)
 
         if (e == NONE)
             continue;
-        block_element(t, k, f->element.at[e].at, "an element bonded to it stays");
+        block_element(t, k, element_at(&f->element.at[e]), "an element bonded to it stays");
         any = true;
     }
     map_free(&seen);

@@ -21,10 +21,10 @@ line_of_loop(const struct taking *t, const flat_element *e)
     for (uint32_t k = e->parent; k != NONE; k = t->f->origin.at[k].parent)
         if (t->f->origin.at[k].model)
             return NULL; /* of a component, which others may use */
-    if (!o || e->stmt->kind != AST_STMT_CHAIN || e->stmt->chain.nnodes != 2 || e->stmt->chain.named ||
-        e->at.file != t->file->file)
+    if (!o || e->stmt->kind != AST_STMT_CHAIN || e->stmt->nnodes != 2 || e->stmt->named ||
+        element_at(e).file != t->file->file)
         return NULL;
-    other = &e->stmt->chain.node[e->stmt->chain.node == e->node];
+    other = &ast_chain(e->stmt)[ast_chain(e->stmt) == e->node];
     if (other->own->type)
         return NULL; /* it declares more */
     for (int k = 0; k < o->stmt->loop.n; k++)
@@ -78,7 +78,7 @@ junction_stays(const struct taking *t, const ast_stmt *loop, const ast_ref *ref,
 static bool
 earlier_stay(const struct taking *t, const flat_element *e, const ast_stmt *loop)
 {
-    const ast_node *other = &e->stmt->chain.node[e->stmt->chain.node == e->node];
+    const ast_node *other = &ast_chain(e->stmt)[ast_chain(e->stmt) == e->node];
     ast_part own_room, other_room;
     const ast_part *own = ast_node_ref(e->node, &own_room).part;
     ast_ref on = ast_node_ref(other, &other_room);

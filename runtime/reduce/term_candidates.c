@@ -61,9 +61,9 @@ used_by(const ast_file *file, const map *models, const ast_stmt *s, void (*see)(
 {
     switch (s->kind) {
     case AST_STMT_CHAIN:
-        for (int i = 0; i < s->chain.nnodes; i++) {
-            const ast_model *m = s->chain.node[i].own->type ? model_named(file, models, s->chain.node[i].own->type)
-                                                            : NULL;
+        for (int i = 0; i < s->nnodes; i++) {
+            const ast_model *m = ast_chain(s)[i].own->type ? model_named(file, models, ast_chain(s)[i].own->type)
+                                                           : NULL;
 
             if (m)
                 see(ctx, m);

@@ -320,8 +320,8 @@ find_stmt(struct finder *f, const ast_stmt *s)
 {
     switch (s->kind) {
     case AST_STMT_CHAIN:
-        for (int k = 0; k < s->chain.nnodes; k++)
-            find_node(f, &s->chain.node[k]);
+        for (int k = 0; k < s->nnodes; k++)
+            find_node(f, &ast_chain(s)[k]);
         break;
     case AST_STMT_VALUE:
         if (s->value.kind != AST_SIGNAL)

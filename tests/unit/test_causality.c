@@ -59,7 +59,7 @@ label(graph *g, const char *name, const char *stem, size_t n)
 static uint32_t
 junction(graph *g, int type, const char *name)
 {
-    flat_junction j = { .type = (uint8_t)type,
+    flat_junction j = { .type = type & 1,
                         .name = label(g, name, "j", g->f->junction.n),
                         .common = VAR_NONE,
                         .at = SPAN_NONE };
@@ -89,7 +89,7 @@ add_port(graph *g, uint32_t element, uint32_t j, int sign)
 
     p.e = zero ? g->f->junction.at[j].common : own;
     p.f = zero ? own : g->f->junction.at[j].common;
-    vec_push(&g->f->port, p);
+    flat_add_port(g->f, p, NULL, NULL);
     vec_push(&g->way, WAY_EITHER);
     vec_push(&g->invertible, true);
     vec_push(&g->stated, false);
@@ -105,7 +105,6 @@ element(graph *g, enum element_type t, uint32_t j, const char *name)
                        .name = label(g, name, element_type_name(t), g->f->element.n),
                        .port0 = (uint32_t)g->f->port.n,
                        .nports = 1,
-                       .at = SPAN_NONE,
                        .parent = UINT32_MAX };
 
     vec_push(&g->f->element, e);
@@ -124,7 +123,6 @@ two_port(graph *g, enum element_type t, uint32_t in, uint32_t out, int ratio, bo
                        .nports = 2,
                        .law0 = (uint32_t)g->f->law.n,
                        .nlaws = 1,
-                       .at = SPAN_NONE,
                        .parent = UINT32_MAX };
     uint32_t id = (uint32_t)g->f->element.n;
     flat_law law = { .kind = LAW_MODULUS, .port = e.port0 };

@@ -471,17 +471,17 @@ test_spans(void **state)
     assert_span(&x, m->name_at, "m");
     assert_span(&x, c->at, "a[1] -> C:s = 1/(k) { q(0) = 1; } as b;");
     assert_span(&x, ast_chain_bond(c).at, "as b");
-    assert_span(&x, ast_arrow_at(c->chain.node, 1), "->");
-    assert_span(&x, ast_node_at(&c->chain.node[0]), "a[1]");
-    assert_span(&x, c->chain.node[0].ref->part[0].brackets->at, "[1]");
-    assert_span(&x, ast_node_at(&c->chain.node[1]), "C:s = 1/(k) { q(0) = 1; }");
-    assert_span(&x, c->chain.node[1].own->linear->at, "1/(k)");
-    assert_span(&x, c->chain.node[1].own->block->at, "{ q(0) = 1; }");
-    assert_span(&x, c->chain.node[1].own->block->item[0].at, "q(0) = 1;");
+    assert_span(&x, ast_arrow_at(ast_chain(c), 1), "->");
+    assert_span(&x, ast_node_at(&ast_chain(c)[0]), "a[1]");
+    assert_span(&x, ast_chain(c)[0].ref->part[0].brackets->at, "[1]");
+    assert_span(&x, ast_node_at(&ast_chain(c)[1]), "C:s = 1/(k) { q(0) = 1; }");
+    assert_span(&x, ast_chain(c)[1].own->linear->at, "1/(k)");
+    assert_span(&x, ast_chain(c)[1].own->block->at, "{ q(0) = 1; }");
+    assert_span(&x, ast_chain(c)[1].own->block->item[0].at, "q(0) = 1;");
     assert_span(&x, m->stmt[1]->value.value->at, "3 [N/m]");
     assert_span(&x, ast_number_unit(m->stmt[1]->value.value)->at, "[N/m]");
-    assert_span(&x, m->stmt[2]->chain.node[0].own->more->args_at, "(k = 2)");
-    assert_span(&x, m->stmt[2]->chain.node[0].own->more->domain_at, "d");
+    assert_span(&x, ast_chain(m->stmt[2])[0].own->more->args_at, "(k = 2)");
+    assert_span(&x, ast_chain(m->stmt[2])[0].own->more->domain_at, "d");
     front_end(&x);
 }
 

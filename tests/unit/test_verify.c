@@ -90,11 +90,6 @@ reader(const compilation *c, var_id *of)
 /* ---------------------------------------------------------------- what is broken */
 
 static void
-no_kind(compilation *c)
-{
-    c->flat->junction.at[junction(c, "n")].type = 2;
-}
-static void
 row_shifted(compilation *c)
 {
     c->flat->junction.at[1].inc0++;
@@ -139,7 +134,7 @@ too_few_slots(compilation *c)
 static void
 element_nowhere(compilation *c)
 {
-    c->flat->element.at[element(c, "mass")].at = SPAN_NONE;
+    c->flat->element.at[element(c, "mass")].node = NULL;
 }
 static void
 law_beyond_the_text(compilation *c)
@@ -252,9 +247,9 @@ unknown_twice(compilation *c)
     c->equations->unknown.at[b->unknown0] = c->equations->unknown.at[b->unknown0 + 1];
 }
 static void
-block_too_early(compilation *c)
+block_too_late(compilation *c)
 {
-    c->equations->block.at[0].rank++;
+    c->equations->block.at[0].rank = c->equations->nranks;
 }
 static void
 state_of_another(compilation *c)
@@ -309,7 +304,6 @@ static const struct fault {
     void (*make)(compilation *c);
     const char *said; /* what must be in the text */
 } faults[] = {
-    { of_graph, no_kind, "n is neither a 0 nor a 1" },
     { of_graph, row_shifted, "its row of incidences" },
     { of_graph, sign_turned, "does not meet the junction" },
     { of_graph, moved_port, "spring does not share its junction's variable" },
@@ -336,7 +330,7 @@ static const struct fault {
     { of_equations, given_by_nobody, "nobody gives it" },
     { of_equations, defined_nowhere, "no place in the text" },
     { of_equations, unknown_twice, "an unknown is not its own" },
-    { of_equations, block_too_early, "not evaluated with its block" },
+    { of_equations, block_too_late, "which is evaluated behind it" },
     { of_equations, state_of_another, "is not the state that it says" },
     { of_equations, state_without_rate, "which nothing defines" },
     { of_equations, mode_of_nothing, "is of a variable that is none" },
