@@ -27,6 +27,7 @@ struct elimination {
     uint32_t nrows;
     bool *solved; /* [n] */
     double *memory;
+    uint32_t *terms; /* [n + 2no] scratch: which terms of a pivot's row are not zero */
 };
 
 static double
@@ -37,23 +38,32 @@ less(double x, double y, double cancelled)
     return fabs(d) <= cancelled * (fabs(x) + fabs(y)) ? 0 : d;
 }
 
+/* The terms of a row that are not zero: a, op and kick lie one behind the other. */
+static uint32_t
+find_terms(const struct elimination *e, const struct row *pivot)
+{
+    uint32_t found = 0;
+
+    for (uint32_t j = 0; j < e->n + 2 * e->no; j++)
+        if (pivot->a[j] != 0)
+            e->terms[found++] = j;
+    return found;
+}
+
+/* nterms: of the pivot's row, by find_terms. */
 static void
-subtract_row(const struct elimination *e, struct row *from, const struct row *pivot, double cancelled)
+subtract_row(const struct elimination *e, struct row *from, const struct row *pivot, uint32_t nterms, double cancelled)
 {
     double f = from->a[pivot->pivot];
 
     if (f == 0)
         return;
-    for (uint32_t j = 0; j < e->n; j++)
-        if (pivot->a[j] != 0)
-            from->a[j] = less(from->a[j], f * pivot->a[j], cancelled);
-    from->a[pivot->pivot] = 0;
-    for (uint32_t j = 0; j < e->no; j++) {
-        if (pivot->op[j] != 0)
-            from->op[j] = less(from->op[j], f * pivot->op[j], cancelled);
-        if (pivot->kick[j] != 0)
-            from->kick[j] = less(from->kick[j], f * pivot->kick[j], cancelled);
+    for (uint32_t i = 0; i < nterms; i++) {
+        uint32_t j = e->terms[i];
+
+        from->a[j] = less(from->a[j], f * pivot->a[j], cancelled);
     }
+    from->a[pivot->pivot] = 0;
 }
 
 static void
@@ -123,9 +133,10 @@ eliminate(struct elimination *e, double cancelled)
         p->a[unknown] = 1;
         p->pivot = unknown;
         e->solved[unknown] = true;
+        uint32_t nterms = find_terms(e, p);
         for (uint32_t i = 0; i < e->nrows; i++)
             if (i != at && !e->row[i].dead)
-                subtract_row(e, &e->row[i], p, cancelled);
+                subtract_row(e, &e->row[i], p, nterms, cancelled);
     }
     free(column);
 }
@@ -139,6 +150,7 @@ begin_elimination(uint32_t n)
     e.row = bg_calloc(n + 1, sizeof *e.row);
     e.solved = bg_calloc(n + 1, sizeof *e.solved);
     e.memory = bg_calloc(n * length + 1, sizeof(double));
+    e.terms = bg_calloc(length + 1, sizeof *e.terms);
     for (uint32_t i = 0; i < n; i++)
         e.row[i] = (struct row){ e.memory + i * length, e.memory + i * length + n, e.memory + i * length + n + e.no,
                                  NONE, false };
@@ -151,6 +163,7 @@ end(struct elimination *e)
     free(e->row);
     free(e->solved);
     free(e->memory);
+    free(e->terms);
 }
 
 static void
@@ -321,8 +334,8 @@ differentiate(struct elimination *e, struct row *r, const double *a)
     if (!r->dead)
         normalise(e, r);
     for (uint32_t i = 0; i < e->nrows && !r->dead; i++)
-        if (&e->row[i] != r && e->row[i].pivot != NONE)
-            subtract_row(e, r, &e->row[i], CANCELLED);
+        if (&e->row[i] != r && e->row[i].pivot != NONE && r->a[e->row[i].pivot] != 0)
+            subtract_row(e, r, &e->row[i], find_terms(e, &e->row[i]), CANCELLED);
 }
 
 static bool
