@@ -11,8 +11,9 @@ enum { WAYS = 4, PLACES = 2, TRIES = 60 };
 #define LEAST_CUT 1e-4  /* a step is shortened to no less of itself at once */
 #define SLOWEST 0.97    /* of two steps, the second in parts of the first: more is no convergence to speed up */
 #define SLOW 0.4        /* less needs none */
-#define REACHED 1e-12 /* of the greatest unknown of a unit: as near to its solution Newton's method comes at a corner \
-                       */
+#define REACHED \
+    1e-12 /* of the greatest unknown of a unit: as near to its solution Newton's method comes at a corner \
+           */
 #define GOLDEN 0.6180339887498949
 
 /* ---- what conditions depend on ---- */
