@@ -284,11 +284,22 @@ take_to_fold(run *s, struct crossing *c, bool *again)
 static bool
 jump_from_fold(run *s, double behind, bool *switched)
 {
-    if (!s->curved) {
+    if (s->nx) {
+        if (s->blocks)
+            model_accept(s->model, s->t, s->x);
+        if (!run_pass_fold(s)) { /* it ends a little farther on: up to there anew */
+            if (s->blocks)
+                model_accept(s->model, s->t + run_tiny(s, s->t), s->x);
+            return true;
+        }
+        if (s->blocks)
+            model_accept(s->model, s->t, s->x);
+    } else if (s->curved) {
+        s->t = behind;
+    } else {
         model_accept(s->model, s->t + run_tiny(s, s->t), s->x);
         return true;
     }
-    s->t = behind;
     return note_event(s, events_jolted(s->events, s->t, s->x), switched);
 }
 
@@ -340,6 +351,8 @@ main_loop(run *s)
             if (status == STEP_SINGULAR && !watch_edge(s->watch, s->integrator, s->t))
                 return false;
             enum events_status edge = status == STEP_SINGULAR ? run_switch_at_edge(s) : EVENTS_SAME;
+            if (edge == EVENTS_SAME && s->curved && run_pass_fold(s))
+                edge = events_jolted(s->events, s->t, s->x);
             if (!note_event(s, edge, &switched))
                 return false;
             if (switched && !act(s, &switched))
@@ -352,12 +365,16 @@ main_loop(run *s)
         }
         double t0 = integrator_t0(s->integrator), t1 = integrator_t1(s->integrator);
         struct crossing c = { .found = false };
+        double ahead;
         bool again, leapt = s->nx && s->blocks && model_leapt(s->model);
 
         if (events_watched(s->events) && !run_find_crossing(s, &c))
             return run_fail_evaluation(s, t0, s->x);
-        if (!c.found && leapt)
-            run_find_fold(s, &c);
+        if (!c.found && leapt && !run_find_fold(s, &c) && run_fold_ahead(s, t1 - t0, &ahead)) {
+            /* between its ends, of stages on both sides: anew, to half as far */
+            c.cut = true;
+            c.t = t0 + ahead / 2;
+        }
         if (!take_to_fold(s, &c, &again))
             return false;
         if (again)
@@ -615,8 +632,7 @@ simulate(bg_model *m, const sim_options *o, sim_result *r)
     if (!o->goes_on)
         model_forget(m);
     s.blocks = model_has_blocks(m);
-    /* with states a step ends before a fold: what is solved there is not known well enough to jump from */
-    s.curved = s.nx == 0 && model_nets_curved(m);
+    s.curved = model_nets_curved(m);
     s.x = bg_calloc(s.nx + 1, sizeof(double));
     s.x_probe = bg_calloc(s.nx + 1, sizeof(double));
     s.x_first = bg_calloc(s.nx + 1, sizeof(double));
