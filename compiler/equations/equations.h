@@ -157,6 +157,9 @@ eq_rank(const equations *e, var_id v)
  * once, before causality(). */
 equations *equations_prepare(flat_model *f);
 void equations_ways(const equations *e, enum law_way *way, bool *varying, bool *invertible, bool *stated);
+/* Warns of dependent storage (dependent-flat) whose stored variable does not follow from what others give it, where its
+ * law has no slope. */
+void equations_report_flat(const equations *e, const causal *c);
 /* Makes everything else. False after errors. */
 bool equations_build(equations *e, const causal *c);
 /* Makes the powers of the elements. */

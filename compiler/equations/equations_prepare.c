@@ -113,18 +113,22 @@ static bool
 is_zero_somewhere(pool *p, node d)
 {
     uint32_t nslots = ex_slot_bound(p, d);
-    bool *read = bg_calloc(nslots + 1, sizeof *read), found = false;
+    bool *read = bg_calloc(2 * (size_t)nslots + 1, sizeof *read), *any = read + nslots, found = false;
     node *with = bg_malloc((nslots + 1) * sizeof *with);
     VEC(uint32_t) choice = { 0 };
     size_t count;
     const node *tape = ex_tape(p, d, &count);
 
-    for (size_t i = 0; i < count; i++)
-        if (pool_node(p, tape[i])->op == EX_SELECT)
-            ex_slots_used(p, pool_node(p, tape[i])->a, read, nslots);
+    for (size_t i = 0; i < count; i++) {
+        if (pool_node(p, tape[i])->op != EX_SELECT)
+            continue;
+        ex_slots_used(p, pool_node(p, tape[i])->a, read, nslots);
+        for (uint32_t k = 0; k < nslots; k++)
+            any[k] |= read[k];
+    }
     for (uint32_t k = 0; k < nslots; k++) {
         with[k] = NODE_NONE;
-        if (read[k])
+        if (any[k])
             vec_push(&choice, k);
     }
     for (uint32_t set = 0; choice.n <= MOST_CHOICES && set < 1u << choice.n && !found; set++) {
@@ -228,11 +232,41 @@ equations_ways(const equations *eq, enum law_way *way, bool *varying, bool *inve
                               !solvable(e, &law, in)))
                 way[law.port] = law.out == Q_EFFORT ? WAY_GIVES_EFFORT : WAY_GIVES_FLOW;
         } else if (el->type == EL_C || el->type == EL_I) {
-            invertible[law.port] = law.out == Q_DISPLACEMENT || law.out == Q_MOMENTUM || solvable(e, &law, p->stored);
+            /* nor what is flat somewhere (backlash, a spring that lifts off): there the effort does not tell q */
+            uint32_t k = inst_slot_of(f, law.def, p->stored);
+
+            invertible[law.port] = law.out == Q_DISPLACEMENT || law.out == Q_MOMENTUM ||
+                                   (solvable(e, &law, p->stored) &&
+                                    !(k != NONE && is_flat_once(f->pool, &flat, law.def.root, k)));
         }
     }
     for (size_t i = 0; i < f->initial.n; i++)
         if (f->initial.at[i].port != NONE)
             stated[f->initial.at[i].port] = true;
     map_free(&flat);
+}
+
+void
+equations_report_flat(const equations *eq, const causal *c)
+{
+    flat_model *f = ((equations *)eq)->f;
+
+    for (size_t i = 0; i < c->dependent.n; i++) {
+        const flat_port *p = &f->port.at[c->dependent.at[i]];
+        const flat_law *law = port_law(f, c->dependent.at[i]);
+        uint32_t k = law->kind == LAW_ASSIGN ? inst_slot_of(f, law->def, p->stored) : NONE;
+        bool momentum = port_has_momentum(f, c->dependent.at[i]);
+
+        if (k == NONE || law->out == Q_DISPLACEMENT || law->out == Q_MOMENTUM ||
+            !equations_is_flat_in(f->pool, law->def.root, k))
+            continue;
+        diag_warn(
+            f->sources, "dependent-flat", element_at(&f->element.at[p->element]),
+            "the %s of \"%s\" is given by others, but its law is flat somewhere: there the %s does not tell its %s, "
+            "and the run may be wrong",
+            momentum ? "flow" : "effort", port_name(f, c->dependent.at[i]), momentum ? "flow" : "effort",
+            momentum ? "p" : "q");
+        diag_help(f->sources,
+                  "Make one element of those that share it, or give the flat part of the law a small slope.");
+    }
 }
