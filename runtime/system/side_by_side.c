@@ -160,55 +160,6 @@ side_run_end(side_run *r, void *result)
     free(r);
 }
 
-/* ---------------------------------------------------------------- computations in turn */
-
-/* By the first free worker; `next` is shared by all of them. */
-static void
-do_turns(const struct work *w, atomic_size_t *next)
-{
-    for (size_t i = atomic_fetch_add(next, 1); i < w->n; i = atomic_fetch_add(next, 1)) {
-        char *result = w->result + i * w->size;
-
-        if (!w->one(w->ctx, i, result))
-            memset(result, 0xff, w->size);
-    }
-}
-
-struct turns {
-    struct work work;
-    atomic_size_t *next;
-};
-
-static void
-take_turns(void *ctx, side_team *t, size_t worker)
-{
-    const struct turns *x = ctx;
-
-    (void)t, (void)worker;
-    do_turns(&x->work, x->next);
-}
-
-void
-side_by_side_in_turn(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_t i, void *result), void *ctx,
-                     void *result)
-{
-    struct turns x = { .work = { .n = n, .size = size, .one = one, .ctx = ctx } };
-    side_team *team;
-
-    if (workers == 0)
-        workers = side_by_side_workers();
-    team = side_team_new(sizeof *x.next + n * size, (workers < n ? workers : n ? n : 1) - 1);
-    x.next = side_team_memory(team);
-    x.work.result = (char *)(x.next + 1);
-    atomic_init(x.next, 0);
-    memset(x.work.result, 0xff, n * size);
-    side_team_begin(team, take_turns, &x);
-    do_turns(&x.work, x.next);
-    side_team_wait(team);
-    memcpy(result, x.work.result, n * size);
-    side_team_free(team);
-}
-
 /* ---------------------------------------------------------------- teams */
 
 /* What processes tell each other, at the beginning of the shared memory: there is news; a result is there. */
@@ -264,8 +215,8 @@ side_team_begin(side_team *t, void (*work)(void *ctx, side_team *t, size_t worke
     }
 }
 
-void
-side_team_wait(side_team *t)
+static void
+wait_for_team(side_team *t)
 {
     for (size_t k = 0; k < t->workers; k++)
         if (t->child[k] > 0)
@@ -285,7 +236,7 @@ void
 side_team_free(side_team *t)
 {
     side_team_stop(t);
-    side_team_wait(t);
+    wait_for_team(t);
     if (t->shared)
         munmap(t->signs, t->bytes);
     else

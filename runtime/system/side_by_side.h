@@ -16,9 +16,6 @@
  * number computes the i-th result, in order; the last worker is this process. */
 void side_by_side(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_t i, void *result), void *ctx,
                   void *result);
-/* The same, with each result computed by the first free worker. */
-void side_by_side_in_turn(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_t i, void *result),
-                          void *ctx, void *result);
 /* Computes one(ctx, 0, result), of `size` bytes, in a process of its own while this one goes on, until the result is
  * asked for. With workers == 1, or where no process can be made, it is computed then. */
 typedef struct side_run side_run;
@@ -42,8 +39,7 @@ side_team *side_team_new(size_t bytes, size_t workers);
 void *side_team_memory(const side_team *t);
 /* Each process computes work(ctx, t, its number from 1 on) and ends. */
 void side_team_begin(side_team *t, void (*work)(void *ctx, side_team *t, size_t worker), void *ctx);
-void side_team_wait(side_team *t); /* for all of them to end */
-/* Ends those that still work, without waiting; and waits for them. */
+/* Ends those that still work, without waiting; free waits for all of them. */
 void side_team_stop(const side_team *t);
 void side_team_free(side_team *t);
 /* This process tells the others that there may be work for them, which they wait for, up to some time. */
