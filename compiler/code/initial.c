@@ -148,7 +148,7 @@ report_nothing_stored(struct solver *s, const struct initial_stated *in)
     uint32_t port = s->p->image->state_port[s->p->image->position[s->g->state.at[in->state]]];
 
     diag_error(s->p->image->sources, "initial-value", in->at,
-               "\"%s\" cannot have this initial value: its law gives no finite one for what it stores",
+               "\"%s\" cannot have this initial value: its law gives no finite stored quantity for it",
                g->element[g->port[port].element].name);
     s->ok = false;
 }
@@ -205,8 +205,9 @@ report_contradiction(struct system_ *w, uint32_t i)
     sources *texts = s->p->image->sources;
 
     diag_error(texts, "initial-contradiction", c->stated->at,
-               "the initial value of \"%s\" is stated as %s, but follows as %s", model_variable(s->p->m, c->var).name,
-               shown_as(s, c->var, c->stated, c->value).text, shown_as(s, c->var, c->stated, w->y[i]).text);
+               "the initial value of \"%s\" is stated as %s, but follows from others as %s",
+               model_variable(s->p->m, c->var).name, shown_as(s, c->var, c->stated, c->value).text,
+               shown_as(s, c->var, c->stated, w->y[i]).text);
     for (uint32_t k = w->g->first.at[w->row[i]]; k < w->g->first.at[w->row[i] + 1]; k++) {
         uint32_t state = w->g->state.at[k];
 
@@ -214,7 +215,7 @@ report_contradiction(struct system_ *w, uint32_t i)
             diag_note(texts, s->set_by[state]->at, "from the stated value of \"%s\"",
                       model_variable(s->p->m, s->g->state.at[state]).name);
     }
-    diag_help(texts, "State one of them and leave the other to follow.");
+    diag_help(texts, "State only one of them; the other follows.");
     s->ok = false;
 }
 
@@ -390,8 +391,8 @@ report_missing(struct solver *s, uint32_t port)
     sources *texts = s->p->image->sources;
 
     diag_error(texts, "initial-missing", g->element[p->element].at,
-               "the law of \"%s\" has no value at %s = 0, where it would start", p->name, quantity);
-    diag_help(texts, "State where it starts: { ... %s%s%s(0) = ...; }", of ? strrchr(of, '.') + 1 : "", of ? "." : "",
+               "the law of \"%s\" has no value at %s = 0, its initial value", p->name, quantity);
+    diag_help(texts, "State its initial value: { ... %s%s%s(0) = ...; }", of ? strrchr(of, '.') + 1 : "", of ? "." : "",
               quantity);
     s->ok = false;
 }
@@ -415,15 +416,15 @@ report_constraint(struct solver *s, uint32_t worst, double before)
     sources *texts = s->p->image->sources;
 
     diag_error(texts, "initial-constraint", c.at, "the initial values do not meet the %s%s", c.name,
-               s->g->constraint.n > 1 ? ", or do not move with it" : "");
+               s->g->constraint.n > 1 ? ", or their rates do not" : "");
     if (worst != NONE) {
         var_id v = s->g->state.at[worst];
 
-        diag_note(texts, s->set_by[worst]->at, "\"%s\" starts at %s; %s would be next to it",
+        diag_note(texts, s->set_by[worst]->at, "\"%s\" starts at %s; the nearest value that meets it is %s",
                   model_variable(s->p->m, v).name, shown_as(s, v, s->set_by[worst], before).text,
                   shown_as(s, v, s->set_by[worst], *value_of_state(s, worst)).text);
     }
-    diag_help(texts, "State values that meet it, and leave as many unstated as there are conditions.");
+    diag_help(texts, "State values that meet it, or leave one value unstated for each condition.");
     s->ok = false;
 }
 

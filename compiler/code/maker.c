@@ -629,7 +629,7 @@ image_part(image *m, maker *k, enum model_part part)
 static void
 say_closed(const image *m, const char *what)
 {
-    diag_error(m->sources, "model-closed", m->at, "%s cannot be had of a model without its source", what);
+    diag_error(m->sources, "model-closed", m->at, "%s: not available once the model's source was released", what);
 }
 
 const partials_form *

@@ -262,7 +262,7 @@ explain_block(const bg_model *m, span *at)
 
     *at = u->at;
     if (circle)
-        return bg_format("a loop of signals that no values were found for: %s", circle);
+        return bg_format("no values were found for this loop of signals: %s", circle);
     if (m->memory.failed_singular)
         return bg_format("the equation%s that \"%s\" is solved from do%s not determine it here", b->n == 1 ? "" : "s",
                          u->var, b->n == 1 ? "es" : "");
@@ -284,7 +284,7 @@ explain_variable(const bg_model *m, var_id bad, const double *number, span *at)
     *at = v->at;
     if (describe(m, v->name, &g->book, *definition_of(g, bad), number, &text, &failed) && path && failed == EX_DIV) {
         free(text);
-        return bg_format("a loop of signals that no values satisfy, or any: %s", path);
+        return bg_format("this loop of signals has no solution, or infinitely many: %s", path);
     }
     return text;
 }

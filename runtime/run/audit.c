@@ -350,7 +350,7 @@ warn_residual(audit *a, const audit_totals *r, double t)
 
     if (!isfinite(r->residual) || !isfinite(r->worst_residual) || !isfinite(allowed)) {
         diag_warn(to, "audit-energy", e->at,
-                  "the energy of \"%s\" until %.6g s is no number, so that nothing tells whether the run's adds up",
+                  "the energy of \"%s\" until %.6g s is not a number, so the balance of the run cannot be checked",
                   e->name, t);
         return;
     }
@@ -366,7 +366,8 @@ warn_residual(audit *a, const audit_totals *r, double t)
                   "the energy of \"%s\" does not add up until %.6g s: the run's steps %s %.3g J of %.3g J there, and "
                   "as much elsewhere",
                   e->name, t, r->worst_residual > 0 ? "lose" : "make", fabs(r->worst_residual), r->size);
-    diag_help(to, "%s; `--verify` tells what it changes.", a->equal_steps ? "Take shorter steps" : "Tighten rtol");
+    diag_help(to, "%s; `--verify` shows the effect on the results.",
+              a->equal_steps ? "Take shorter steps" : "Tighten rtol");
 }
 
 audit_totals

@@ -186,7 +186,7 @@ delays_start(delays *d, double t, const double *x)
         if (o->m.by > 64 * DBL_EPSILON * fmax(fabs(t), d->stop - d->start) && isfinite(o->m.by))
             continue;
         diag_error(s, "run-delay", o->m.at,
-                   "\"%s\" is delayed by %.6g s: a delay is above zero, and not so short that nothing happens in it",
+                   "\"%s\" is delayed by %.6g s: a delay must be positive and long enough for time to advance by it",
                    o->m.text, o->m.by);
         return -2;
     }
@@ -199,9 +199,9 @@ delays_start(delays *d, double t, const double *x)
             double before = isnan(d->one[i].m.before) ? d->now[i] : d->one[i].m.before;
 
             if (before != d->one[i].before && round > d->n) {
-                diag_error(s, "run-delay", d->one[i].m.at, "what \"%s\" was before the start follows from itself",
+                diag_error(s, "run-delay", d->one[i].m.at, "the value of \"%s\" before the start depends on itself",
                            d->one[i].m.text);
-                diag_help(s, "Say it: delay(x, T, before).");
+                diag_help(s, "Give that value: delay(x, T, before).");
                 return -2;
             }
             changed |= before != d->one[i].before;

@@ -499,12 +499,11 @@ report_failure(rest *s)
     }
     if (count > 0) {
         diag_error(src, "run-equilibrium", model_state(s->model, worst[0]).at,
-                   "no equilibrium found at %.6g s: what keeps changing is %s", s->t, list.at);
+                   "no equilibrium found at %.6g s: these do not come to rest: %s", s->t, list.at);
         for (size_t k = 1; k < count; k++)
             diag_note(src, model_state(s->model, worst[k]).at, "\"%s\" is here", model_state(s->model, worst[k]).name);
-        diag_help(src, "Neither Newton's method nor a long run with the inputs of that time came to rest. Where a "
-                       "force, a flow or a voltage has nothing to "
-                       "balance it, start from given values instead.");
+        diag_help(src, "Neither Newton's method nor a long run with the inputs of that time reached one. If a force, "
+                       "a flow or a voltage has nothing to balance it, start from given values instead.");
     } else {
         diag_error(src, "run-equilibrium", model_place(s->model),
                    "no equilibrium found at %.6g s: the equations have no finite solution there", s->t);

@@ -220,7 +220,7 @@ rest_report_free(rest *s, const double *x)
         strbuf_printf(&list, " and %zu more", more);
     if (named)
         diag_info(model_sources(s->model), "equilibrium-free", at,
-                  "the equilibrium does not determine %s: what it leaves free is as %s initial value%s", list.at,
+                  "the equilibrium does not determine %s: it is taken from %s initial value%s", list.at,
                   named + more > 1 ? "their" : "its", named + more > 1 ? "s say" : " says");
     strbuf_free(&list);
     free(along);

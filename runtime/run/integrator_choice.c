@@ -115,7 +115,7 @@ integrator_decide(integrator *g, bool cut)
                               : 0;
             if (g->creeping >= CREEPING_LOOKS && integrator_need_linear(g)) {
                 g->creeping = 0;
-                integrator_change_to(g, BDF, "what is at rest limits the explicit steps");
+                integrator_change_to(g, BDF, "a state at rest limits the explicit steps");
                 return;
             }
         }

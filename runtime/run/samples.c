@@ -109,7 +109,7 @@ samples_check(const samples *s, sources *to)
         diag_error(to, "run-every", model_when(s->model, b->when).at,
                    "samples every %.6g s, from %.6g s on, cannot be taken in a run from %.6g s to %.6g s", b->period,
                    b->offset, s->start, s->stop);
-        diag_help(to, "A period is above zero, and long enough to tell one sample from the next.");
+        diag_help(to, "A period must be positive and long enough to separate two samples.");
     }
     for (size_t k = 0; s && k < s->draw.n; k++) {
         double seed = s->draw.at[k].seed;
@@ -117,7 +117,7 @@ samples_check(const samples *s, sources *to)
         if (seed == floor(seed) && fabs(seed) <= MOST_SEED)
             continue;
         fine = false;
-        diag_error(to, "run-seed", s->draw.at[k].at, "%.6g is no seed: a seed is a whole number", seed);
+        diag_error(to, "run-seed", s->draw.at[k].at, "%.6g is not a seed: a seed is a whole number", seed);
     }
     return fine;
 }

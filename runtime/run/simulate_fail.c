@@ -114,7 +114,8 @@ run_fail_steps(run *s, double t)
     size_t i = integrator_worst(s->integrator, &ratio);
     span at = s->nx ? model_state(s->model, i).at : model_place(s->model);
 
-    diag_error(s->sources, "run-steps", at, "%zu steps end at %.6g s of %.6g s", s->max_steps, t, s->stop);
+    diag_error(s->sources, "run-steps", at, "the limit of %zu steps is reached at %.6g s of %.6g s", s->max_steps, t,
+               s->stop);
     if (s->nx)
         diag_note(s->sources, at, "\"%s\" has the largest error of the last step", model_state(s->model, i).name);
     help_solver(s, "Loosen rtol, shorten the run, or look for a condition that switches over and over");
@@ -153,7 +154,7 @@ run_fail_switchings(run *s)
     span at = k == NO_INDEX ? model_place(s->model) : model_mode(s->model, k).at;
 
     diag_error(s->sources, "run-steps", at,
-               "%zu switchings take the run to %.6g s of %.6g s: as they come, it needs %.2g", s->event.n, s->t,
+               "%zu switchings were needed to %.6g s of %.6g s: at this rate the run needs %.2g", s->event.n, s->t,
                s->stop, switchings_in_all(s));
     if (k != NO_INDEX)
         diag_note(s->sources, at, "the last one was of \"%s\"", model_mode(s->model, k).text);
@@ -171,7 +172,7 @@ bool
 run_fail_stiff(run *s)
 {
     diag_error(s->sources, "run-steps", model_place(s->model),
-               "at %.6g s of %.6g s the explicit method has %.2g steps to go: stability limits them to %.2g s", s->t,
+               "at %.6g s of %.6g s the explicit method needs %.2g more steps: stability limits them to %.2g s", s->t,
                s->stop, integrator_stiff(s->integrator), integrator_t1(s->integrator) - integrator_t0(s->integrator));
     help_solver(s, "The model is stiff: shorten the run, or allow as many steps with --max-steps");
     return false;
@@ -190,7 +191,8 @@ bool
 run_fail_unsolved(run *s)
 {
     diag_error(s->sources, "run-step", model_place(s->model),
-               "the midpoint equations of a step of %.3g s from %.6g s on have no solution near", s->o->max_step, s->t);
+               "the midpoint equations of a step of %.3g s from %.6g s on have no solution nearby", s->o->max_step,
+               s->t);
     diag_help(s->sources, "Take shorter steps: max_step, or --step.");
     return false;
 }
@@ -198,7 +200,9 @@ run_fail_unsolved(run *s)
 bool
 run_fail_time(run *s, size_t steps)
 {
-    diag_error(s->sources, "run-time", model_place(s->model), "%.3g seconds end at %.6g s of %.6g s, after %zu steps",
+    diag_error(s->sources, "run-time", model_place(s->model),
+               "the limit of %.3g seconds is reached at %.6g s of "
+               "%.6g s, after %zu steps",
                s->o->max_seconds, s->t, s->stop, steps);
     diag_help(s->sources, "Allow more with --max-time, loosen rtol, or shorten the run.");
     return false;
@@ -207,7 +211,8 @@ run_fail_time(run *s, size_t steps)
 bool
 run_fail_told(run *s)
 {
-    diag_error(s->sources, "run-interrupted", model_place(s->model), "told to stop at %.6g s of %.6g s", s->t, s->stop);
+    diag_error(s->sources, "run-interrupted", model_place(s->model), "stopped on request at %.6g s of %.6g s", s->t,
+               s->stop);
     return false;
 }
 

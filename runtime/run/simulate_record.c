@@ -169,7 +169,7 @@ run_warn_unresolved(const run *s)
     if (k == NO_INDEX)
         return;
     diag_warn(s->sources, "run-unresolved", model_clock_place(s->model, k),
-              "what is read of time here changes too often to be followed: between steps, "
-              "conditions may be missed and activities are estimates");
-    diag_help(s->sources, "A shorter experiment, or one that looks at the slow part alone, can do better.");
+              "this function of time changes too often to be followed: conditions between steps may be missed, and "
+              "activities are estimates");
+    diag_help(s->sources, "Use a shorter experiment, or one for the slow part alone.");
 }

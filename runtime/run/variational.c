@@ -316,11 +316,12 @@ variational_step(variational *v, double t0, double t1, const double *x0, const d
     return status != 0 ? status : 1;
 }
 
-#define OTHER_RATE "its rate is not made of velocities of inertias alone; a damper in series or a filter makes it so"
+#define OTHER_RATE \
+    "its rate does not depend on velocities of inertias alone: a damper in series or a filter is involved"
 
 #define MOVED_RATE \
-    "a ratio that moves is between it and the velocities of inertias; as a source whose force reads a position it " \
-    "fits"
+    "a varying ratio lies between it and the velocities of inertias; write it as a source whose force reads a " \
+    "position"
 
 /* ---------------------------------------------------------------- what it does not fit */
 
@@ -339,8 +340,8 @@ static void
 help(struct trial *w)
 {
     diag_help(model_sources(w->model),
-              "It is for models in which springs move with the velocities of masses by fixed ratios and "
-              "nothing switches; `solver = auto` takes any.");
+              "It needs springs that move with the velocities of masses by constant ratios, and no switching; "
+              "`solver = auto` takes any model.");
 }
 
 static bool
@@ -378,7 +379,7 @@ nothing_switches(struct trial *w)
             return refuse_model(w, mode.at, mode.text, "it switches as the states move");
     }
     for (size_t k = 0; k < model_nconstraints(m); k++)
-        return refuse_model(w, model_constraint_place(m, k), "such that", "a condition holds the states");
+        return refuse_model(w, model_constraint_place(m, k), "such that", "a condition constrains the states");
     return true;
 }
 
@@ -446,7 +447,7 @@ ratios_fit(struct trial *w)
         else if (sides > 1)
             fine = refuse_model(
                 w, el->at, el->name,
-                "its ratio moves, not with displacements alone, and there are stores on both of its sides");
+                "its ratio does not depend on displacements alone, and there is storage on both of its sides");
     }
     free(moves);
     return fine;
@@ -464,7 +465,9 @@ elements_fit(struct trial *w)
             var_id flow = g->port[el->port0 + k].f;
 
             if (differs(w->v[0][flow], w->v[1][flow]))
-                return refuse_model(w, el->at, el->name, "a source of velocity that follows the motion is no force");
+                return refuse_model(w, el->at, el->name,
+                                    "a source of velocity that depends on the motion is not a "
+                                    "force");
         }
     }
     for (size_t i = 0; i < g->ndependent; i++) {
@@ -472,14 +475,14 @@ elements_fit(struct trial *w)
 
         if (!el->linear && !is_displacement(w, g->dependent[i]))
             return refuse_model(w, el->at, el->name,
-                                "it moves with another inertia, and its law is not given by one number");
+                                "it depends on another inertia, and its law is not given by one number");
     }
     for (size_t k = 0; k < g->ndependent && g->common_states; k++) {
         const struct model_element *el = &g->element[g->port[g->dependent[k]].element];
 
         if (!el->linear)
             return refuse_model(w, el->at, el->name,
-                                "no state is what it stores, and its law is not given by one number");
+                                "its stored quantity is not a state, and its law is not given by one number");
     }
     return true;
 }
@@ -500,17 +503,21 @@ masses_fit(struct trial *w)
 
         if (el->type == EL_I && (!el->linear || el->nports != 1 || g->port[el->port0].crossed))
             return refuse_model(w, el->at, el->name,
-                                "its law is not given by one number, and a ratio between stores moves");
+                                "its law is not given by one number, and a ratio between stores varies");
     }
     for (size_t i = 0; i < g->ndependent; i++)
         if (is_displacement(w, g->dependent[i])) {
             const struct model_element *el = &g->element[g->port[g->dependent[i]].element];
 
-            return refuse_model(w, el->at, el->name, "what it stores is no state, and a ratio between stores moves");
+            return refuse_model(w, el->at, el->name,
+                                "its stored quantity is not a state, and a ratio between stores "
+                                "varies");
         }
     k = kinetic_new(w->model);
     if (!(kinetic_carried(k, w->t, w->moved) < EQUAL))
-        fine = refuse_model(w, mover->at, mover->name, "its ratio moves, and a source moves inertias");
+        fine = refuse_model(w, mover->at, mover->name,
+                            "its ratio varies, and a source imposes the velocity of "
+                            "inertias");
     kinetic_free(k);
     return fine;
 }
@@ -569,7 +576,7 @@ displacements_follow(struct trial *w)
                 fine = refuse_model(w, s.at, s.name, w->mover == NONE ? OTHER_RATE : MOVED_RATE);
             else if (numbers && fabs(rate[2][i] + rate[3][i] - 2 * rate[0][i]) >
                                     STRAIGHT * fabs(rate[2][i] - rate[3][i]) + STRAIGHT_OF_ALL * fabs(rate[0][i]))
-                fine = refuse_model(w, s.at, s.name, "its rate is no sum of velocities by fixed ratios");
+                fine = refuse_model(w, s.at, s.name, "its rate is not a sum of velocities with constant ratios");
         }
     for (int k = 0; k < 4; k++)
         free(rate[k]);

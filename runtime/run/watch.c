@@ -276,8 +276,7 @@ is_pole(watch *w, integrator *g, const struct subject *s, double t0, double t1, 
 static void
 help_pole(sources *s)
 {
-    diag_help(s, "What goes through infinity comes back as another number each time: stop before, or keep the divisor "
-                 "away from zero.");
+    diag_help(s, "Beyond infinity the numbers are arbitrary: stop the run before, or keep the divisor away from zero.");
 }
 
 static void
