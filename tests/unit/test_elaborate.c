@@ -546,7 +546,7 @@ unit_mistakes(void **state)
         { "parameter m_s = 1 [kg];\nsignal s = sin(m_s);", "unit-argument", 2, "\"m_s\" is in [kg]" },
         { "signal s = exp(time); parameter x = 1 [m];", "unit-argument", 1, "[s]" },
         { "signal s = time^0.123; parameter x = 1 [m];", "unit-exponent", 1, "[s] to the power 0.123" },
-        { "parameter n = 2; parameter x = 1 [m];\nsignal s = time^n;", "unit-exponent", 2, "written out" },
+        { "parameter n = 2; parameter x = 1 [m];\nsignal s = time^n;", "unit-exponent", 2, "literal number" },
         { "signal s = 2^time; parameter x = 1 [m];", "unit-exponent", 1, "pure number" },
         { "parameter a = 1 [furlongs_];", "unit-unknown", 1, "is not a unit" },
         { "parameter a [m^1/2] = 1;", "unit-unknown", 1, "whole numbers" },
