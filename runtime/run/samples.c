@@ -7,8 +7,8 @@
 #include "draw.h"
 #include "model_graph.h"
 
-#define AT_START 1e-9   /* of a period: so near to the start a sample is at it */
-#define MOST_COUNT 9e15 /* of periods since time 0: above, a double does not tell one from the next */
+#define AT_START 1e-9   /* of a period: a sample so near to the start is at the start */
+#define MOST_COUNT 9e15 /* of periods since time 0: beyond it a double does not distinguish two samples */
 #define MOST_SEED 9007199254740992.0
 #define MOST_TOLD 12 /* values in a message */
 
@@ -184,7 +184,8 @@ samples_take(samples *s, double t, double *modes)
     return true;
 }
 
-/* The unit that v is declared in, else that of something it stands beside: a pressure beside 6 [bar] is told in bar. */
+/* The unit in which v is declared, else that of a quantity it is compared with: a pressure beside 6 [bar] is shown
+ * in bar. */
 static const unit *
 written_beside(const bg_model *m, const var_id *list, size_t n, const struct model_variable *v)
 {

@@ -1,13 +1,13 @@
-/* simulate_fail.c - what is said when a run fails */
+/* simulate_fail.c - messages of a run that fails */
 #include <math.h>
 
 #include "model_graph.h"
 #include "simulate_inside.h"
 
 #define END_OF_NUMBERS 1e300   /* a step from there leads beyond */
-#define SWITCHINGS_TOLD 200000 /* after so many it is asked whether the run will ever end */
-#define STIFF_EVERY 16384      /* steps after which it is asked whether the explicit method is the right one */
-#define STIFF_STEPS 1e6        /* that it may need to the end, where nobody allowed a number */
+#define SWITCHINGS_TOLD 200000 /* switchings after which the length of the run is estimated */
+#define STIFF_EVERY 16384      /* steps after which the choice of the explicit method is questioned */
+#define STIFF_STEPS 1e6        /* steps that it may still need, if the user set no limit */
 
 /* An evaluation fails at or just ahead of (t, x): names the equation. */
 static bool
@@ -36,7 +36,7 @@ explain(run *s, double t, const double *x)
     return false;
 }
 
-/* The greatest state is at the end of all numbers, or beyond. */
+/* Is the greatest state at the limit of floating-point numbers, or beyond? */
 static bool
 overflows(const double *x, size_t n, size_t *which)
 {
@@ -82,7 +82,7 @@ run_fail_evaluation(run *s, double t, const double *x)
     return false;
 }
 
-/* What to do, and the solver that was not at work when it failed. */
+/* What to do, and the solver that was not used when the run failed. */
 static void
 help_solver(run *s, const char *what)
 {
@@ -122,9 +122,9 @@ run_fail_steps(run *s, double t)
     return false;
 }
 
-/* How many there would be at the end: at the rate of the last half of them; and where they come ever faster, more than
- * a hundred times as many as are allowed, as often twice as many as each doubling is so much quicker than the one
- * before (exp(t) takes as long for each). */
+/* Estimated number of switchings at the end of the run, from the rate of the last half of them. If they come ever
+ * faster, it is more than a hundred times the limit, doubled as often as each doubling is that much quicker than the
+ * one before (for exp(t) each takes equally long). */
 static double
 switchings_in_all(const run *s)
 {

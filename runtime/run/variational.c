@@ -11,29 +11,31 @@
 #include "kinetic.h"
 
 #define MOST_ITERATIONS 40
-#define ROUNDING (4 * DBL_EPSILON) /* of the states' sizes: what an iteration can reach */
-#define FALLS 0.5                  /* a correction that falls less has reached what rounding lets it, */
+#define ROUNDING (4 * DBL_EPSILON) /* of the states' sizes: accuracy that an iteration can reach */
+#define FALLS 0.5                  /* a correction that decreases less has reached rounding, */
 #define STALLED 1e-8               /* if it is below this part of the sizes */
-/* Whether the rule fits is asked of the rates beside the point: each state moved by so much of its size, or of 1. */
+/* The applicability of the rule is tested by rates beside the point: each state moved by so much of its size, or of
+ * 1. */
 #define MOVED 1e-3
-#define EQUAL 1e-12   /* two values that are the same but for rounding; and what sources carry of inertias: nothing */
-#define UNMOVED 1e-8  /* of a displacement's rate: what displacements may do to it */
-#define STRAIGHT 1e-6 /* of what momenta do to a displacement's rate: how far it may bend, */
-#define STRAIGHT_OF_ALL 1e-9 /* and of the rate itself, which rounds */
-#define SLOW 0.1             /* a correction that falls less asks for a new Jacobian */
+/* two values that are equal except for rounding; also the power of sources on inertias that counts as none */
+#define EQUAL 1e-12
+#define UNMOVED 1e-8         /* of a displacement's rate: effect that displacements may have on it */
+#define STRAIGHT 1e-6        /* of the effect of momenta on a displacement's rate: its allowed nonlinearity, */
+#define STRAIGHT_OF_ALL 1e-9 /* and of the rate itself, which is rounded */
+#define SLOW 0.1             /* a correction that decreases less needs a new Jacobian */
 
 struct variational {
     bg_model *model;
     linear *linear;
     size_t n;
-    double *d, *lost, *middle, *rate[2], *change; /* lost: what sums of steps lost by rounding, yet to be added */
+    double *d, *lost, *middle, *rate[2], *change; /* lost: rounding of the sums of steps, to be added later */
     double gamma;                                 /* of the factors; NAN: there are none */
-    double before;                                /* length of the step that d is of; 0: none */
+    double before;                                /* length of the step to which d belongs; 0: none */
     uint64_t evaluations;
-    struct moving *moving; /* NULL: ratios between inertias are fixed */
+    struct moving *moving; /* NULL: ratios between inertias are constant */
 };
 
-/* Of a model whose inertias weigh differently from place to place: the rule holds for canonical momenta B(q) x_p
+/* For a model with an inertia matrix that depends on position: the rule is applied to canonical momenta B(q) x_p
  * (kinetic.h). */
 struct moving {
     kinetic *kinetic;
@@ -179,7 +181,7 @@ by_masses(struct moving *w)
                : 1;
 }
 
-/* At the middle, whose rates are in rate[0]: P0 + part h (B f_p + dB/dt x_p) in `to`; B is there. */
+/* At the middle, whose rates are in rate[0]: P0 + part h (B f_p + dB/dt x_p) in `to`; B is given. */
 static int
 momenta(variational *v, double t, double h, double part, double *to)
 {
@@ -195,7 +197,7 @@ momenta(variational *v, double t, double h, double part, double *to)
     return status;
 }
 
-/* What the momenta and velocities of `change` are instead. */
+/* The momenta and velocities that replace those of `change`. */
 static int
 moving_change(variational *v, double t, double h)
 {
@@ -221,7 +223,7 @@ moving_start(variational *v, double t, const double *x0)
     return status;
 }
 
-/* Momenta at the end of the step, and x1's from them and its displacements. */
+/* Momenta at the end of the step, and from them and the displacements those of x1. */
 static int
 moving_end(variational *v, double t0, double t1, double h, double *x1)
 {
@@ -245,7 +247,7 @@ moving_end(variational *v, double t0, double t1, double h, double *x1)
 
 /* ---------------------------------------------------------------- a step */
 
-/* By the rates themselves, so that what pulls on one and pushes on another cancels. */
+/* By the rates themselves, so that equal and opposite forces cancel. */
 static int
 step_by_rates(variational *v, double t0, double t1, const double *x0, double *x1)
 {
@@ -330,10 +332,11 @@ struct trial {
     const model_graph *g;
     double t, later; /* two times */
     const double *x;
-    double *moved, *v[4]; /* numbers of all variables: as it is, moved, later, with velocities alone moved */
+    double *moved, *v[4]; /* numbers of all variables: unchanged, moved, later, with velocities alone moved */
     uint32_t *group;      /* of a junction: joined by bonds and fixed two-ports */
     bool *stores;         /* a group does */
-    uint32_t mover;       /* a two-port between stores whose ratio moves with displacements; NONE: there is none */
+    /* a two-port between inertias or springs whose ratio depends on displacements; NONE: there is none */
+    uint32_t mover;
 };
 
 static void
@@ -396,7 +399,7 @@ differs(double a, double b)
     return !(fabs(a - b) <= EQUAL * fmax(fabs(a), fabs(b)));
 }
 
-/* Does a ratio move with displacements alone, so that it is one of kinematics? */
+/* Does a ratio depend on displacements alone, as in kinematics? */
 static bool
 is_kinematic(const struct trial *w, const struct model_element *el)
 {
@@ -409,8 +412,8 @@ is_kinematic(const struct trial *w, const struct model_element *el)
     return el->type == EL_TF;
 }
 
-/* Between stores ratios are fixed, or move with displacements: two-ports whose moduli move otherwise may only lead to
- * sources and dampers. */
+/* Between storage elements ratios are constant or depend on displacements. Two-ports with other moduli may only lead
+ * to sources and dampers. */
 static bool
 ratios_fit(struct trial *w)
 {
@@ -487,7 +490,7 @@ elements_fit(struct trial *w)
     return true;
 }
 
-/* Where a ratio moves: inertias are numbers, and no velocity comes from outside. */
+/* With a varying ratio inertias are given by numbers, and no source imposes a velocity. */
 static bool
 masses_fit(struct trial *w)
 {
@@ -541,7 +544,7 @@ state_is_displacement(const struct trial *w, size_t i)
     return s.kind == VAR_COMMON && w->g->junction[s.junction].type == 0;
 }
 
-/* Rates with displacements (or momenta) moved by `by` of a small amount. */
+/* Rates with displacements (or momenta) moved by `by` times a small amount. */
 static bool
 rates_moved(struct trial *w, bool displacements, double by, double *rate)
 {
@@ -552,7 +555,7 @@ rates_moved(struct trial *w, bool displacements, double by, double *rate)
     return model_rhs(w->model, w->t, w->moved, rate) == 0;
 }
 
-/* Displacements move with momenta alone, and linearly where inertias are numbers. */
+/* Rates of displacements depend on momenta alone, linearly if inertias are given by numbers. */
 static bool
 displacements_follow(struct trial *w)
 {
@@ -595,7 +598,7 @@ has_inertia(struct trial *w)
     return false;
 }
 
-/* The numbers of all variables with velocities and momenta moved alone. */
+/* The numbers of all variables with only velocities and momenta moved. */
 static bool
 velocities_moved(struct trial *w)
 {
