@@ -191,7 +191,7 @@ bool
 run_fail_unsolved(run *s)
 {
     diag_error(s->sources, "run-step", model_place(s->model),
-               "the midpoint equations of a step of %.3g s from %.6g s on have no solution nearbyby", s->o->max_step,
+               "the midpoint equations of a step of %.3g s from %.6g s on have no solution nearby", s->o->max_step,
                s->t);
     diag_help(s->sources, "Take shorter steps: max_step, or --step.");
     return false;
