@@ -425,9 +425,11 @@ factor_shared_step(const factor *f, const double *value, const double *r, const 
     double *full = bg_calloc(n * n + 1, sizeof *full), *to = bg_calloc(4 * n + 1, sizeof *to), *s = to + n,
            *row = s + n, *column = row + n, residual = 0, size = 0;
     lapack_int rank;
-    bool ok;
+    bool ok = true;
 
     fill(f, value, full);
+    for (size_t i = 0; i < n * n; i++)
+        ok = ok && isfinite(full[i]);
     for (size_t j = 0; j < n && whole; j++)
         for (size_t i = 0; i < n; i++)
             to[i] += full[j * n + i] * z[j];
@@ -436,11 +438,12 @@ factor_shared_step(const factor *f, const double *value, const double *r, const 
         to[i] = row[i] * (to[i] - r[i]);
         residual = fmax(residual, row[i] * fabs(r[i]));
         size = fmax(size, fabs(z[i]) / column[i]);
+        ok = ok && isfinite(to[i]);
     }
     if (left)
         *left = residual > 0 ? residual / size : 0;
-    ok = LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)n, 1, full, (lapack_int)n, to, (lapack_int)n, s,
-                        SHARED, &rank) == 0;
+    ok = ok && LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)n, 1, full, (lapack_int)n, to, (lapack_int)n,
+                              s, SHARED, &rank) == 0;
     for (size_t i = 0; i < n; i++) {
         to[i] *= column[i];
         step[i] = (whole ? z[i] : 0) - to[i];

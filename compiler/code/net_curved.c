@@ -11,6 +11,9 @@ enum { WAYS = 4, PLACES = 2, TRIES = 60 };
 #define LEAST_CUT 1e-4  /* a step is shortened to no less of itself at once */
 #define SLOWEST 0.97    /* of two steps, the second in parts of the first: more is no convergence to speed up */
 #define SLOW 0.4        /* less needs none */
+#define REACHED \
+    1e-12 /* of the greatest unknown of a unit: as near to its solution Newton's method comes at a corner \
+           */
 #define GOLDEN 0.6180339887498949
 
 /* ---- what conditions depend on ---- */
@@ -136,7 +139,7 @@ net_rounding_of_unknowns(nets *s, double t, const double *x, double *to)
         most[s->unit[i]] = fmax(most[s->unit[i]], fabs(kept[i]));
     for (size_t way = 1; way <= WAYS && status == 0; way++) {
         for (size_t i = 0; i < s->nheld; i++)
-            s->held[i] = kept[i] + (__builtin_parityll((i + 1) & way) ? NET_NOISE : -NET_NOISE) * most[s->unit[i]];
+            s->held[i] = kept[i] + (__builtin_parityll((i + 1) & way) ? REACHED : -REACHED) * most[s->unit[i]];
         status = s->access.rows(s->access.ctx, t, x, s->raw0);
         for (size_t r = 0; r < s->nrows && status == 0; r++)
             if (isfinite(s->raw0[r] - s->raw[r]))

@@ -173,7 +173,7 @@ struct general net_general(nets *s, struct net *k, double t, const double *x);
 /* Rounding errors of all rows at (t, x): their changes when states and time change by their own rounding errors, in
  * several directions. The rows themselves are then in s->raw. */
 int net_rounding(nets *s, double t, const double *x, double *to);
-/* Adds to these what the rows, which are in s->raw, change by when the unknowns change by rounding errors of the
+/* Adds to these what the rows, which are in s->raw, change by when the unknowns change by next to nothing of the
  * greatest of their unit: beside an infinite slope that is much. */
 int net_rounding_of_unknowns(nets *s, double t, const double *x, double *to);
 /* Sets the unknowns to values of their usual sizes that are in no special relation; `number` selects among several such

@@ -102,10 +102,11 @@ is_met(const nets *s, const struct net *k, const double *rounding)
 }
 
 /* The same of all curved nets. Of one whose states must meet some of its conditions that drift from them a little is
- * left too: there it has to do that its steps have become short. Those that fail take no slope any more that is
- * rounding (two exponentials that block in a row: what their slopes make of rounding hides what is left). */
+ * left too: there it has to do that its steps have become short. ended: there is no way on; those that fail take no
+ * slope any more that is rounding (two exponentials that block in a row: what their slopes make of rounding hides what
+ * is left). */
 static bool
-all_met(nets *s, double t, const double *x, bool stalled)
+all_met(nets *s, double t, const double *x, bool ended)
 {
     const double *rounding = NULL;
     bool all = true;
@@ -114,14 +115,14 @@ all_met(nets *s, double t, const double *x, bool stalled)
         struct net *k = &s->net[i];
         uint32_t constraints = k->guess ? net_general(s, k, t, x).constraints : 0;
         bool bound = constraints > 0 && k->now->now->free == 0 && k->now->now->constraint.n <= constraints,
-             met = !k->guess || (bound && (!stalled || k->whole <= CLOSE)) || is_met(s, k, rounding);
+             met = !k->guess || (bound && (!ended || k->whole <= CLOSE)) || is_met(s, k, rounding);
 
         if (!met && !rounding && net_rounding(s, t, x, s->raw_noise) == 0 &&
             net_rounding_of_unknowns(s, t, x, s->raw_noise) == 0) {
             rounding = s->raw_noise;
             met = is_met(s, k, rounding);
         }
-        k->coarse |= !met;
+        k->coarse |= ended && !met;
         all = all && met;
     }
     return all;
@@ -189,11 +190,15 @@ iterate(nets *s, double t, const double *x, bool curved)
         stalled = status == 0 && curved && i >= PATIENCE && is_stalled(s) ? stalled + 1 : 0;
         done = done || stalled == STALLS;
         before = change;
-        if (done && curved && status == 0 && !all_met(s, t, x, stalled == STALLS)) {
-            done = false;
-            status = coarse ? 1 : 0;
-            coarse = true;
-            stalled = 0;
+        if (done && curved && status == 0) {
+            bool ended = change == 0 || stalled == STALLS;
+
+            done = all_met(s, t, x, ended);
+            if (ended && !done) {
+                status = coarse ? 1 : 0;
+                coarse = true;
+                stalled = 0;
+            }
         }
         if (!done && i == most)
             status = 1;

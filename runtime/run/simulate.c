@@ -13,14 +13,15 @@
 #include "model_graph.h"
 #include "simulate_inside.h"
 
-/* of a state's greatest size: change by which a switching may meet a constraint, for the integrator's errors */
-#define MOST_JUMP 1e-4
+#define MOST_JUMP \
+    1e-4 /* of a state's greatest size: what a switching may move it to meet a constraint, for the integrator's errors \
+          */
 
 #define PROGRESS_EVERY 256 /* steps */
 
-enum { MOST_FOLDS = 8 }; /* times that a step is repeated up to the point where blocks leave their branch */
+enum { MOST_FOLDS = 8 }; /* times that a step is taken anew to the place where blocks leave their branch */
 
-/* s, of a run: beyond it step lengths and growing quantities overflow. */
+/* s, of a run: beyond, lengths of steps and what grows with them leave the numbers. */
 #define LEAST_SPAN 1e-200
 #define GREATEST_SPAN 1e200
 
@@ -75,7 +76,8 @@ join_windows(run *s)
 
 /* ---- the run ---- */
 
-/* Constraints that begin to hold at a switching must be met by the present states: no current stops in an instant. */
+/* Constraints that began to hold with a switching must be met by the states as they are: no current is stopped in no
+ * time. */
 static bool
 meet_constraints(run *s)
 {
@@ -107,12 +109,13 @@ meet_constraints(run *s)
                state.name, model_state_shown(s->model, worst, s->x[worst]).text,
                model_state_shown(s->model, worst, to).text, s->t);
     diag_note(s->sources, model_constraint_place(s->model, broken), "the condition of this source");
-    diag_help(s->sources, "A stored quantity cannot vanish in an instant: give it a path (a diode or resistor beside "
-                          "a coil, a resistor before a capacitor), or set it with `when ... { reinit ... }`.");
+    diag_help(s->sources, "What is stored cannot vanish in no time: give it somewhere to go (a diode or resistor "
+                          "beside a coil, a resistor before a capacitor), or say "
+                          "with `when ... { reinit ... }` what happens to it.");
     return false;
 }
 
-/* After a switching or at a border: restarts the integrator from the present state. */
+/* After a switching or at a border: the integrator sets out anew from the present state. */
 static bool
 set_out(run *s)
 {
@@ -174,7 +177,7 @@ note_event(run *s, enum events_status status, bool *switched)
     return false;
 }
 
-/* Applies the events and samples at the present time to the states. */
+/* Lets the events and samples at the present time act on the states. */
 static bool
 act(run *s, bool *switched)
 {
@@ -209,8 +212,8 @@ cross_border(run *s)
     return true;
 }
 
-/* Where delayed values jump, conditions may switch; where they have a corner, the integrator restarts with its
- * present step length. */
+/* Where delayed values jump, conditions may switch; where they bend, the integrator sets out anew with the step it has.
+ */
 static bool
 pass_breaks(run *s, bool *switched)
 {
@@ -228,7 +231,7 @@ pass_breaks(run *s, bool *switched)
     return true;
 }
 
-/* Where the next step of the variational integrator ends: steps are equal between fixed times. */
+/* Where the next step of the variational integrator ends: steps are equal from one fixed time to the next. */
 static double
 next_stride(run *s, double until)
 {
@@ -243,8 +246,7 @@ next_stride(run *s, double until)
     return count > 1 ? s->t + left / count : until;
 }
 
-/* The end of a step required by delays is moved to the run's end if it is within rounding of it, so that a sample
- * there is taken. */
+/* What delays ask of a step ends at the run's end where it is within a rounding of it: a sample there is taken. */
 static double
 delayed_until(const run *s)
 {
@@ -253,9 +255,8 @@ delayed_until(const run *s)
     return fabs(s->stop - limit) <= 2 * run_tiny(s, s->t) ? s->stop : limit;
 }
 
-/* Blocks leave their branch within the last step: rates behind that point belong to another branch, and the step's
- * states mix both. Repeats the step up to that point until it ends there. *again: it was repeated. False: an error
- * was reported. */
+/* Blocks leave their branch within the last step: its rates behind that place are of another one, and its states of
+ * both. It is taken anew up to there, until it ends there. *again: so it is. False: said. */
 static bool
 take_to_fold(run *s, struct crossing *c, bool *again)
 {
@@ -267,7 +268,7 @@ take_to_fold(run *s, struct crossing *c, bool *again)
         s->fold = c->t;
         return integrator_start(s->integrator, t0, s->x);
     }
-    if (!c->found && t1 >= s->fold) { /* what follows starts anew */
+    if (!c->found && t1 >= s->fold) { /* what is behind begins anew */
         c->found = c->cut = true;
         c->t = c->t_seen = t1;
         memcpy(s->x_probe, integrator_x1(s->integrator), s->nx * sizeof(double));
@@ -279,15 +280,26 @@ take_to_fold(run *s, struct crossing *c, bool *again)
     return true;
 }
 
-/* The present solution ends here; the run continues with the one just behind. */
+/* The present solution ends here: what is just behind leads on. */
 static bool
 jump_from_fold(run *s, double behind, bool *switched)
 {
-    if (!s->curved) {
+    if (s->nx) {
+        if (s->blocks)
+            model_accept(s->model, s->t, s->x);
+        if (!run_pass_fold(s)) { /* it ends a little farther on: up to there anew */
+            if (s->blocks)
+                model_accept(s->model, s->t + run_tiny(s, s->t), s->x);
+            return true;
+        }
+        if (s->blocks)
+            model_accept(s->model, s->t, s->x);
+    } else if (s->curved) {
+        s->t = behind;
+    } else {
         model_accept(s->model, s->t + run_tiny(s, s->t), s->x);
         return true;
     }
-    s->t = behind;
     return note_event(s, events_jolted(s->events, s->t, s->x), switched);
 }
 
@@ -333,12 +345,14 @@ main_loop(run *s)
         enum integrator_status status = integrator_step(s->integrator, until);
         if (status != STEP_OK) {
             if (!integrator_ready(s->integrator))
-                return false; /* the Jacobian does not compile; reported already */
+                return false; /* the Jacobian does not compile: said already */
             if (status == STEP_UNSOLVED)
                 return run_fail_unsolved(s);
             if (status == STEP_SINGULAR && !watch_edge(s->watch, s->integrator, s->t))
                 return false;
             enum events_status edge = status == STEP_SINGULAR ? run_switch_at_edge(s) : EVENTS_SAME;
+            if (edge == EVENTS_SAME && s->curved && run_pass_fold(s))
+                edge = events_jolted(s->events, s->t, s->x);
             if (!note_event(s, edge, &switched))
                 return false;
             if (switched && !act(s, &switched))
@@ -351,12 +365,16 @@ main_loop(run *s)
         }
         double t0 = integrator_t0(s->integrator), t1 = integrator_t1(s->integrator);
         struct crossing c = { .found = false };
+        double ahead;
         bool again, leapt = s->nx && s->blocks && model_leapt(s->model);
 
         if (events_watched(s->events) && !run_find_crossing(s, &c))
             return run_fail_evaluation(s, t0, s->x);
-        if (!c.found && leapt)
-            run_find_fold(s, &c);
+        if (!c.found && leapt && !run_find_fold(s, &c) && run_fold_ahead(s, t1 - t0, &ahead)) {
+            /* between its ends, of stages on both sides: anew, to half as far */
+            c.cut = true;
+            c.t = t0 + ahead / 2;
+        }
         if (!take_to_fold(s, &c, &again))
             return false;
         if (again)
@@ -378,7 +396,7 @@ main_loop(run *s)
             if (c.at_start)
                 events_mark(s->events, t0, s->x);
             switched = false;
-            /* blocks behind the switching start from the unknowns just before it */
+            /* what solves blocks behind the switching sets out from what does just before it */
             if (s->blocks && !c.at_start && !c.cut)
                 model_accept(s->model, s->t, s->x);
             if (c.cut && !jump_from_fold(s, c.t_seen, &switched))
@@ -401,7 +419,7 @@ main_loop(run *s)
         delays_from(s->delays, s->t);
         if (!pass_breaks(s, &switched))
             return false;
-        /* only samples follow the end, and they read the present values */
+        /* nothing follows the end but samples, which read what is there from now on */
         if ((s->t < s->stop || events_sample_due(s->events, s->t)) &&
             events_next(s->events) <= s->t + run_tiny(s, s->t)) {
             bool due;
@@ -427,7 +445,7 @@ main_loop(run *s)
             s->o->progress(s->o->ctx, s->t, step + 1);
         }
     }
-    while (s->grid < s->o->points) { /* the last point; or the one before it that rounding left over */
+    while (s->grid < s->o->points) { /* the last point; without it, those that rounding left over */
         if (!run_emit(s, s->ended ? s->ended_at : s->stop, s->x))
             return false;
         if (s->ended)
@@ -466,8 +484,9 @@ check_options(run *s)
     }
     if (o->solver == SIM_VARIATIONAL && !(o->max_step > 0)) {
         diag_error(s->sources, "variational-step", at,
-                   "the variational integrator takes equal steps, and their length is not given");
-        diag_help(s->sources, "Give it: max_step = 1 [ms]; in the experiment, or --step 0.001.");
+                   "the variational integrator takes equal steps, and nothing says "
+                   "how long they are");
+        diag_help(s->sources, "Say it: max_step = 1 [ms]; in the experiment, or --step 0.001.");
         return false;
     }
     if (isnan(o->rtol) || isnan(o->atol) || o->rtol > GREATEST_RTOL || (o->rtol > 0 && o->rtol < LEAST_RTOL)) {
@@ -519,7 +538,7 @@ begin_run(run *s)
         return false;
     if (o->equilibrium && s->delays) {
         diag_error(s->sources, "equilibrium-delay", model_delay(s->model, 0).at,
-                   "no search for an equilibrium exists for a model with delays");
+                   "an equilibrium is not looked for in a model with delays");
         diag_help(s->sources, "Start from stated values, or run until it rests.");
         return false;
     }
@@ -536,8 +555,8 @@ begin_run(run *s)
     if (first_solution(s->model, s->events, s->start, s->x) == FIRST_CHANGED &&
         !note_event(s, events_start(s->events, s->start, s->x), &switched))
         return false;
-    s->event.n = 0;       /* setting modes at the start is not an event */
-    if (!start_delays(s)) /* with the present modes */
+    s->event.n = 0;       /* setting modes at the start is no event */
+    if (!start_delays(s)) /* by the modes as they are */
         return false;
     if (!act(s, &switched))
         return false;
@@ -554,24 +573,23 @@ begin_run(run *s)
 
         if (!variational_fits(s->model, s->start, s->stop, s->x, &moving))
             return false;
-        if (moving && s->follow && s->follow->fire) { /* a follower of derivatives checks what events do */
+        if (moving && s->follow && s->follow->fire) { /* who follows derivatives looks at what events do */
             diag_error(
                 s->sources, "variational-form", model_place(s->model),
-                "a ratio between inertias varies: the variational integrator gives no derivatives by parameters in "
-                "that case");
+                "a ratio between inertias moves: the variational integrator gives no derivatives by parameters then");
             diag_help(s->sources, "Take `solver = auto` for sensitivities and identification.");
             return false;
         }
         integrator_masses_move(s->integrator, moving);
     }
-    if (s->nx) { /* reported here with the equation's line rather than by the integrator */
+    if (s->nx) { /* said here with the equation's line rather than by the integrator */
         if (model_rhs(s->model, s->start, s->x, s->inner[0]) != 0)
             return run_fail_evaluation(s, s->start, s->x);
     }
     return set_out(s);
 }
 
-/* Powers are evaluated at ends of steps; their behaviour in between shows in the integrals. */
+/* Powers are looked at where steps end; what one was in between tells in its integral. */
 static bool
 finite_powers(run *s)
 {
@@ -614,8 +632,7 @@ simulate(bg_model *m, const sim_options *o, sim_result *r)
     if (!o->goes_on)
         model_forget(m);
     s.blocks = model_has_blocks(m);
-    /* with states a step ends before a fold, since unknowns are not accurate enough there to jump from */
-    s.curved = s.nx == 0 && model_nets_curved(m);
+    s.curved = model_nets_curved(m);
     s.x = bg_calloc(s.nx + 1, sizeof(double));
     s.x_probe = bg_calloc(s.nx + 1, sizeof(double));
     s.x_first = bg_calloc(s.nx + 1, sizeof(double));

@@ -243,24 +243,27 @@ apart(run *s, const double *a, const double *b)
     return integrator_moves(s->integrator, s->x_probe, integrator_t1(s->integrator) - integrator_t0(s->integrator));
 }
 
-void
+bool
 run_find_fold(run *s, struct crossing *c)
 {
     double *from = s->inner[0], *to = s->inner[1], *middle = s->inner[2], t0 = integrator_t0(s->integrator), lo = t0,
            hi = integrator_t1(s->integrator), whole, leap;
 
-    if (!rates_at(s, lo, from) || !rates_at(s, hi, to) || !((whole = leap = apart(s, from, to)) > MATTERS))
-        return;
+    if (!rates_at(s, lo, from) || !rates_at(s, hi, to))
+        return true;
+    whole = leap = apart(s, from, to);
+    if (!(whole > MATTERS))
+        return false;
     for (int k = 0; hi - lo > run_tiny(s, lo); k++) {
         double t = lo + (hi - lo) / 2, before, behind;
 
         if (!rates_at(s, t, middle))
-            return;
+            return true;
         before = apart(s, from, middle);
         behind = apart(s, middle, to);
         leap = fmax(before, behind);
         if (!(leap > MATTERS) || (k >= SMOOTH_HALVINGS && !(leap > SMOOTH_LEAP * whole)))
-            return;
+            return true;
         if (before > behind) {
             hi = t;
             memcpy(to, middle, s->nx * sizeof *to);
@@ -271,6 +274,74 @@ run_find_fold(run *s, struct crossing *c)
     }
     c->cut = c->found = lo > t0 && integrator_dense(s->integrator, lo, s->x_probe);
     c->t = c->t_seen = lo;
+    return true;
+}
+
+/* Rates a time d on from the present point, along the rates f there; the states are then in x_probe. */
+static bool
+rates_along(run *s, const double *f, double d, double *to)
+{
+    for (size_t i = 0; i < s->nx; i++)
+        s->x_probe[i] = s->x[i] + d * f[i];
+    return model_rhs(s->model, s->t + d, s->x_probe, to) == 0;
+}
+
+/* Rates leap between times lo and hi on from the present point, as in run_find_fold, by what matters within the run:
+ * where all is at rest, rounding leaps. */
+static bool
+leaps_between(run *s, const double *f, double lo, double hi)
+{
+    double *from = s->inner[1], *to = s->inner[2], *middle = bg_malloc((s->nx + 1) * sizeof *middle), whole, leap;
+    bool known = rates_along(s, f, lo, from) && rates_along(s, f, hi, to);
+
+    whole = leap = known ? apart(s, from, to) : 0;
+    known = whole * (s->stop - s->start) > integrator_t1(s->integrator) - integrator_t0(s->integrator);
+    for (int k = 0; k < SMOOTH_HALVINGS && known; k++) {
+        double at = lo + (hi - lo) / 2, before, behind;
+
+        known = rates_along(s, f, at, middle);
+        before = known ? apart(s, from, middle) : 0;
+        behind = known ? apart(s, middle, to) : 0;
+        leap = fmax(before, behind);
+        *(before > behind ? &hi : &lo) = at;
+        memcpy(before > behind ? to : from, middle, s->nx * sizeof *to);
+    }
+    free(middle);
+    return known && leap > SMOOTH_LEAP * whole;
+}
+
+bool
+run_fold_ahead(run *s, double most, double *at)
+{
+    double *f = s->inner[0], *behind = s->inner[1], before = 0;
+
+    if (!s->nx || model_rhs(s->model, s->t, s->x, f) != 0)
+        return false;
+    for (double d = run_tiny(s, s->t); s->t + d < s->stop && d <= most; d *= 2) {
+        if (s->blocks)
+            model_follow_branch(s->model);
+        *at = d;
+        if (!rates_along(s, f, d, behind))
+            return true;
+        if (s->blocks && model_leapt(s->model))
+            return leaps_between(s, f, before, d);
+        before = d;
+    }
+    return false;
+}
+
+bool
+run_pass_fold(run *s)
+{
+    double *f = s->inner[0], d;
+
+    if (!s->nx || model_rhs(s->model, s->t, s->x, f) != 0 ||
+        !run_fold_ahead(s, 1 / integrator_moves(s->integrator, f, 1), &d))
+        return false;
+    for (size_t i = 0; i < s->nx; i++)
+        s->x[i] += d * f[i];
+    s->t += d;
+    return true;
 }
 
 bool

@@ -34,7 +34,7 @@ typedef struct run {
     } looked;            /* the margin at the end of the last step, as long as no mode has changed */
     pieces *pieces;      /* NULL: steps are not divided */
     reach *reach;        /* NULL: nothing depends on time alone */
-    bool blocks, curved; /* blocks; nets of curved laws in a model without states: solutions that may end */
+    bool blocks, curved; /* blocks; nets of curved laws: solutions that may end */
     /* where a block leaves its branch within a step, which is then repeated up to there; else INFINITY */
     double fold;
     unsigned folds;                 /* number of repetitions */
@@ -110,8 +110,13 @@ void run_warn_unresolved(const run *s);
 /* Finds the first condition in the last step that contradicts its mode. Leaves the state at t_seen in x_probe. */
 bool run_find_crossing(run *s, struct crossing *c);
 /* Finds a place in the last step where the rates jump because the branch of a block's solution ends: c->cut, just
- * before it. A jump at the beginning of the step does not count. */
-void run_find_fold(run *s, struct crossing *c);
+ * before it. A jump at the beginning of the step does not count. False: in so short a step no jump matters. */
+bool run_find_fold(run *s, struct crossing *c);
+/* Does the solution end within `most` ahead of (t, x), along the rates there, which are then in inner[0]? *at: s,
+ * within which it does. */
+bool run_fold_ahead(run *s, double most, double *at);
+/* If it does, by less than what is tolerated of the states: moves these to just behind that place. */
+bool run_pass_fold(run *s);
 
 /* The model cannot be evaluated beyond (t, x), perhaps because a condition should have switched there. Moves the state
  * across that border by an Euler step that is far below the tolerance. */
