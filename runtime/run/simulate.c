@@ -14,16 +14,14 @@
 #include "simulate_inside.h"
 
 #define MOST_JUMP \
-/* of a state's greatest size: change by which a switching may meet a constraint, for the integrator's errors \ / */
-1e-4
+    1e-4 /* of a state's greatest size: what a switching may move it to meet a constraint, for the integrator's errors \
+          */
 
 #define PROGRESS_EVERY 256 /* steps */
 
-    enum {
-        MOST_FOLDS = 8
-    }; /* times that a step is repeated up to the point where blocks leave their branch */
+enum { MOST_FOLDS = 8 }; /* times that a step is taken anew to the place where blocks leave their branch */
 
-/* s, of a run: beyond it step lengths and growing quantities overflow. */
+/* s, of a run: beyond, lengths of steps and what grows with them leave the numbers. */
 #define LEAST_SPAN 1e-200
 #define GREATEST_SPAN 1e200
 
@@ -78,7 +76,8 @@ join_windows(run *s)
 
 /* ---- the run ---- */
 
-/* Constraints that begin to hold at a switching must be met by the present states: no current stops in an instant. */
+/* Constraints that began to hold with a switching must be met by the states as they are: no current is stopped in no
+ * time. */
 static bool
 meet_constraints(run *s)
 {
@@ -116,7 +115,7 @@ meet_constraints(run *s)
     return false;
 }
 
-/* After a switching or at a border: restarts the integrator from the present state. */
+/* After a switching or at a border: the integrator sets out anew from the present state. */
 static bool
 set_out(run *s)
 {
@@ -178,7 +177,7 @@ note_event(run *s, enum events_status status, bool *switched)
     return false;
 }
 
-/* Applies the events and samples at the present time to the states. */
+/* Lets the events and samples at the present time act on the states. */
 static bool
 act(run *s, bool *switched)
 {
@@ -213,8 +212,8 @@ cross_border(run *s)
     return true;
 }
 
-/* Where delayed values jump, conditions may switch; where they have a corner, the integrator restarts with its
- * present step length. */
+/* Where delayed values jump, conditions may switch; where they bend, the integrator sets out anew with the step it has.
+ */
 static bool
 pass_breaks(run *s, bool *switched)
 {
@@ -232,7 +231,7 @@ pass_breaks(run *s, bool *switched)
     return true;
 }
 
-/* Where the next step of the variational integrator ends: steps are equal between fixed times. */
+/* Where the next step of the variational integrator ends: steps are equal from one fixed time to the next. */
 static double
 next_stride(run *s, double until)
 {
@@ -247,8 +246,7 @@ next_stride(run *s, double until)
     return count > 1 ? s->t + left / count : until;
 }
 
-/* The end of a step required by delays is moved to the run's end if it is within rounding of it, so that a sample
- * there is taken. */
+/* What delays ask of a step ends at the run's end where it is within a rounding of it: a sample there is taken. */
 static double
 delayed_until(const run *s)
 {
@@ -257,9 +255,8 @@ delayed_until(const run *s)
     return fabs(s->stop - limit) <= 2 * run_tiny(s, s->t) ? s->stop : limit;
 }
 
-/* Blocks leave their branch within the last step: rates behind that point belong to another branch, and the step's
- * states mix both. Repeats the step up to that point until it ends there. *again: it was repeated. False: an error
- * was reported. */
+/* Blocks leave their branch within the last step: its rates behind that place are of another one, and its states of
+ * both. It is taken anew up to there, until it ends there. *again: so it is. False: said. */
 static bool
 take_to_fold(run *s, struct crossing *c, bool *again)
 {
@@ -271,7 +268,7 @@ take_to_fold(run *s, struct crossing *c, bool *again)
         s->fold = c->t;
         return integrator_start(s->integrator, t0, s->x);
     }
-    if (!c->found && t1 >= s->fold) { /* what follows starts anew */
+    if (!c->found && t1 >= s->fold) { /* what is behind begins anew */
         c->found = c->cut = true;
         c->t = c->t_seen = t1;
         memcpy(s->x_probe, integrator_x1(s->integrator), s->nx * sizeof(double));
@@ -283,7 +280,7 @@ take_to_fold(run *s, struct crossing *c, bool *again)
     return true;
 }
 
-/* The present solution ends here; the run continues with the one just behind. */
+/* The present solution ends here: what is just behind leads on. */
 static bool
 jump_from_fold(run *s, double behind, bool *switched)
 {
@@ -348,7 +345,7 @@ main_loop(run *s)
         enum integrator_status status = integrator_step(s->integrator, until);
         if (status != STEP_OK) {
             if (!integrator_ready(s->integrator))
-                return false; /* the Jacobian does not compile; reported already */
+                return false; /* the Jacobian does not compile: said already */
             if (status == STEP_UNSOLVED)
                 return run_fail_unsolved(s);
             if (status == STEP_SINGULAR && !watch_edge(s->watch, s->integrator, s->t))
@@ -399,7 +396,7 @@ main_loop(run *s)
             if (c.at_start)
                 events_mark(s->events, t0, s->x);
             switched = false;
-            /* blocks behind the switching start from the unknowns just before it */
+            /* what solves blocks behind the switching sets out from what does just before it */
             if (s->blocks && !c.at_start && !c.cut)
                 model_accept(s->model, s->t, s->x);
             if (c.cut && !jump_from_fold(s, c.t_seen, &switched))
@@ -422,7 +419,7 @@ main_loop(run *s)
         delays_from(s->delays, s->t);
         if (!pass_breaks(s, &switched))
             return false;
-        /* only samples follow the end, and they read the present values */
+        /* nothing follows the end but samples, which read what is there from now on */
         if ((s->t < s->stop || events_sample_due(s->events, s->t)) &&
             events_next(s->events) <= s->t + run_tiny(s, s->t)) {
             bool due;
@@ -448,7 +445,7 @@ main_loop(run *s)
             s->o->progress(s->o->ctx, s->t, step + 1);
         }
     }
-    while (s->grid < s->o->points) { /* the last point; or the one before it that rounding left over */
+    while (s->grid < s->o->points) { /* the last point; without it, those that rounding left over */
         if (!run_emit(s, s->ended ? s->ended_at : s->stop, s->x))
             return false;
         if (s->ended)
@@ -558,8 +555,8 @@ begin_run(run *s)
     if (first_solution(s->model, s->events, s->start, s->x) == FIRST_CHANGED &&
         !note_event(s, events_start(s->events, s->start, s->x), &switched))
         return false;
-    s->event.n = 0;       /* setting modes at the start is not an event */
-    if (!start_delays(s)) /* with the present modes */
+    s->event.n = 0;       /* setting modes at the start is no event */
+    if (!start_delays(s)) /* by the modes as they are */
         return false;
     if (!act(s, &switched))
         return false;
@@ -576,7 +573,7 @@ begin_run(run *s)
 
         if (!variational_fits(s->model, s->start, s->stop, s->x, &moving))
             return false;
-        if (moving && s->follow && s->follow->fire) { /* a follower of derivatives checks what events do */
+        if (moving && s->follow && s->follow->fire) { /* who follows derivatives looks at what events do */
             diag_error(
                 s->sources, "variational-form", model_place(s->model),
                 "a ratio between inertias moves: the variational integrator gives no derivatives by parameters then");
@@ -585,14 +582,14 @@ begin_run(run *s)
         }
         integrator_masses_move(s->integrator, moving);
     }
-    if (s->nx) { /* reported here with the equation's line rather than by the integrator */
+    if (s->nx) { /* said here with the equation's line rather than by the integrator */
         if (model_rhs(s->model, s->start, s->x, s->inner[0]) != 0)
             return run_fail_evaluation(s, s->start, s->x);
     }
     return set_out(s);
 }
 
-/* Powers are evaluated at ends of steps; their behaviour in between shows in the integrals. */
+/* Powers are looked at where steps end; what one was in between tells in its integral. */
 static bool
 finite_powers(run *s)
 {
