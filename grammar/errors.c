@@ -236,7 +236,7 @@ given_without_name(struct parse *p)
     if (!open || head == open || !memchr(head, ':', (size_t)(open - head)))
         return false;
     parse_error(p, "syntax-habit", (span){ p->file, (uint32_t)(open - text), p->last.at.end },
-                "what a component is given is given by name");
+                "the values of a component are given by name");
     name = (int)(open - head < LONGEST_SHOWN ? open - head : LONGEST_SHOWN);
     value = (int)strcspn(open + 1, "),;{}\n");
     value = value < LONGEST_SHOWN ? value : LONGEST_SHOWN;
@@ -280,7 +280,7 @@ bracket_error(struct parse *p, const struct expected *e)
         return true;
     if (now->kind == ')' && e->name['='] && p->before.kind == NAME &&
         !strncmp(p->scan->text + p->statement, "model", strlen("model"))) {
-        parse_error(p, "syntax-habit", now->at, "a size has a value, which holds where none is given");
+        parse_error(p, "syntax-habit", now->at, "a size needs a default value");
         diag_help(p->s, "Write `%.*s = 3`.", shown(p->before.at), p->scan->text + p->before.at.begin);
         return true;
     }
@@ -365,7 +365,7 @@ word_error(struct parse *p, const struct expected *e)
     if (now->kind == THEN && e->name['{'] && takes_operator(e)) {
         const char *end = strchr(p->scan->text + now->at.begin, '\n');
 
-        parse_error(p, "syntax", now->at, "an `if` among statements has its statements in braces");
+        parse_error(p, "syntax", now->at, "the statements of an `if` stand in braces");
         if (end) /* the rest of the line is in the other language */
             p->said_to = (uint32_t)(end - p->scan->text);
         diag_help(p->s, "Write `if n > 3 { ... } else { ... }`; `then` belongs to values.");
@@ -388,7 +388,7 @@ comparison_error(struct parse *p, const struct expected *e)
 
     if (now->kind == '<' && e->name[ARROW] && !takes_operator(e) && p->scan->text[now->at.end] == '-') {
         parse_error(p, "syntax", now->at, "`<-` is no arrow");
-        diag_help(p->s, "Arrows are written `->`, from where power comes: `Se:F = 3 -> v`.");
+        diag_help(p->s, "Arrows are written `->`, in the direction of power: `Se:F = 3 -> v`.");
     } else if (compares && takes_operator(e)) {
         parse_error(p, "syntax-comparison", now->at, "comparisons do not chain");
         diag_help(p->s, "Write `a < b and b < c`.");

@@ -69,7 +69,7 @@ model_of(struct completing *c, const ast_experiment *e)
         return c->only->name;
     if (!c->p->broken) { /* otherwise the model may have been lost in a syntax error */
         parse_error(c->p, "experiment-model", e->name_at,
-                    "experiment \"%.60s\" does not say of which model it is, and the file has %s", e->name,
+                    "experiment \"%.60s\" does not name its model, and the file has %s", e->name,
                     c->models ? "several" : "none");
         diag_help(c->p->s, "Write `experiment %.60s of MODEL { ... }`.", e->name);
     }
@@ -184,12 +184,15 @@ base_of(struct completing *c, const ast_experiment *e, ast_experiment *const *pa
     for (int k = 0; k < n; k++) {
         if (path[k] == base) {
             parse_error(c->p, "experiment-base", e->base_at,
-                        "experiments that are from each other in a circle: \"%.60s\" leads back to itself", e->base);
+                        "experiments take over items from each other in a circle: \"%.60s\" leads back to itself",
+                        e->base);
             return NULL;
         }
     }
     if (n == DEEPEST_BASE) {
-        parse_error(c->p, "experiment-base", e->base_at, "experiments are from each other over more than %d levels",
+        parse_error(c->p, "experiment-base", e->base_at,
+                    "experiments take over items from each other in more than "
+                    "%d levels",
                     DEEPEST_BASE);
         return NULL;
     }

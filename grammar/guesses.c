@@ -24,7 +24,7 @@ static const struct habit {
 } habits[] = {
     { " param params par Parameter real Real Integer integer int double float var variable val num number Number ",
       MODEL_TEXT, "a value is declared with `parameter`, `constant`, `signal`, `input` or `output`",
-      "Write `parameter {N} = {V};`; what changes during the run is a `signal`." },
+      "Write `parameter {N} = {V};`; a value that changes during the run is a `signal`." },
     { " const Constant constants define ", MODEL_TEXT | FILE_TEXT,
       "a value that is not meant to be changed is a `constant`", "Write `constant {N} = {V};`." },
     { " let set ", MODEL_TEXT, "`let` belongs to experiments; a model declares its values",
@@ -34,47 +34,46 @@ static const struct habit {
       "`x = integral(...)` `x(0) = {V};`." },
     { " initial init set param parameter Parameter ", EXPERIMENT_TEXT, "an experiment gives values with `let`",
       "Write `let {N} = {V};`, and of an initial value `let spring.q(0) = {V};`." },
-    { " der ddt ", MODEL_TEXT, "a derivative is no statement: what it belongs to is an `integral`",
-      "Write `signal {A} = integral({V}, 0);`: what is integrated, and where it starts." },
+    { " der ddt ", MODEL_TEXT, "a derivative is not a statement: declare the state as an `integral`",
+      "Write `signal {A} = integral({V}, 0);`: its rate and its initial value." },
     { " connect bond Connect ", MODEL_TEXT, "bonds are written with an arrow",
-      "Write `a -> b;`, from where power comes." },
-    { " print disp display plot show probe monitor ", MODEL_TEXT, "what is shown is an output",
+      "Write `a -> b;`, in the direction of power." },
+    { " print disp display plot show probe monitor ", MODEL_TEXT, "a result is shown as an output",
       "Write `output y = {A};`." },
-    { " print disp display plot show output outputs ", EXPERIMENT_TEXT,
-      "an experiment shows more than outputs by `record`", "Write `record {R};`." },
-    { " simulate simulation run sim solve tran transient ", ANY_TEXT, "what is run is an experiment",
+    { " print disp display plot show output outputs ", EXPERIMENT_TEXT, "an experiment adds columns with `record`",
+      "Write `record {R};`." },
+    { " simulate simulation run sim solve tran transient ", ANY_TEXT, "a run is described by an experiment",
       "Write `experiment try { stop = 10 [s]; }` behind the model, and: bgc run FILE." },
     { " include using use require load ", ANY_TEXT, "other files are imported",
       "Write `import hydraulic;` for the library, `import \"other.bg\";` for a file beside this one." },
-    { " class block component package module system submodel circuit ", ANY_TEXT, "what has parts is a model",
+    { " class block component package module system submodel circuit ", ANY_TEXT, "a group of parts is a model",
       "Write `model {N} { ... }`; with ports it is a component of others." },
     { " extends inherit inherits ", MODEL_TEXT, "a model uses another one as a component, with ports to bond to",
-      "Write `{N}:part(k = 2);`, and of the ports that it has `a -> part.hub;`." },
-    { " annotation Documentation icon Icon ", ANY_TEXT, "what drawings and other tools need has no place in a model",
-      "Leave the line out. A comment begins with `//`; how long to run is said by `experiment try { stop = 10 [s]; "
-      "}`." },
-    { " Ground ground GND gnd ", MODEL_TEXT,
-      "ground is what is not drawn: an element on a junction has its other end there",
-      "Leave the line out, and write `node -> R:r = 10;` of what lies between node and ground." },
+      "Write `{N}:part(k = 2);`, and join its ports, `a -> part.hub;`." },
+    { " annotation Documentation icon Icon ", ANY_TEXT, "notes for drawings and other tools are not part of a model",
+      "Leave the line out. A comment begins with `//`; the length of a run stands in `experiment try { stop = 10 "
+      "[s]; }`." },
+    { " Ground ground GND gnd ", MODEL_TEXT, "ground is not drawn: it is the other end of each element on a junction",
+      "Leave the line out, and write `node -> R:r = 10;` for an element between node and ground." },
     { " final protected public private static replaceable redeclare inner outer each flow stream global local partial "
       "encapsulated discrete mutable export extern ",
       MODEL_TEXT,
       "a value is declared with `parameter`, `constant`, `signal`, `input` or `output`, and nothing before it",
-      "Write `parameter {D} = {V};`; what changes during the run is a `signal`." },
+      "Write `parameter {D} = {V};`; a value that changes during the run is a `signal`." },
     { " def fun func Function ", ANY_TEXT, "a function is one expression, outside of models",
       "Write `function f(x) = 2*x;`." },
-    { sections, MODEL_TEXT | FILE_TEXT, "a model has no sections: it is what stands between its braces",
+    { sections, MODEL_TEXT | FILE_TEXT, "a model has no sections: all its statements stand between its braces",
       "Write `model NAME { ... }`, statements in any order." },
-    { " while repeat loop do until ", MODEL_TEXT, "what happens during a run is an event or a sample",
+    { " while repeat loop do until ", MODEL_TEXT, "actions during a run are events or samples",
       "Write `when CONDITION { reinit spring.q = 0; }` or `every 10 [ms] { u = 2*x; }`; parts are repeated by `for i "
       "in "
       "1..3 { ... }`." },
-    { " from ", FILE_TEXT, "functions and constants are there without an import",
+    { " from ", FILE_TEXT, "functions and constants need no import",
       "Write `sin(x)`, `sqrt(x)`, `pi`; files are imported by `import hydraulic;` or `import \"other.bg\";`." },
     { " junction junction0 junction1 zero one OneJunction ZeroJunction J0 J1 Junction ", MODEL_TEXT,
       "a junction is declared by its type, 0 or 1, and its name",
       "Write `1:{N};` for a common flow, `0:{N};` for a common effort." },
-    { " return ", ANY_TEXT, "nothing is returned: a function is one expression", "Write `function f(x) = 2*x;`." },
+    { " return ", ANY_TEXT, "a function is one expression, without `return`", "Write `function f(x) = 2*x;`." },
 };
 
 static const char *
@@ -236,9 +235,8 @@ by_first_word(struct parse *p)
     if (p->last.at.begin > p->statement + strlen(x.word) + 40)
         return false;
     if (in == MODEL_TEXT && guess_is_word_in(" Real real double Double ", x.word) && strstr(x.argument, "start"))
-        return guess_say(
-            p, word_at(p, &x), "what starts at a value and has a rate is an `integral`",
-            "Write `signal {D} = integral(RATE, {V});`, with what the rate is; no type stands before a name.");
+        return guess_say(p, word_at(p, &x), "a state with an initial value and a rate is an `integral`",
+                         "Write `signal {D} = integral(RATE, {V});`; no type stands before a name.");
     if (!strcmp(x.word, "import") && guess_is_word_in(" numpy math cmath scipy sympy matplotlib ", x.name))
         word = "from";
     for (size_t k = 0; k < sizeof habits / sizeof *habits; k++) {
@@ -312,7 +310,7 @@ by_token(struct parse *p, const struct expected *e)
     if (!strcmp(x.word, "every") && now->kind == '{' && before->at.begin == p->statement)
         return guess_say(p, now->at, "`every` has its period before the braces", "Write `every 10 [ms] { u = ...; }`.");
     if (!strcmp(x.word, "when") && now->kind == THEN)
-        return guess_say(p, now->at, "what `when` does stands in braces",
+        return guess_say(p, now->at, "the assignments of `when` stand in braces",
                          "Write `when CONDITION { reinit spring.q = 0; }`.");
     if (now->kind == NAME && ((n == 6 && !memcmp(text, "elseif", 6)) || (n == 4 && !memcmp(text, "elif", 4)) ||
                               (n == 5 && !memcmp(text, "elsif", 5))))
@@ -324,23 +322,24 @@ by_token(struct parse *p, const struct expected *e)
                          "Write `if CONDITION then a else b`.");
     if (now->kind == '(' && before->kind == NAME && e->name['='] &&
         (!strcmp(x.word, "signal") || !strcmp(x.word, "parameter") || !strcmp(x.word, "output")))
-        return guess_say(
-            p, now->at, "a value takes no arguments; a function stands outside of models",
-            arena_format(p->a, "Write `function %s({A}) = {V};`, or `signal %s = ...;` of what changes during the run.",
-                         x.name, x.name));
+        return guess_say(p, now->at, "a value takes no arguments; a function stands outside of models",
+                         arena_format(p->a,
+                                      "Write `function %s({A}) = {V};`, or `signal %s = ...;` for a value that changes "
+                                      "during the run.",
+                                      x.name, x.name));
     if (now->kind == '.' && (!strcmp(x.word, "output") || !strcmp(x.word, "signal")))
         return guess_say(p, now->at, "what is shown gets a name", arena_format(p->a, "Write `%s y = {N};`.", x.word));
     if ((now->kind == NUMBER || now->kind == NAME) && before->kind == NAME &&
         e->name['('] && operator&& !now->first && strcmp(x.word, "expect") != 0)
         return guess_say(
-            p, now->at, "between two values stands an operator; a function has its arguments in parentheses",
+            p, now->at, "an operator is missing between two values; the arguments of a function stand in parentheses",
             arena_format(p->a, "Write `%.*s(%.*s)` or `%.*s*%.*s`.", (int)(before->at.end - before->at.begin),
                          p->scan->text + before->at.begin, (int)n, text, (int)(before->at.end - before->at.begin),
                          p->scan->text + before->at.begin, (int)n, text));
     if (now->kind == NUMBER && operator&& e->name[MATRIX_END])
         return guess_say(p, now->at, "entries are separated by commas, rows by semicolons", "Write `[1, 2, 3]`.");
     if (now->kind == '-' && e->name[ARROW] && !operator)
-        return guess_say(p, now->at, "a bond is written `->`, from where power comes", "Write `a -> b;`.");
+        return guess_say(p, now->at, "a bond is written `->`, in the direction of power", "Write `a -> b;`.");
     return false;
 }
 
@@ -357,11 +356,11 @@ by_expectation(struct parse *p, const struct expected *e, const char *word)
         return false;
     if (!strcmp(word, "expect"))
         return guess_say(
-            p, now->at, "what is expected is a value within a tolerance",
+            p, now->at, "an expectation is a value within a tolerance",
             "Write `expect x at 2 [s] = 3 within 0.1;`, without `at` for the value at the end, or `expect x "
             "from \"data.csv\" within 0.1;`.");
     if (!strcmp(word, "observe"))
-        return guess_say(p, now->at, "what is observed is one output, with the error that it may have",
+        return guess_say(p, now->at, "`observe` takes one output and its tolerance",
                          "Write `observe x;` or `observe x within 1 [%];`.");
     return false;
 }
@@ -402,7 +401,7 @@ guess_by_place(struct parse *p, const struct expected *e)
                          arena_format(p->a, "Write `%s {N}; %s ...;`.", x.word, x.word));
     if (p->declaration == MODEL && e->name['{'] && (now->kind == NAME || now->kind == ':' || now->kind == ';') &&
         p->scan->braces == 0)
-        return guess_say(p, now->at, "what is in a model stands in braces",
+        return guess_say(p, now->at, "the statements of a model stand in braces",
                          "Write `model {N} { ... }`; another model is used in it as `Other:name(k = 2);`.");
     if (p->declaration == FUNCTION && p->scan->braces <= 1 &&
         ((now->kind == '{' && e->name['=']) || (now->kind == '=' && e->name['('])))
@@ -410,9 +409,10 @@ guess_by_place(struct parse *p, const struct expected *e)
     if (now->kind == '{' && p->declaration == EXPERIMENT && before->kind == EXPERIMENT)
         return guess_say(p, now->at, "an experiment has a name", "Write `experiment try { stop = 10 [s]; }`.");
     if (in == FILE_TEXT && e->name[MODEL] && begins_statement(now->kind) && !begins_declaration(now->kind))
-        return guess_say(
-            p, now->at, "parameters, signals and outputs stand in a model; what all models of a file see is a constant",
-            "Write `constant {N} = {V};`, or in the model `model m { ... }`.");
+        return guess_say(p, now->at,
+                         "parameters, signals and outputs stand in a model; a value for all models of a file is a "
+                         "constant",
+                         "Write `constant {N} = {V};`, or in the model `model m { ... }`.");
     return false;
 }
 

@@ -82,27 +82,30 @@ equation(struct parse *p, const struct pieces *x)
     name = arena_strndup(p->a, x->left, (size_t)(dot - x->left));
     type = declared_type(p, name);
     if (!is_quantity(what) && type && guess_is_word_in(" R C I Se Sf TF GY MR MC MI MSe MSf MTF MGY ", type))
-        return guess_say(p, p->last.at, "an element has its value where it is declared",
+        return guess_say(p, p->last.at, "the value of an element stands at its declaration",
                          arena_format(p->a, "Write `%s:%s = {V}` there.", type, name));
     if (!is_quantity(what)) {
-        guess_say(p, p->last.at, "what a component is given stands where it is declared, or in an experiment",
+        guess_say(p, p->last.at, "the values of a component stand at its declaration, or in an experiment",
                   arena_format(p->a, "Write `%s:%s(%s = {V});`, or in the experiment `let {L} = {V};`.",
                                type ? type : "Type", name, what));
         return true;
     }
     if (type && (!strcmp(type, "1") || !strcmp(type, "0")))
         return guess_say(p, p->last.at,
-                         "an equation is no statement: the flow of a 1-junction and the effort of a 0-junction are set "
-                         "by a source",
-                         arena_format(p->a, "Write `%s:name = {V} -> %s;`; where it starts is `{L}(0) = {V};`.",
+                         "an equation is not a statement: the flow of a 1-junction and the effort of a 0-junction "
+                         "are set by a source",
+                         arena_format(p->a, "Write `%s:name = {V} -> %s;`; its initial value is `{L}(0) = {V};`.",
                                       *type == '1' ? "Sf" : "Se", name));
     if (type && (!strcmp(type, "Se") || !strcmp(type, "Sf") || !strcmp(type, "MSe") || !strcmp(type, "MSf")))
-        return guess_say(p, p->last.at, "an equation is no statement: a source has its value where it is declared",
+        return guess_say(p, p->last.at, "an equation is not a statement: a source has its value where it is declared",
                          arena_format(p->a, "Write `%s:%s = {V}` there.", type, name));
     stores = type && strlen(type) && strchr("CI", type[strlen(type) - 1]) != NULL;
-    return guess_say(p, p->last.at, "an equation is no statement: the law of an element stands where it is declared",
+    return guess_say(p, p->last.at,
+                     "an equation is not a statement: the law of an element stands where it is "
+                     "declared",
                      arena_format(p->a, "Write `%s:%s { %s = %s; }` there%s.", type ? type : "R", name, what,
-                                  own_words(p, x->value, name), stores ? "; where it starts is `{L}(0) = {V};`" : ""));
+                                  own_words(p, x->value, name),
+                                  stores ? "; its initial value is `{L}(0) = {V};`" : ""));
 }
 
 /* After `f(`: names, `)` and `=` */
@@ -151,18 +154,19 @@ assignment(struct parse *p, const struct expected *e)
                                                   "Write before `model NAME {`: `function {L}(x) = x^2;`")) ||
                (before->at.begin == p->statement &&
                 guess_say(p, now->at, "a value is declared before it is used",
-                          "Write `parameter {L} = {V};`; what changes during the run is `signal {L} = {V};`."));
+                          "Write `parameter {L} = {V};`; for a value that changes during the run, `signal {L} = "
+                          "{V};`."));
     if (now->kind == ':' && e->name[ARROW] && !e->name[':']) {
         const char *from = p->scan->text + p->statement, *to = memchr(from, ':', (size_t)(text + 1 - from));
 
         to += 1 + strspn(to + 1, " ");
 
-        return guess_say(p, now->at, "a bond is written `->`, from where power comes",
+        return guess_say(p, now->at, "a bond is written `->`, in the direction of power",
                          arena_format(p->a, "Write `%s -> %.*s;`.", x.word, (int)strcspn(to, ";\n"), to));
     }
     if (e->name[ARROW] && before->at.begin == p->statement && text[1] == '=' && now->kind && now->kind < 128 &&
         strchr("+-*/", now->kind))
-        return guess_say(p, now->at, "a value has one equation; what counts up does so at samples or events",
+        return guess_say(p, now->at, "a value has one equation; a counter is set at samples or events",
                          arena_format(p->a,
                                       "Write `every 10 [ms] { %s = %s %c {V}; }`, and `signal %s = 0;` before it.",
                                       x.word, x.word, now->kind, x.word));
@@ -172,7 +176,7 @@ assignment(struct parse *p, const struct expected *e)
 
         if (guess_is_word_in(" D Dt d dt der ddt ", x.word))
             return guess_say(p, (span){ p->file, p->statement, p->before.at.begin },
-                             "a derivative is no statement: what it belongs to is an `integral`",
+                             "a derivative is not a statement: declare the state as an `integral`",
                              tilde ? arena_format(p->a, "Write `signal {A} = integral(%.*s, 0);`.",
                                                   (int)strcspn(tilde + 1 + strspn(tilde + 1, " "), ";\n"),
                                                   tilde + 1 + strspn(tilde + 1, " "))
@@ -194,17 +198,16 @@ dot_command(struct parse *p)
     static const struct {
         const char *words, *says, *help;
     } known[] = {
-        { " tran dc op ac noise ", "what is run is an experiment",
+        { " tran dc op ac noise ", "a run is described by an experiment",
           "Write behind the model: `experiment try { stop = 10 [ms]; }`; frequencies are `bgc linearize FILE --bode "
           "FIGURE.svg`." },
         { " param params global ", "a value is declared with `parameter`", "Write `parameter {N} = {V};`." },
         { " ic nodeset ", "an initial value is given at `(0)`",
           "Write `out.e(0) = 5 [V];`, or of a coil `coil.f(0) = 1 [A];`." },
-        { " model subckt include lib ends ", "what has parts is a model; ready ones are imported",
-          "Write `import electrical;` before the model and `Diode:D1;` in it; `bgc doc electrical` lists what there "
-          "is." },
+        { " model subckt include lib ends ", "a group of parts is a model; ready-made ones are imported",
+          "Write `import electrical;` before the model and `Diode:D1;` in it; `bgc doc electrical` lists them." },
         { " end options option save print plot probe measure meas ", "this line has no place here",
-          "Leave it out: a model ends with its `}`; what is shown is `output u = out.e;`." },
+          "Leave it out: a model ends with its `}`; show results by `output u = out.e;`." },
     };
     const char *word = p->scan->text + p->last.at.end;
     size_t n = strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");

@@ -43,11 +43,10 @@ by_sign(struct parse *p, const struct expected *e)
     if (now->kind == ':' && operator_next && e->name[DOTS])
         return guess_say(p, now->at, "a range is written with two points", "Write `1..3`.");
     if (now->kind == '(' && e->name[OF] && e->name['{'])
-        return guess_say(p, now->at, "an experiment says by `of` what it runs",
+        return guess_say(p, now->at, "an experiment names its model with `of`",
                          "Write `experiment NAME of {A} { stop = 10 [s]; }`.");
     if (now->kind == DOTS && is_value_next(e))
-        return guess_say(p, now->at, "a statement goes on in the next line by itself, up to its `;`",
-                         "Leave the points out.");
+        return guess_say(p, now->at, "a statement continues on the next line, up to its `;`", "Leave the points out.");
     if (before->kind == '.' && now->kind && now->kind < 128 && strchr("*/^", now->kind))
         return guess_say(p, now->at, "operators have no point before them",
                          arena_format(p->a,
@@ -73,14 +72,14 @@ by_word(struct parse *p, const struct expected *e)
         return guess_say(p, now->at, "functions have no module before their name",
                          arena_format(p->a, "Write `%s(...)`, as in sin(time/1 [s]).", word_at(p, before)));
     if (now->kind == VALUE_WORD && before->kind == '.')
-        return guess_say(p, now->at, "what the language has needs no module before its name",
+        return guess_say(p, now->at, "built-in names need no module before them",
                          arena_format(p->a, "Write `%s`.", word_at(p, now)));
     if (now->kind == NAME && before->kind == NAME && operator_next && !strcmp(word_at(p, before), "lambda"))
         return guess_say(p, before->at, "a function has a name and stands outside of models",
                          arena_format(p->a, "Write before `model NAME {`: `function f(%s) = %s^2;`", word_at(p, now),
                                       word_at(p, now)));
     if (now->kind == FOR && operator_next && e->name[')'])
-        return guess_say(p, now->at, "functions of many take the entries of a vector",
+        return guess_say(p, now->at, "sum, mean, min, max and norm take the entries of a vector, not a loop",
                          "Write `sum(v.f)` of a row of junctions `1:v[3];`, or `sum(a, b, c)`.");
     return false;
 }

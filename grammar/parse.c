@@ -133,7 +133,7 @@ say_unclosed(struct parse *p, const struct token *t)
     if (end || misfit) {
         parse_error(p, "syntax-brace", misfit ? misfit->at : innermost_brace(p)->at, "this `{` is not closed");
         if (misfit)
-            diag_note(p->s, p->scan->misfit.closer, "as it is indented, this `}` is meant for a block further out");
+            diag_note(p->s, p->scan->misfit.closer, "by its indentation, this `}` closes a block further out");
         if (end)
             diag_note(p->s, t->at, "the text ends here");
         else

@@ -249,7 +249,7 @@ tree_matrix(struct parse *p, span at, struct list *rows, ast_unit *unit)
         for (int k = 0; k < cols; k++) {
             if (e[k]->kind == AST_MATRIX) {
                 parse_error(p, "syntax-matrix", e[k]->at, "an entry of a matrix is a number, not a matrix");
-                diag_help(p->s, "Rows are parted by `;`: `[1, 2; 3, 4]`.");
+                diag_help(p->s, "Rows are separated by `;`: `[1, 2; 3, 4]`.");
             }
             entry[n++] = e[k];
         }
@@ -288,7 +288,7 @@ tree_part_index(struct parse *p, span at, struct tree_part part, struct list *in
     for (int i = 0; i < index->n; i++) {
         if (part.part->nindex == 2) {
             parse_error(p, "syntax-index", index_at, "`%.60s` has more than two indices", part.part->name);
-            diag_help(p->s, "Many matrices are many instances of a component that has one.");
+            diag_help(p->s, "For several matrices, make several instances of a component with one matrix.");
             break;
         }
         b->index[part.part->nindex++] = ((const ast_index *)index->at)[i];
@@ -456,7 +456,7 @@ chain_new(struct parse *p, span at, struct list *chain, bool named)
         parse_error(p, "syntax-chain", at, "a chain of more than %d parts", AST_MAX_CHAIN);
     list_drop(p, chain);
     if (s->nnodes == 1 && !first->own->type) {
-        parse_error(p, "syntax-chain", ast_node_at(first), "`%.60s` alone says nothing", ast_node_name(first));
+        parse_error(p, "syntax-chain", ast_node_at(first), "`%.60s` alone is not a statement", ast_node_name(first));
         diag_help(p->s, "A part is declared with its type, `1:%.60s;`, and bonded with `->`.", ast_node_name(first));
     }
     return s;
@@ -560,7 +560,7 @@ every_offset(struct parse *p, const char *word, span at)
 {
     if (strcmp(word, "offset") == 0)
         return;
-    parse_error(p, "syntax", at, "between the period of `every` and its block stands `offset` at most, not `%.40s`",
+    parse_error(p, "syntax", at, "between the period of `every` and its block only `offset` can stand, not `%.40s`",
                 word);
     diag_help(p->s, "Write: every 50 [ms] { u = ...; }, or: every 50 [ms] offset 10 [ms] { u = ...; }");
 }
@@ -599,7 +599,7 @@ junctions_add(struct parse *p, struct list *stmts, struct list *junctions, span 
         if (!strcmp(n->own->type, "0") || !strcmp(n->own->type, "1"))
             continue;
         parse_error(p, "syntax-semicolon", (span){ end.file, comma - 1, comma }, "a statement ends with `;`");
-        diag_help(p->s, "Only junctions stand in a row: `1:a, 1:b;`.");
+        diag_help(p->s, "Only junctions can be declared in a list: `1:a, 1:b;`.");
         break;
     }
     list_drop(p, junctions);
@@ -651,7 +651,7 @@ item_expect_activity(struct parse *p, const ast_expr *word, ast_ref element, ast
 
     if (!fine)
         parse_error(p, "syntax", word->at,
-                    "of an element its activity can be expected: `expect activity of %.40s = ...`",
+                    "the only expectation about an element is its activity: `expect activity of %.40s = ...`",
                     element.nparts ? element.part[0].name : "x");
     return expect_new(p, NULL, (ast_expect){ .kind = AST_EXPECT_ACTIVITY, .element = element, .value = value });
 }
@@ -670,7 +670,7 @@ junction_type(struct parse *p, span at)
     const char *text = source_text(p->s, at.file) + at.begin;
 
     if (at.end - at.begin != 1 || (*text != '0' && *text != '1')) {
-        parse_error(p, "syntax-type", at, "there is no part of type %.*s",
+        parse_error(p, "syntax-type", at, "there is no element type %.*s",
                     at.end - at.begin > 20 ? 20 : (int)(at.end - at.begin), text);
         diag_help(p->s, "The junctions are `0` (common effort) and `1` (common flow).");
         return names_intern_z(p->n, "1");

@@ -82,7 +82,7 @@ if command -v bash >/dev/null; then
     printf 'check\n--threshold\nslider.bg\n' | cmp -s - out || { bad "completion in bash gives"; cat out err; }
 fi
 status 0 "$bgc" completion zsh -o _bgc
-grep -q "^    'reduce:Takes out of the source what matters least" _bgc && grep -q "'\*--threshold=\[" _bgc || bad "completion for zsh"
+grep -q "^    'reduce:Takes the least important parts out" _bgc && grep -q "'\*--threshold=\[" _bgc || bad "completion for zsh"
 command -v zsh >/dev/null && { zsh -n _bgc || bad "zsh does not read its completion"; }
 status 2 "$bgc" completion fish
 

@@ -220,10 +220,12 @@ static const struct {
     { "calorie", "\"calorie\" has two sizes: write IT_calorie (4.1868 J) or thermochemical_calorie (4.184 J)" },
     { "kcal", "\"kcal\" has two sizes: write 1000 IT_calorie or 1000 thermochemical_calorie" },
     { "oz", "\"oz\" is a mass, a force and a volume: write avoirdupois_ounce, ounce_force or US_fluid_ounce" },
-    { "mb", "\"mb\" is a millibarn, an area: write mbar for a pressure, MB is none" },
-    { "barg", "\"barg\" counts from the pressure of the air, which no unit does: write bar, of the pressure above it" },
-    { "psig", "\"psig\" counts from the pressure of the air, which no unit does: write psi, of the pressure above it" },
-    { "dB", "\"dB\" counts a ratio by its logarithm, which no unit does: write the ratio itself, 10^(x/20)" },
+    { "mb", "\"mb\" is a millibarn and an area: write mbar for a pressure" },
+    { "barg", "\"barg\" counts from the pressure of the atmosphere, and a unit has no reference: write bar, and the "
+              "pressure above the atmosphere" },
+    { "psig", "\"psig\" counts from the pressure of the atmosphere, and a unit has no reference: write psi, and the "
+              "pressure above the atmosphere" },
+    { "dB", "\"dB\" is the logarithm of a ratio, not a unit: write the ratio itself, 10^(x/20)" },
     { "since", "a unit has no date" },
     { "from", "a unit has no date" },
     { "after", "a unit has no date" },
@@ -327,7 +329,7 @@ refused_text(unit_system *u, const char *text)
         if (*p == ')' && depth > 0)
             depth--;
         if (depth >= MOST_BRACKETS)
-            return "a unit has no such depth of brackets";
+            return "the brackets of this unit nest too deeply";
         if (*p == '/')
             divided[depth] = !is_digit(p[1 + strspn(p + 1, " ")]); /* 1/2 m clearly means half a metre */
         else if (divided[depth] && joins(text, p))
@@ -342,7 +344,7 @@ refused_text(unit_system *u, const char *text)
             ampere |= len == 1 && *begin == 'A';
             turns |= (len == 4 && !memcmp(begin, "turn", 4)) || (len == 5 && !memcmp(begin, "turns", 5));
             if (ampere && turns)
-                return "a turn is 2*pi here, and the turns of a coil are a pure number: write A";
+                return "a turn is the angle 2*pi, and the turns of a coil are a pure number: write A";
             for (size_t i = 0; i < sizeof ambiguous / sizeof *ambiguous; i++)
                 if (strlen(ambiguous[i].name) == len && !memcmp(ambiguous[i].name, begin, len))
                     return ambiguous[i].why;
@@ -372,7 +374,7 @@ refused_text(unit_system *u, const char *text)
         } else if (*p == '.' && is_digit(p[1])) {
             return "a decimal point has digits on both sides";
         } else if (*p == '@') {
-            return "a unit has no origin of its own; degC and degF have theirs";
+            return "a unit cannot define an origin; write degC or degF";
         } else if (middle_dot(p)) {
             p += 2;
         } else if (strchr(" .*/()+-", *p)) {
@@ -624,7 +626,7 @@ unit_parse(unit_system *u, const char *text, const char **why)
     seen = ut_accept_visitor(x, &visitor, &r);
     ut_free(x);
     if (seen != UT_SUCCESS || r.refused) {
-        *why = "dates and logarithmic units have no place in a model";
+        *why = "dates and logarithmic units cannot be used in a model";
         return NULL;
     }
     if (!isfinite(r.scale) || !isfinite(r.offset) || r.scale == 0) {

@@ -37,7 +37,7 @@ describe_root(const struct assign *a, uint32_t e)
 
         return bg_format("%s \"%s\" gives %s to \"%s\"", what, el->name, effort ? "effort" : "flow", fj->name);
     }
-    return bg_format("\"%s\" has nothing else joined to it", fj->name);
+    return bg_format("nothing else is joined to \"%s\"", fj->name);
 }
 
 static span
@@ -68,9 +68,9 @@ note_path(const struct assign *a, const stroke_path *path)
         }
         shown++;
         if (e < a->s.nport)
-            diag_note(src, place_of(a, e), "by way of \"%s\" at \"%s\"", causality_element_of(a, e)->name, here);
+            diag_note(src, place_of(a, e), "through \"%s\" at \"%s\"", causality_element_of(a, e)->name, here);
         else
-            diag_note(src, place_of(a, e), "by way of %s%s%s between \"%s\" and \"%s\"", name ? "bond \"" : "the bond",
+            diag_note(src, place_of(a, e), "through %s%s%s between \"%s\" and \"%s\"", name ? "bond \"" : "the bond",
                       name ? name : "", name ? "\"" : "", here, a->f->junction.at[a->s.junction[a->s.partner[e]]].name);
     }
     if (hidden)
@@ -94,8 +94,8 @@ causality_report_conflict(struct assign *a)
     } else if (root[1] == END_NONE) {
         char *what = describe_root(a, root[0]);
 
-        diag_error(src, "causality-conflict", root_span(a, root[0]), "%s, which cannot be: %s the %s of \"%s\"", what,
-                   twice ? "something else determines" : "nothing is left to determine",
+        diag_error(src, "causality-conflict", root_span(a, root[0]), "%s, which is impossible: %s the %s of \"%s\"",
+                   what, twice ? "something else determines" : "nothing is left to determine",
                    causality_common_name(a, c.junction), fj->name);
         diag_note(src, fj->at, "\"%s\" is here", fj->name);
         free(what);
@@ -173,7 +173,7 @@ report_cycle(struct assign *a, uint32_t closing, const bool *tree)
     }
     if (notes > PATH_NOTES)
         diag_note(f->sources, SPAN_NONE, "and through %zu more bonds", notes - PATH_NOTES);
-    diag_help(f->sources, "One bond of the cycle can go: what it says follows from the others.");
+    diag_help(f->sources, "Delete one bond of the cycle: its relation follows from the others.");
     vec_free(&queue);
     free(came);
 }
@@ -272,16 +272,16 @@ causality_report_relation(struct assign *a, const ranked_terms *row)
     print_relation(a, row, &text);
     if (row->n == 1)
         diag_error(src, "causality-singular", element_at(causality_element_of(a, row->at[0].of)),
-                   "\"%s\" is given, but the bonds around it ask for %s", causality_element_of(a, row->at[0].of)->name,
+                   "\"%s\" is given, but the bonds around it require %s", causality_element_of(a, row->at[0].of)->name,
                    text.at);
     else
         diag_error(src, "causality-singular", element_at(causality_element_of(a, row->at[row->n - 1].of)),
-                   "the bonds ask for %s, but all of these are given", text.at);
+                   "the bonds require %s, but all of these are given", text.at);
     for (size_t i = row->n - 1; i-- > 0 && shown < PATH_NOTES; shown++)
         diag_note(src, element_at(causality_element_of(a, row->at[i].of)), "\"%s\" is in it",
                   causality_element_of(a, row->at[i].of)->name);
     if (row->n - 1 > shown)
-        diag_note(src, SPAN_NONE, "and %zu more elements are in it", row->n - 1 - shown);
+        diag_note(src, SPAN_NONE, "and %zu more elements are involved", row->n - 1 - shown);
     diag_help(src, "Put a resistor or a storage into the loop, or leave one of the sources out.");
     strbuf_free(&text);
 }
@@ -294,7 +294,7 @@ causality_report_undetermined(struct assign *a, const relation *r)
 
     if (!n) {
         diag_error(f->sources, "causality-singular", SPAN_NONE,
-                   "transformers or gyrators close a cycle in which an effort or a flow circulates undetermined");
+                   "transformers or gyrators close a cycle in which an effort or a flow is undetermined");
         return;
     }
     for (size_t i = 0; i < n && i < PATH_NOTES; i++) {
@@ -304,7 +304,8 @@ causality_report_undetermined(struct assign *a, const relation *r)
         if (!i)
             diag_error(f->sources, "causality-singular", fj->at, "nothing determines the %s of \"%s\"%s",
                        causality_common_name(a, j), fj->name,
-                       n > 1 ? ": it can change together with what follows, and no element notices" : "");
+                       n > 1 ? ": it can change together with the following ones without any effect on an element"
+                             : "");
         else
             diag_note(f->sources, fj->at, "the %s of \"%s\" with it", causality_common_name(a, j), fj->name);
     }
@@ -370,7 +371,7 @@ causality_report_dividing(struct assign *a)
         diag_info(a->f->sources, "causality-divides", element_at(el),
                   "\"%s\" divides by its modulus, which varies: where it is zero, the run stops", el->name);
         if (by != END_NONE && by < a->s.nport && causality_element_of(a, by) != el)
-            diag_note(a->f->sources, element_at(causality_element_of(a, by)), "\"%s\" leaves it no other way",
+            diag_note(a->f->sources, element_at(causality_element_of(a, by)), "\"%s\" leaves no other causality",
                       causality_element_of(a, by)->name);
     }
     free(origin);

@@ -6,8 +6,8 @@
 
 #include "course.h"
 
-#define STRAY 0.05        /* of a term's range: from a straight line, within a step */
-#define RANGE_WORK 200000 /* operations spent on a range: the run is looked at in so many parts */
+#define STRAY 0.05        /* of a term's range: greatest deviation from a straight line within a step */
+#define RANGE_WORK 200000 /* operations spent on ranges; the run is divided into as many parts as they allow */
 #define RANGE_PARTS 256
 #define PEAK_HALVINGS 60
 
@@ -22,7 +22,7 @@ struct bounds {
     VEC(struct term) term;
     course *at; /* [op.n] */
     double start, stop;
-    const interval *state; /* [moving.n] where they are; NULL: anywhere */
+    const interval *state; /* [moving.n] their ranges; NULL: unbounded */
     interval *range;       /* [moving.n] scratch */
 };
 
@@ -40,7 +40,7 @@ mode_course(const struct bounds_op *o, const double *modes)
     }
 }
 
-/* All of the first n operations over from..to. modes NULL: whatever they may be. */
+/* Evaluates the first n operations over from..to. modes NULL: the modes are unknown. */
 static void
 evaluate_operations(bounds *b, const double *modes, double from, double to, size_t n)
 {
@@ -150,7 +150,7 @@ bounds_over(bounds *b, double start, double stop)
     free(most);
 }
 
-/* Longest step of a term over an interval where its course is c. */
+/* The longest step of a term over an interval, where c is its course. */
 static double
 step_of(const struct term *t, const course *c)
 {
@@ -215,9 +215,9 @@ bounds_peaks(bounds *b, double *time, double *width, size_t most)
 
 /* ---- of states ---- */
 
-#define BEND_PARTS 8     /* what moves far within such a part of a step, the step's method may not see */
-#define BEND_FAR 0.5     /* of all it can do */
-#define SOMEWHERE 1.2345 /* a value of a state, to see what else is not known */
+#define BEND_PARTS 8     /* what varies much within such a part of a step can stay invisible to the method */
+#define BEND_FAR 0.5     /* of its whole range */
+#define SOMEWHERE 1.2345 /* a value of a state, to see which other quantities are unknown */
 
 static double
 width(interval x)
@@ -250,8 +250,7 @@ bounds_of_bends(const bounds_form *form, const double *value, const double *mode
     return NULL;
 }
 
-/* Ranges of the states over the part u..v of a step, of the cubic through its ends: between the points that control it.
- */
+/* Ranges of the states over the part u..v of a step. The cubic through its ends lies between its control points. */
 static void
 states_over(bounds *b, double h, double u, double v, const double *const x[2], const double *const f[2])
 {

@@ -34,7 +34,7 @@ end(struct making *w)
     return w->form;
 }
 
-/* Operations of an expression whose variables have theirs; the last one's number. */
+/* The operations of an expression whose variables have theirs already. Returns the last one's number. */
 static uint32_t
 add_expression(struct making *w, inst i)
 {
@@ -72,7 +72,8 @@ add_expression(struct making *w, inst i)
     return w->place.at[n - 1];
 }
 
-/* Operations of v and of what it needs: a walk with a list, since definitions may be long chains. */
+/* The operations of v and of everything it needs. Uses a list, not recursion, since chains of definitions may be
+ * long. */
 static void
 add_variable(struct making *w, var_id v)
 {
@@ -147,7 +148,7 @@ add_terms(struct making *w, uint32_t k, uint32_t clock)
     vec_free(&todo);
 }
 
-/* An expression, with what it needs. Its operation */
+/* The operation of an expression, after those it needs. */
 static uint32_t
 add_whole(struct making *w, inst def)
 {

@@ -17,7 +17,7 @@ key_number(code_key *key, uint32_t n)
     key_add(key, &n, sizeof n);
 }
 
-/* A number of each node that depends on what it computes and not on its place in the pool */
+/* A number for each node that depends on what it computes, not on its position in the pool. */
 static void
 hash_template(key_maker *m, const pool *p, const node *tape, size_t count)
 {
@@ -47,7 +47,7 @@ operand_number(const key_maker *m, node n)
     return n == NODE_NONE ? NONE : m->number.at[n];
 }
 
-/* Adds one operation whose operands are in the key; they are told by the order in which they came. */
+/* Adds one operation whose operands are in the key. Operands are identified by the order in which they were added. */
 static void
 key_operation(key_maker *m, const pool *p, code_key *key, node n, uint32_t number, bool turned)
 {

@@ -1,11 +1,11 @@
 /* code_store.c - see code_store.h */
 #include "codegen_inside.h"
 
-/* Optimising costs some 2 ms a function and halves its time: that many generators on, some forty models were compiled
- * and run, and more will be. */
+/* Optimising costs some 2 ms a function and halves its run time. Some forty models were compiled and run by the time
+ * so many generators have been made, so more can be expected. */
 enum { BUSY = 200 };
-/* So many functions are kept; what comes then goes with its generator. A reduction of a thousand elements makes some
- * hundred. */
+/* At most so many functions are kept; later ones are freed with their generator. A reduction of a thousand elements
+ * makes some hundred. */
 enum { MOST_KEPT = 20000 };
 
 code_store *

@@ -55,7 +55,7 @@ is_kept(const gen *g, const code_key *key)
     return g->kept && !key->fixed && !code_store_full(g->kept);
 }
 
-/* A handle for what is there already, in this generator or in the store; NONE: it has to be made. */
+/* A handle for code that exists already, in this generator or in the store; NONE: it has to be made. */
 static uint32_t
 find_made(gen *g, const code_key *key)
 {
@@ -70,7 +70,7 @@ find_made(gen *g, const code_key *key)
     return (uint32_t)(g->address.n - 1);
 }
 
-/* What was made under this handle is known by its key from now on. Takes the key. */
+/* Registers the code of this handle under its key. Takes ownership of the key. */
 static void
 note_made(gen *g, code_key *key, uint32_t handle)
 {
@@ -135,7 +135,7 @@ gen_add_chunk(gen *g, const struct gen_assign *a, size_t n, bool optimise)
     return gen_add_handle(g, lower_chunk(&g->lower, a, n, NULL));
 }
 
-/* The key tells the places of each assignment by their numbers. */
+/* In the key, the slots of each assignment appear as numbers. */
 static void
 key_place(code_key *key, map *place, struct gen_ref r, int32_t *at)
 {

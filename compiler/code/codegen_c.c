@@ -70,7 +70,7 @@ text_of(c_code *c, const char *format, ...)
     return arena_strdup(c->arena, text);
 }
 
-/* A new value: its name, and the line that makes it, up to what it is. */
+/* Declares a new value: its name, and the line up to its expression. */
 static const char *
 declare(c_code *c, bool once, const char *type, strbuf **line)
 {
@@ -322,7 +322,7 @@ const backend codegen_c = BACKEND_OF_THIS_FILE;
 
 /* ---------------------------------------------------------------- what stands above */
 
-/* Functions that are no C library's, as eval.c has them */
+/* Functions that the C library lacks, as in eval.c. */
 struct helper {
     enum ex_op op;
     const char *text;
@@ -372,7 +372,7 @@ static const struct helper helpers[] = {
                       "}\n\n" },
 };
 
-/* The same where some table is smooth: it has ends, and is parted where an x stands twice. */
+/* The same for models with a smooth table. It has ends, and is divided where an x stands twice. */
 static const char smooth_pieces[] =
     "/* numbers before it are at most x; those from it on are greater */\n"
     "static size_t\n"
@@ -391,7 +391,8 @@ static const char smooth_pieces[] =
     "{\n"
     "    return (double)(f->nends ? up_to(f->end, f->nends, x) : up_to(f->x, f->n, x));\n"
     "}\n\n"
-    "/* The points around a piece, of a smooth table around x within it; 0 where the table is constant. */\n"
+    "/* The points around a piece; of a smooth table, the points around x within the piece. 0 where the table is "
+    "constant. */\n"
     "static int\n"
     "piece_inside(const struct table *f, double piece, double x, size_t *i)\n"
     "{\n"
@@ -451,7 +452,7 @@ write_column(strbuf *out, const char *name, size_t k, const double *v, size_t n)
     strbuf_puts(out, "\n};\n");
 }
 
-/* Its points and, of a smooth one, what it bends by and where it ends. */
+/* The points of a table; of a smooth one also its second derivatives and the ends of its pieces. */
 static void
 write_columns(strbuf *out, size_t k, const ex_table *t)
 {

@@ -25,7 +25,7 @@ builder_of(const gen *g, bool once)
     return once ? g->before : g->at;
 }
 
-/* LLVM changes what it is given */
+/* LLVM modifies its argument */
 static LLVMValueRef
 ref(code_value v)
 {

@@ -29,11 +29,11 @@ gen_loop_tag(gen *g)
                     part[2] = { self, llvm.MDNodeInContext2(g->ctx, interleave, 2) };
     LLVMMetadataRef tag = llvm.MDNodeInContext2(g->ctx, part, 2);
 
-    llvm.MetadataReplaceAllUsesWith(self, tag); /* names itself, as loops must; frees the placeholder */
+    llvm.MetadataReplaceAllUsesWith(self, tag); /* refers to itself, as loop metadata must; frees the placeholder */
     return llvm.MetadataAsValue(g->ctx, tag);
 }
 
-/* Without it an error in code generation would end the process. */
+/* LLVM would end the process at an error in code generation. */
 static void
 on_diagnostic(LLVMDiagnosticInfoRef info, void *ctx)
 {
@@ -177,9 +177,9 @@ add_entries(gen *g, struct unit *u, const char *name)
     free(address);
 }
 
-/* The IR comes with values shared, loads gathered and what is common to all members before the loop: what is left to do
- * is to vectorise, loops in kernels and neighbouring assignments in chunks. O2 takes four times as long and gives the
- * same loops. */
+/* The IR already shares values, has gathered loads, and computes everything common to all members before the loop.
+ * So only vectorisation is left: of loops in kernels and of neighbouring assignments in chunks. O2 takes four times
+ * as long and gives the same loops. */
 static const char passes[] = "function(loop-simplify,lcssa,loop-vectorize,early-cse,slp-vectorizer)";
 
 static char *
@@ -192,7 +192,7 @@ run_passes(const gen *g, struct unit *u)
     return why;
 }
 
-/* NULL, or why it cannot be done (malloc'ed). */
+/* NULL, or the reason why it failed (malloc'ed). */
 static char *
 compile(gen *g, struct unit *u)
 {
@@ -223,7 +223,7 @@ compile(gen *g, struct unit *u)
     return said;
 }
 
-/* What is compiled and to be kept goes to the store. */
+/* Compiled code that is to be kept goes to the store. */
 static void
 leave(gen *g)
 {

@@ -78,7 +78,7 @@ reciprocal(interval x)
     return x.lo > 0 || x.hi < 0 ? (interval){ 1 / x.hi, 1 / x.lo } : interval_everything;
 }
 
-/* Of a function that rises. */
+/* For a function that rises. */
 static interval
 rising(double (*f)(double), interval x)
 {
@@ -108,7 +108,7 @@ cosine(interval x)
     return sine(add_intervals(x, interval_point(M_PI / 2)));
 }
 
-/* x^n: of whole n any x, else x from 0 on. */
+/* x^n: any x if n is whole, else x from 0 on. */
 static interval
 power(interval x, double n)
 {
@@ -122,7 +122,7 @@ power(interval x, double n)
     return (interval){ even && x.lo <= 0 && x.hi >= 0 ? 0 : fmin(a, b), fmax(a, b) };
 }
 
-/* g(u) with g and its derivatives over u. */
+/* g(u), from the ranges of g and its derivatives over u. */
 static course
 chain(const course *u, interval g, interval g1, interval g2)
 {
@@ -306,7 +306,7 @@ course_binary(uint8_t op, const course *x, const course *y)
     }
 }
 
-/* Number of the first of n numbers, not falling, that is x or more; n: none is. */
+/* The first of n non-decreasing numbers that is x or more; n if there is none. */
 static size_t
 first_from(const double *at, size_t n, double x)
 {
@@ -323,8 +323,8 @@ first_from(const double *at, size_t n, double x)
     return lo;
 }
 
-/* Over the points around x: chords, and what a cubic strays from them and their slopes. inside: it is between its
- * ends. */
+/* Over the points around x: chords, and the deviations of a cubic and its derivatives from them. inside: x is
+ * between the table's ends. */
 static course
 smooth(const ex_table *t, bool slopes, const course *x, bool inside)
 {

@@ -9,7 +9,7 @@
 #include "moves.h"
 #include "walks.h"
 
-/* Derivatives of a template that are not zero: by slot a, and by slots a <= b. d: over the slots by number */
+/* Non-zero derivatives of a template: by slot a, and by pairs of slots a <= b. d: over the slots by number */
 struct first {
     uint32_t a;
     formula d;
@@ -32,19 +32,19 @@ struct bend {
     double value;
 };
 
-/* An equation: what its slots are, and its template's derivatives */
+/* An equation: the variables in its slots, and its template's derivatives */
 struct row {
     uint32_t slot0, n, shape;
 };
 
 struct curvature {
     size_t nby, nvars;
-    size_t nx, ny;       /* nx: states, and held unknowns behind them */
-    uint32_t *column_of; /* [var] its column, NONE: it does not move */
-    uint32_t *rate;      /* [nx] column of each state's rate, or held one's condition; NONE: constant */
+    size_t nx, ny;       /* nx: states, followed by held unknowns */
+    uint32_t *column_of; /* [var] its column; NONE: it is constant */
+    uint32_t *rate;      /* [nx] column of each state's rate, or of each held unknown's condition; NONE: constant */
     VEC(struct row) row; /* [ny] definition or residual */
     VEC(var_id) slot;
-    VEC(uint32_t) own; /* [ny] column of the variable that a definition defines, NONE: a residual */
+    VEC(uint32_t) own; /* [ny] column of the variable that a definition defines; NONE: a residual */
     formula_book book;
     double *room;
     VEC(struct shape) shape;
@@ -52,13 +52,13 @@ struct curvature {
     VEC(struct second) seconds;
     VEC(struct slope) slope;
     VEC(struct bend) bend;
-    /* G_y and its transpose, compressed; where their numbers come from */
+    /* G_y and its transpose, in compressed columns; where their numbers come from */
     int64_t *column[2], *index[2];
     uint32_t *from[2];
     double *value[2];
     factor *factor[2];
     moves_program moves;
-    double *move;                        /* their slopes at the point */
+    double *move;                        /* their derivatives at the point */
     double complex *right, *left, *grad; /* [nx + ny + vars] */
     double *work;
 };
@@ -71,7 +71,7 @@ struct making {
     map shape_of; /* root -> index */
 };
 
-/* What rates and outputs need: the variables in y. */
+/* The variables in y that rates and outputs need. */
 static void
 gather_read(struct making *w)
 {
@@ -119,7 +119,7 @@ is_zero_node(const pool *p, node n)
     return ex_is_const(p, n, &x) && x == 0;
 }
 
-/* Over the slots by number. All formulas have one list of slots, 0, 1, ..., which add_rows puts where it begins. */
+/* Over the slots by number. All formulas share one list of slots, 0, 1, ...; add_rows places it. */
 static formula
 over_slots(struct making *w, node d, const uint32_t *number)
 {
@@ -203,8 +203,7 @@ compare_transposed(const void *a, const void *b, void *ctx)
     return x->row != y->row ? (x->row > y->row) - (x->row < y->row) : (x->column > y->column) - (x->column < y->column);
 }
 
-/* The pattern of G_y from the entries of the first point: those in its columns, slots of a row being distinct
- * variables. */
+/* The pattern of G_y, from the entries of the first point in its columns. The slots of a row are distinct variables. */
 static void
 make_pattern(curvature *c)
 {
@@ -363,7 +362,7 @@ curvature_at(curvature *c, const double *v, const bool *fixed)
     return fine;
 }
 
-/* b = G_y^-1 b, or with its transpose. */
+/* b = G_y^-1 b, or b = G_y^-T b. */
 static bool
 solve(curvature *c, int way, double complex *b)
 {
@@ -406,7 +405,7 @@ curvature_gradient(curvature *c, const double complex *left, const double comple
         c->grad[b->b] += l * c->right[b->a];
         c->grad[b->a] += l * c->right[b->b];
     }
-    /* what the computed variables do as states and parameters move */
+    /* how the computed variables change with states and parameters */
     memcpy(c->left, c->grad + nx, ny * sizeof *c->left);
     if (!solve(c, 1, c->left))
         return false;

@@ -106,7 +106,7 @@ evaluator_accept(evaluator *v)
         const program_block *b = &v->g->block.at[k];
 
         if (v->memory->of_round[b->block] == v->memory->round)
-            continue; /* of another evaluator, whose last digits may be other ones */
+            continue; /* computed by another evaluator, whose last digits may differ */
         memcpy(v->memory->start + b->unknown0, v->w + b->w0, b->n * sizeof(double));
         v->memory->started[b->block] = true;
         v->memory->of_round[b->block] = v->memory->round;
@@ -150,11 +150,11 @@ evaluator_determinants(const evaluator *v, double *by_block)
 
 /* ---------------------------------------------------------------- schedule */
 
-/* Quick code costs about a nanosecond more for ten operations; optimising costs some 2 ms a kernel. Counted, not timed:
- * runs are reproducible, and both codes give the same bits. */
+/* Quick code costs about a nanosecond more for ten operations; optimising costs some 2 ms a kernel. Evaluations are
+ * counted, not timed, so that runs are reproducible. Both codes give the same bits. */
 static const size_t optimise_after = 60000000;
 
-/* Optimised code from now on, which another evaluator may have asked for. */
+/* Uses optimised code from now on, which another evaluator may have requested. */
 static bool
 improve(evaluator *v)
 {

@@ -1,5 +1,4 @@
-/* evaluate_blocks.c - blocks solved: linear ones by factors, others by Newton's method from one start after the other
- */
+/* evaluate_blocks.c - solves blocks: linear ones by their factors, others by Newton's method from several starts */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,36 +9,36 @@ enum {
     MAX_ITERATIONS = 60,
     MAX_HALVINGS = 8,
     MAX_HOMOTOPY_STEPS = 200,
-    MAX_BISECTIONS = 60, /* then Newton's method is near enough */
-    REGULAR = 2,         /* steps before which a singular matrix is taken for a bad start */
-    MOST_SHARED = 100,   /* unknowns of a block in which only sums of some are determined */
-    EVENLY = 20,         /* steps, half as long as they might be, that share what is open evenly */
-    SHARED_ROUNDS = 3,   /* of linear equations: rounding in the first is left to the others */
-    MOST_EXPONENT = 300  /* of an unknown by which a column is scaled: entries stay finite */
+    MAX_BISECTIONS = 60, /* after so many, Newton's method converges from there */
+    REGULAR = 2,         /* steps within which a singular matrix is blamed on the start */
+    MOST_SHARED = 100,   /* unknowns of a block in which only some sums are determined */
+    EVENLY = 20,         /* first steps, of half length, that distribute undetermined sums evenly */
+    SHARED_ROUNDS = 3,   /* corrections of linear equations: later ones remove the rounding of the first */
+    MOST_EXPONENT = 300  /* of the power of two that scales a column: its entries stay finite */
 };
 
-/* Residuals are zero where they are CONVERGED of their terms; or ROUNDED of what these were before, if what is left of
- * the step is STILL of what the unknowns were (a flow that comes to an end through a law without slope there: not
- * exponentials that are on their way from a far start, whose terms were greater than anything by then); or of no size
- * that any quantity has. */
+/* A residual counts as zero in three cases. It is CONVERGED of its terms. Or it is ROUNDED of what these terms were
+ * before, and the step is STILL of the unknowns: a flow that stops through a law with zero slope. (This does not
+ * hold for exponentials on their way from a far start, whose terms were larger than any other.) Or it is smaller
+ * than any physical quantity. */
 #define CONVERGED 1e-13
 #define ROUNDED 1e-16
 #define STILL 1e-7
 #define NOTHING 1e-250
-#define CLEARED 1e-13 /* of what an unknown was on the way: so much of it is rounding */
-#define SHORT 1e-13   /* of the unknowns: two steps no longer than this are all that rounding lets Newton's method do */
-#define HOMOTOPY_FIRST 0.1  /* of the way, and the least step on it: */
-#define HOMOTOPY_LEAST 1e-6 /* a way that asks for shorter ones leads to a fold */
-#define ZERO_MET 1e-6       /* of an unknown: Newton's method leads from a bisected zero to the same, not to another */
+#define CLEARED 1e-13       /* of an unknown's greatest value during the iteration: its rounding */
+#define SHORT 1e-13         /* of the unknowns: after two steps no longer than this, rounding stops Newton's method */
+#define HOMOTOPY_FIRST 0.1  /* of the homotopy: first step, and least step; */
+#define HOMOTOPY_LEAST 1e-6 /* needing shorter steps means that the path leads to a fold */
+#define ZERO_MET 1e-6       /* of an unknown: Newton's method must confirm a bisected zero within this distance */
 #define ZERO_LEAST 1e-100   /* or both are nothing */
-#define SCAN_FROM 1e-6      /* of the unknown: the first step outwards, doubled from step to step; */
+#define SCAN_FROM 1e-6      /* of the unknown: first step of the search outwards, doubled each time; */
 #define SCAN_FROM_ZERO 1e-15
-#define SCAN_FAR 1e15    /* of the unknown, or of 1: the last; */
-#define BRANCH_FAR 1e3   /* and where the solution on the branch of the last accepted point is looked for */
-#define SIZE_LEAST 1e-12 /* sizes of unknowns in SI at which terms are looked for, in decades up to */
+#define SCAN_FAR 1e15    /* of the unknown, or of 1: greatest distance of that search; */
+#define BRANCH_FAR 1e3   /* and of the search for the solution on the branch of the last accepted point */
+#define SIZE_LEAST 1e-12 /* sizes of unknowns in SI at which terms are compared, by decades up to */
 #define SIZE_MOST 1e13
-#define LEAP 0.5    /* of an unknown's greatest size: a step in which it moves farther is looked at */
-#define LITTLE 0.02 /* of a residual: what steps leave with which factors are kept */
+#define LEAP 0.5    /* of an unknown's greatest size: longer steps are checked for a change of branch */
+#define LITTLE 0.02 /* of a residual: remainder after a step up to which the factors are kept */
 
 static void
 run_chunks(evaluator *v, const program_block *b, const block_code *code, size_t n, double *to)
@@ -104,7 +103,7 @@ residual_weights(const program_block *b, struct block_run *run)
     }
 }
 
-/* Are all residuals zero to rounding? stepped: the step from here is known. */
+/* Are all residuals zero to rounding? stepped: the Newton step from here is known. */
 static bool
 residuals_are_zero(const program_block *b, const struct block_run *run, bool stepped)
 {
@@ -139,8 +138,9 @@ scaled_norm(const program_block *b, const double *r, const double *weight, uint3
     return norm;
 }
 
-/* Linear equations that leave something open (the pressures between valves that are shut), from the last accepted
- * point: it stays what it was, and is shared evenly at first. False: they contradict each other, or are too many. */
+/* Linear equations that leave unknowns undetermined (the pressures between closed valves). These keep the values of
+ * the last accepted point; at first they are shared evenly. False: the equations contradict each other, or there are
+ * too many. */
 static bool
 solve_shared(evaluator *v, const program_block *b, struct block_run *run)
 {
@@ -173,7 +173,7 @@ solve_linear(evaluator *v, const program_block *b, struct block_run *run, bool c
             return !constant && solve_shared(v, b, run) ? 0 : fail(v, b, (uint32_t)singular, true);
         run->factored = true;
     }
-    /* the second round removes what cancellation in the first left behind */
+    /* the second round removes the error that cancellation left in the first */
     for (int round = 0; round < 2; round++) {
         factor_solve(run->factor, run->at->r);
         for (uint32_t i = 0; i < b->n; i++)
@@ -183,7 +183,7 @@ solve_linear(evaluator *v, const program_block *b, struct block_run *run, bool c
     return 0;
 }
 
-/* Columns of the matrix by the sizes of their unknowns, or by what these were scaled by. */
+/* Scales the matrix columns by the sizes of their unknowns, or by the sizes used before. */
 static void
 scale_columns(const program_block *b, struct block_run *run, bool back)
 {
@@ -192,9 +192,9 @@ scale_columns(const program_block *b, struct block_run *run, bool back)
             run->at->value[k] *= back ? 1 / run->at->size[j] : run->at->size[j];
 }
 
-/* Factors for the next step: those there are, as long as they serve. Where the matrix seems singular, its columns are
- * scaled by the unknowns: what a blocking junction says of its effort is far below rounding beside 1/ampere, though not
- * beside the picoamperes that flow. False: it is singular. */
+/* Factors for the next step; the old ones while they are good enough. If the matrix seems singular, its columns are
+ * scaled by the unknowns: in a blocking junction the entry of its effort is far below rounding beside 1/ampere, but
+ * not beside the picoamperes that flow. False: it is singular. */
 static bool
 factor_or_keep(const program_block *b, struct block_run *run, size_t *singular)
 {
@@ -220,8 +220,8 @@ factor_or_keep(const program_block *b, struct block_run *run, size_t *singular)
     return run->sized;
 }
 
-/* A solution of which only sums are determined, and which steps have left uneven, shared evenly: what is least of all
- * that solve the same linear equations, if it solves these. */
+/* Only some sums are determined, and the steps left their terms uneven: takes the solution of least norm of the same
+ * linear equations, if it also solves the block. */
 static void
 share_evenly(evaluator *v, const program_block *b, struct block_run *run, const double *offset)
 {
@@ -237,8 +237,8 @@ share_evenly(evaluator *v, const program_block *b, struct block_run *run, const 
         memcpy(run->at->z, run->at->trial, b->n * sizeof(double));
 }
 
-/* Where something is left open, unknowns that are zero (flows through valves that are shut) end at what rounding made
- * of them, which no later iteration could tell from a flow: zero it is, if the residuals grant it. */
+/* If unknowns are undetermined, others that should be zero (flows through closed valves) contain rounding, which
+ * later iterations could not tell from a flow. Sets them to exactly zero if the residuals allow it. */
 static void
 clear_rounding(evaluator *v, const program_block *b, struct block_run *run)
 {
@@ -260,7 +260,7 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
     uint32_t worst = 0;
     size_t singular;
     int small_steps = 0, regular = 0, shared = 0;
-    bool known = false; /* the residuals at z, and w has it */
+    bool known = false; /* the residuals at z, which is in w already */
 
     memcpy(run->at->most, v->memory->seen + b->unknown0, b->n * sizeof(double));
     memcpy(run->at->reach, v->memory->reached + b->unknown0, b->n * sizeof(double));
@@ -300,7 +300,7 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
                                           fmax(fabs(run->at->z[i]), fabs(run->at->z[i] - run->at->step[i])));
         }
         if (!evenly && residuals_are_zero(b, run, true)) {
-            /* the last step costs nothing more and rounds well */
+            /* a last step is free and reduces rounding */
             for (uint32_t i = 0; i < b->n && norm <= CONVERGED; i++)
                 run->at->z[i] -= run->at->step[i];
             if (shared > 1 && !run->keeps)
@@ -322,17 +322,16 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
             next = scaled_norm(b, run->at->r, run->weight, &dummy);
             if (halving == 0)
                 run->serves = b->n >= LEAST_KEPT && next <= LITTLE * norm;
-            /* where something is left open, flows of no size make the norm what rounding is */
+            /* unknowns without any size would make the norm a measure of rounding */
             if (run->old || next < norm ||
                 ((halving == MAX_HALVINGS || ((run->keeps || run->shares) && shared)) && isfinite(next)))
                 break;
             damping /= 2;
         }
         known = !run->old || run->serves;
-        if (!known) /* from here again, with the matrix as it is here */
+        if (!known) /* continues from here with a new matrix */
             continue;
-        /* a small part of the step changes no bit: the residual is what is left of terms that cancel, whatever they are
-         */
+        /* a small part of the step changes no bit: the residual is rounding of terms that cancel */
         if (!shared && damping < 1.5 / (1 << MAX_HALVINGS) &&
             !memcmp(run->at->r, run->at->before, b->n * sizeof(double)))
             return 0;
@@ -386,7 +385,7 @@ homotopy(evaluator *v, const program_block *b, struct block_run *run, const doub
     return status;
 }
 
-/* A residual of one unknown that is zero between lo and hi, where it has the signs of `below` and the opposite one. */
+/* Bisects a residual of one unknown, which has the sign of `below` at lo and the opposite one at hi. */
 static bool
 bisect(evaluator *v, const program_block *b, struct block_run *run, double lo, double hi, double below)
 {
@@ -404,9 +403,9 @@ bisect(evaluator *v, const program_block *b, struct block_run *run, double lo, d
     return newton(v, b, run, NULL) == 0 && fabs(run->at->z[0] - lo) <= ZERO_MET * fabs(lo) + ZERO_LEAST;
 }
 
-/* One unknown: a residual that changes sign has a zero there, also where Newton's method runs into a fold or starts
- * from zero slope. Looks outwards from z0 on both sides, in steps that grow, and takes the first zero met; of two
- * equally far the positive one (a temperature has no other). Not beyond `far`. */
+/* One unknown: a residual that changes sign has a zero there, even if Newton's method runs into a fold or starts at
+ * zero slope. Searches outwards from z0 on both sides with growing steps, up to `far`, and takes the first zero. Of
+ * two at equal distance it takes the positive one, since a temperature has no other. */
 static bool
 scan(evaluator *v, const program_block *b, struct block_run *run, double z0, double far)
 {
@@ -429,8 +428,8 @@ scan(evaluator *v, const program_block *b, struct block_run *run, double z0, dou
     return false;
 }
 
-/* Sizes of the unknowns at which terms of them reach those that are there without them: least and greatest over the
- * residuals. Quadratic and cubic laws have no slope at zero, so that nothing else tells where to begin. */
+/* Sizes of the unknowns at which their terms equal the terms without them: least and greatest over the residuals.
+ * Quadratic and cubic laws have zero slope at zero, so that nothing else gives a scale to start from. */
 static void
 start_sizes(evaluator *v, const program_block *b, struct block_run *run, double *least, double *greatest)
 {
@@ -475,8 +474,8 @@ from_afar(evaluator *v, const program_block *b, struct block_run *run)
     return false;
 }
 
-/* Where nothing else is a solution: from the last one, and what is not determined (the pressure between two valves that
- * are shut) stays what it was. */
+/* If there is no other solution: starts from the last one, and undetermined unknowns (the pressure between two
+ * closed valves) keep their values. */
 static bool
 from_before(evaluator *v, const program_block *b, struct block_run *run, const double *start)
 {
@@ -489,8 +488,8 @@ from_before(evaluator *v, const program_block *b, struct block_run *run, const d
     return found;
 }
 
-/* Nothing was before, and the equations leave something open (valves in a row that are shut from the start): it is what
- * the way from one of the starts makes of it. */
+/* At the start of a run, with equations that leave unknowns undetermined (closed valves in a row): the iteration
+ * from one of the starts determines them. */
 static bool
 from_afar_shared(evaluator *v, const program_block *b, struct block_run *run)
 {
@@ -510,8 +509,8 @@ from_afar_shared(evaluator *v, const program_block *b, struct block_run *run)
     return found;
 }
 
-/* Does the solution lead on from the last accepted point? On the way the determinant does not change its sign, as long
- * as the modes are the same. */
+/* Does the solution continue the last accepted one? If so, the determinant keeps its sign along the way, as long as
+ * the modes are the same. */
 static bool
 leads_on(const evaluator *v, const program_block *b, const struct block_run *run)
 {
@@ -528,7 +527,7 @@ solve_from(evaluator *v, const program_block *b, struct block_run *run, const do
     if (newton(v, b, run, NULL) == 0) {
         double found = run->at->z[0], far = fabs(found);
 
-        /* where nothing was before, another zero may be nearer */
+        /* at the start of a run another zero may be nearer */
         if (started || b->n > 1 || found == 0 || !scan(v, b, run, 0, far))
             run->at->z[0] = found;
         return 0;
@@ -546,7 +545,7 @@ solve_from(evaluator *v, const program_block *b, struct block_run *run, const do
            !(started ? from_before(v, b, run, start) : from_afar_shared(v, b, run));
 }
 
-/* Where Newton's method has jumped to another branch, that of the start is followed. */
+/* If Newton's method has jumped to another branch, follows the branch of the start. */
 static bool
 follow_branch(evaluator *v, const program_block *b, struct block_run *run, const double *start)
 {
@@ -554,7 +553,7 @@ follow_branch(evaluator *v, const program_block *b, struct block_run *run, const
            leads_on(v, b, run);
 }
 
-/* Is it far from the start, beside how large its unknowns ever were? */
+/* Is the solution far from the start, compared with the unknowns' greatest sizes? */
 static bool
 is_leap(const evaluator *v, const program_block *b, const struct block_run *run, const double *start)
 {

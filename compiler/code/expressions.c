@@ -11,7 +11,7 @@ written(formula_book *b, const flat_model *f, inst i)
     return formula_write(b, f->pool, i.root, inst_slots(f, i), i.n);
 }
 
-/* As the text says it: with two sides where it compares two */
+/* As in the text: with two sides if it is a comparison. */
 static void
 print_condition(const flat_model *f, const eq_mode *q, strbuf *b)
 {

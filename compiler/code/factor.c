@@ -6,21 +6,22 @@
 #include <string.h>
 #include "factor.h"
 
-/* The constants of all factorisations. Own LU up to TINY_MOST rows; LAPACK below DENSE_MOST if over a third full; KLU
- * else. */
+/* Constants of all factorisations. LU of its own up to TINY_MOST rows; LAPACK below DENSE_MOST if over a third of
+ * the entries are nonzero; else KLU. */
 enum { TINY_MOST = 16, DENSE_MOST = 200 };
-enum { SCALINGS = 4 }; /* rounds in which rows and columns get their sizes */
-#define COUNTS 1e-13   /* of the greatest entries of its row and column: a smaller one says nothing of their sizes */
-#define SHARED 1e-10   /* of the greatest singular value: below it a direction is not determined */
-/* Old pivots serve new numbers while the matrix is not much worse conditioned than when they were chosen, and its
- * entries do not grow much on the way (KLU gives one over the growth). */
+enum { SCALINGS = 4 }; /* iterations of the scaling of rows and columns */
+#define COUNTS 1e-13   /* of the greatest entries of its row and column: smaller entries are ignored by the scaling */
+#define SHARED 1e-10   /* of the greatest singular value: directions below it are undetermined */
+/* Old pivots are used for new numbers if the condition number has not become much worse since they were chosen, and
+ * entries grow little during elimination (KLU gives one over the growth). */
 #define WORSE 1e-3
 #define GROWTH 1e-7
-/* KLU scales rows alone, so that its reciprocal condition may be below the least pivot of a matrix scaled both ways. */
+/* KLU scales only rows, so its reciprocal condition may be below the least pivot of a matrix scaled in both
+ * directions. */
 #define SCALED_ONE_WAY 1e-3
 
-/* Threads cost more than they bring at these sizes, and their number would decide the last bits. Absent from other
- * BLAS. */
+/* More threads cost time at these sizes, and their number would change the last bits. Other BLAS libraries lack the
+ * function. */
 extern void openblas_set_num_threads(int n) __attribute__((weak));
 
 struct factor {
@@ -28,7 +29,7 @@ struct factor {
     const int64_t *column, *row;
     double tiny_pivot;
     bool dense, regular;              /* the last matrix was */
-    double *row_scale, *column_scale; /* powers of two; dense only, KLU scales by itself */
+    double *row_scale, *column_scale; /* powers of two; dense only, since KLU scales by itself */
     double *full;                     /* [n*n] columns, factored in place */
     lapack_int *pivot;
     klu_l_common common;
@@ -57,7 +58,7 @@ factor_new(size_t n, const int64_t *column, const int64_t *row, double tiny_pivo
         f->column_scale = bg_calloc(n + 1, sizeof *f->column_scale);
     } else {
         klu_l_defaults(&f->common);
-        /* KLU does not write to the pattern; its interface only lacks the const. */
+        /* KLU does not modify the pattern; its interface only lacks the const. */
         f->symbolic = klu_l_analyze((SuiteSparse_long)n, (SuiteSparse_long *)(uintptr_t)column,
                                     (SuiteSparse_long *)(uintptr_t)row, &f->common);
     }
@@ -121,10 +122,10 @@ power_of_two(double x)
     return ldexp(1, -least);
 }
 
-/* Powers of two that bring the entries of rows (turned: columns) of a full matrix about 1: by the geometric mean of the
- * least and the greatest, or by the greatest alone. Entries that are next to nothing in their row and in their column
- * do not count: a law that blocks but for 1e-20 is not to look like one that does not. *by: what a row was multiplied
- * by, so far. */
+/* Powers of two that bring the entries of the rows (turned: columns) of a full matrix to about 1: by the geometric
+ * mean of the least and the greatest, or by the greatest alone. Entries that are negligible in both their row and
+ * their column are ignored: a law that blocks except for 1e-20 must not look like one that does not block. *by: the
+ * factor of each row so far. */
 static void
 scale_rows(size_t n, double *full, bool turned, bool greatest, double *by)
 {
@@ -153,7 +154,7 @@ scale_rows(size_t n, double *full, bool turned, bool greatest, double *by)
     free(most);
 }
 
-/* Sizes of rows and columns in which pascals stand beside cubic metres a second: neither is to decide what is small. */
+/* Scales rows and columns: the units of pascals and cubic metres a second must not decide which entry is small. */
 static void
 scale_both(size_t n, double *full, double *row, double *column)
 {
@@ -194,7 +195,8 @@ spread_scaled(factor *f, const double *value, size_t *singular)
     return true;
 }
 
-/* LU with partial pivoting, as LAPACK's dgetrf leaves it; at this size its calls cost more than they do. */
+/* LU with partial pivoting, in the format of LAPACK's dgetrf. At these sizes the overhead of a library call would
+ * dominate. */
 static lapack_int
 tiny_lu(size_t n, double *a, lapack_int *pivot)
 {
@@ -267,7 +269,7 @@ factor_dense(factor *f, const double *value, size_t *singular)
         return true;
     if (f->tiny_pivot == 0)
         return false;
-    /* by the greatest entries alone it seems singular */
+    /* it seems singular if scaled by the greatest entries alone */
     fill(f, value, f->full);
     scale_both(f->n, f->full, f->row_scale, f->column_scale);
     return factor_full(f, singular);
@@ -337,7 +339,7 @@ solve_dense_transposed(const factor *f, double *b)
 
 /* ---------------------------------------------------------------- sparse */
 
-/* Refactors on the pivots of last time while these are good; else chooses new ones. */
+/* Refactors with the previous pivots while these are good; else chooses new ones. */
 static bool
 factor_sparse(factor *f, const double *value, size_t *singular)
 {
@@ -454,7 +456,7 @@ factor_shared_step(const factor *f, const double *value, const double *r, const 
 
 /* ---------------------------------------------------------------- determinant */
 
-/* Is the permutation an odd one? seen: scratch, all false before. */
+/* Is the permutation odd? seen: scratch, all false before. */
 static bool
 is_odd(const SuiteSparse_long *p, size_t n, bool *seen)
 {

@@ -9,14 +9,16 @@
 #include "initial.h"
 
 enum { MAX_ITERATIONS = 50, MAX_DENSE = 2000 };
-enum { LAW_ITERATIONS = 200, LAW_HALVINGS = 40 }; /* through one law: slopes may fall as roots and exponentials do */
-#define LAW_SOLVED 1e-15                          /* of what is stored: a step of rounding */
-#define AGREES 1e-6                               /* values stated with fewer digits than a constraint asks for */
-#define MOVE 1e-7       /* of a state, or of 1: by which it is moved for a slope, to both sides */
-#define DEPENDENT 1e-10 /* of the greatest singular value: conditions that follow from others */
+/* through one law: its slope may decrease as those of roots and exponentials do */
+enum { LAW_ITERATIONS = 200, LAW_HALVINGS = 40 };
+#define LAW_SOLVED 1e-15 /* of the stored quantity: a step of rounding */
+/* tolerance for values stated with fewer digits than a constraint requires */
+#define AGREES 1e-6
+#define MOVE 1e-7       /* of a state, or of 1: step of the central differences */
+#define DEPENDENT 1e-10 /* of the greatest singular value: below it a condition depends on others */
 #define SETTLED 1e-14   /* of the states: changes of rounding */
-#define MET 1e-9        /* of a stated value, to which the states that were found give it back; */
-#define NOTHING 1e-14   /* and what is no value at all, in SI */
+#define MET 1e-9        /* of a stated value: tolerance within which the states found must reproduce it; */
+#define NOTHING 1e-14   /* absolute tolerance of that, in SI */
 
 struct condition {
     var_id var;
@@ -27,7 +29,7 @@ struct condition {
 struct solver {
     const struct initial_problem *p;
     const initial_program *g;
-    double *number, *room; /* what formulas read, and are worked out in */
+    double *number, *room; /* values that formulas read, and scratch for their evaluation */
     bool *set;             /* by state: has a value */
     const struct initial_stated **set_by;
     VEC(struct condition) condition;
@@ -40,7 +42,7 @@ evaluate_formula(const struct solver *s, formula f)
     return formula_value(&s->g->book, f, s->number, s->room);
 }
 
-/* Parameters, time and the modes as they are, to where formulas read them */
+/* Copies the present parameters, time and modes to where formulas read them. */
 static void
 take_numbers(struct solver *s)
 {
@@ -61,7 +63,7 @@ value_of_state(const struct solver *s, uint32_t state)
     return &s->p->x[s->p->image->position[s->g->state.at[state]]];
 }
 
-/* A value of variable v, in the unit that `in` (NULL: nothing) states it in, or in that of other messages */
+/* A value of variable v, in the unit in which `in` states it; NULL: in the unit of other messages. */
 static shown_text
 shown_as(const struct solver *s, var_id v, const struct initial_stated *in, double si)
 {
@@ -148,7 +150,7 @@ report_nothing_stored(struct solver *s, const struct initial_stated *in)
     uint32_t port = s->p->image->state_port[s->p->image->position[s->g->state.at[in->state]]];
 
     diag_error(s->p->image->sources, "initial-value", in->at,
-               "\"%s\" cannot have this initial value: its law gives no finite one for what it stores",
+               "\"%s\" cannot have this initial value: its law gives no finite stored quantity for it",
                g->element[g->port[port].element].name);
     s->ok = false;
 }
@@ -179,10 +181,10 @@ take_stated(struct solver *s, const struct initial_stated *in)
 struct system_ {
     struct solver *s;
     const condition_program *g;
-    uint32_t *row; /* by condition: which of its variables it is */
+    uint32_t *row; /* by condition: the index of its variable */
     evaluator *v;
     block_memory memory;
-    double *y, *out; /* values of the conditions; of the variables, as the routine orders them */
+    double *y, *out; /* values of the conditions; values of the variables, in the order of the routine */
 };
 
 static bool
@@ -205,8 +207,9 @@ report_contradiction(struct system_ *w, uint32_t i)
     sources *texts = s->p->image->sources;
 
     diag_error(texts, "initial-contradiction", c->stated->at,
-               "the initial value of \"%s\" is stated as %s, but follows as %s", model_variable(s->p->m, c->var).name,
-               shown_as(s, c->var, c->stated, c->value).text, shown_as(s, c->var, c->stated, w->y[i]).text);
+               "the initial value of \"%s\" is stated as %s, but follows from others as %s",
+               model_variable(s->p->m, c->var).name, shown_as(s, c->var, c->stated, c->value).text,
+               shown_as(s, c->var, c->stated, w->y[i]).text);
     for (uint32_t k = w->g->first.at[w->row[i]]; k < w->g->first.at[w->row[i] + 1]; k++) {
         uint32_t state = w->g->state.at[k];
 
@@ -214,11 +217,11 @@ report_contradiction(struct system_ *w, uint32_t i)
             diag_note(texts, s->set_by[state]->at, "from the stated value of \"%s\"",
                       model_variable(s->p->m, s->g->state.at[state]).name);
     }
-    diag_help(texts, "State one of them and leave the other to follow.");
+    diag_help(texts, "State only one of them; the other follows.");
     s->ok = false;
 }
 
-/* Conditions list[0..n) that share the unset states free[0..nfree): Gauss-Newton, least norm. */
+/* Conditions list[0..n) that share the unset states free[0..nfree): Gauss-Newton steps of least norm. */
 static void
 solve_group(struct system_ *w, const uint32_t *list, size_t n, const uint32_t *free_, size_t nfree)
 {
@@ -308,7 +311,7 @@ solve_groups(struct system_ *w)
     free(owner);
 }
 
-/* Which of the program's variables each condition is: in their order, unless it has others too. */
+/* The program's variable of each condition: in their order, unless the program has further ones. */
 static uint32_t *
 rows_of(const struct solver *s, const condition_program *g)
 {
@@ -390,8 +393,8 @@ report_missing(struct solver *s, uint32_t port)
     sources *texts = s->p->image->sources;
 
     diag_error(texts, "initial-missing", g->element[p->element].at,
-               "the law of \"%s\" has no value at %s = 0, where it would start", p->name, quantity);
-    diag_help(texts, "State where it starts: { ... %s%s%s(0) = ...; }", of ? strrchr(of, '.') + 1 : "", of ? "." : "",
+               "the law of \"%s\" has no value at %s = 0, its initial value", p->name, quantity);
+    diag_help(texts, "State its initial value: { ... %s%s%s(0) = ...; }", of ? strrchr(of, '.') + 1 : "", of ? "." : "",
               quantity);
     s->ok = false;
 }
@@ -407,7 +410,7 @@ check_zero(struct solver *s, const struct initial_zero *z)
 
 /* ---------------------------------------------------------------- residual sources */
 
-/* worst: a state with a stated value, which is not what the constraints leave; NONE: there is none */
+/* worst: a state whose stated value contradicts the constraints; NONE: there is none */
 static void
 report_constraint(struct solver *s, uint32_t worst, double before)
 {
@@ -415,19 +418,19 @@ report_constraint(struct solver *s, uint32_t worst, double before)
     sources *texts = s->p->image->sources;
 
     diag_error(texts, "initial-constraint", c.at, "the initial values do not meet the %s%s", c.name,
-               s->g->constraint.n > 1 ? ", or do not move with it" : "");
+               s->g->constraint.n > 1 ? ", or their rates do not" : "");
     if (worst != NONE) {
         var_id v = s->g->state.at[worst];
 
-        diag_note(texts, s->set_by[worst]->at, "\"%s\" starts at %s; %s would be next to it",
+        diag_note(texts, s->set_by[worst]->at, "\"%s\" starts at %s; the nearest value that meets it is %s",
                   model_variable(s->p->m, v).name, shown_as(s, v, s->set_by[worst], before).text,
                   shown_as(s, v, s->set_by[worst], *value_of_state(s, worst)).text);
     }
-    diag_help(texts, "State values that meet it, and leave as many unstated as there are conditions.");
+    diag_help(texts, "State values that meet it, or leave one value unstated for each condition.");
     s->ok = false;
 }
 
-/* What the constraints leave to change is rounding, where the stated values agree with them. */
+/* If the stated values meet the constraints, remaining corrections are rounding. */
 static void
 meet_constraints(struct solver *s)
 {
@@ -450,7 +453,7 @@ meet_constraints(struct solver *s)
     free(before);
 }
 
-/* Conditions as they hold at the start; a few rounds, since some may read others. Did any change? */
+/* Updates the modes of conditions at the start, in a few rounds, since some may depend on others. Did any change? */
 static bool
 set_initial_modes(const struct initial_problem *p)
 {
@@ -486,7 +489,7 @@ set_initial_modes(const struct initial_problem *p)
     return any;
 }
 
-/* States from the stated values, with the modes as they are. */
+/* States from the stated values, with the present modes. */
 static bool
 solve_stated(const struct initial_problem *p, const initial_program *g)
 {
@@ -527,7 +530,7 @@ initial_values(const struct initial_problem *p)
         return solve_stated(p, g);
     memset(p->x, 0, p->image->nstates * sizeof *p->x);
     set_initial_modes(p);
-    /* a value that goes through a law with conditions may ask for another side of them */
+    /* a value that goes through a law with conditions may change their modes */
     for (int round = 0; (ok = solve_stated(p, g)) && set_initial_modes(p) && round < 8; round++)
         ;
     return ok;

@@ -48,8 +48,8 @@ stated_value(struct making *w, inst i)
 
 /* ---------------------------------------------------------------- laws of storage elements */
 
-/* The slots of a law, of which `own` is read under the number `as`; *at: which one that is, NONE: none. False if
- * the law reads other variables too. */
+/* The variables of a law's slots, with `own` read as variable `as`; *at: the slot of `own`, NONE: none. False if the
+ * law also reads other variables. */
 static bool
 law_slots(struct making *w, const flat_law *law, var_id own, enum initial_number as, uint32_t *at)
 {
@@ -68,7 +68,8 @@ law_slots(struct making *w, const flat_law *law, var_id own, enum initial_number
     return true;
 }
 
-/* The port's law, from its effort (C) or flow (I) to what it stores; NONE if it reads more than its own. */
+/* The port's law solved for its stored quantity, from its effort (C) or flow (I); NONE if it reads more than its own
+ * variables. */
 static uint32_t
 law_of(struct making *w, uint32_t port)
 {
@@ -115,7 +116,7 @@ add_zero(struct making *w, uint32_t state)
 
 /* ---------------------------------------------------------------- what is stated */
 
-/* Through the law of the port's storage, if it is a state and its law says so. */
+/* Through the storage law of the port, if its stored quantity is a state and the law determines it. */
 static void
 follows_from_law(struct making *w, uint32_t port, struct initial_stated *s)
 {
@@ -183,7 +184,7 @@ initial_program_new(const flat_model *f, const causal *c, const equations *e)
             vec_push(&g->stated, ((struct initial_stated){ stated_value(&w, var_init(f, v)), var_at(f, v), NULL, v, i,
                                                            NONE, true }));
     }
-    /* values of what is stored before values that go through laws, so that these fill what is left */
+    /* stated stored quantities first; values that go through laws then determine the rest */
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < f->initial.n; i++) {
             const flat_initial *in = &f->initial.at[i];
@@ -245,7 +246,7 @@ initial_conditions(const initial_program *g, bool all, var_id *list)
     return n;
 }
 
-/* States that variable v depends on, to the list. stamp, todo: by variable; no stamp is `mark` yet. */
+/* Adds the states on which variable v depends to the list. stamp, todo: by variable; no stamp equals `mark` yet. */
 static void
 add_cone(condition_program *g, const equations *e, var_id v, uint32_t *stamp, uint32_t mark, uint32_t *todo)
 {

@@ -24,7 +24,7 @@ move(interpret_program *g, const flat_model *f, inst i)
         g->moves[reads[k]] = true;
 }
 
-/* Marks what rates, conditions, constraints and blocks are computed from. */
+/* Marks everything from which rates, conditions, constraints and blocks are computed. */
 static void
 mark_moves(interpret_program *g, const equations *e)
 {

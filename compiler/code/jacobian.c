@@ -15,10 +15,10 @@ struct product {
 struct jacobian_form {
     routine *routine;
     uint32_t npartials;
-    const uint32_t *from; /* [npartials] where partial derivative i stands in its output, class by class */
+    const uint32_t *from; /* [npartials] position of partial derivative i in the output, ordered by classes */
     size_t nentries;      /* partials, then fill */
     VEC(uint32_t)
-    minus_one; /* entries of kept explicit variables' diagonals: their rows say definition - variable = 0 */
+    minus_one; /* diagonal entries of kept explicit variables: their rows are definition - variable = 0 */
     VEC(struct product) product;
     size_t n, nx;
     int64_t *column, *row;
@@ -75,7 +75,7 @@ kill(struct builder *b, uint32_t i)
     b->column_count.at[x->column]--;
 }
 
-/* Puts variable z (row and column z) into those that read it. */
+/* Adds variable z (its row and column) to the variables that read it. */
 static void
 eliminate(jacobian_form *j, struct builder *b, uint32_t z)
 {
@@ -102,7 +102,7 @@ eliminate(jacobian_form *j, struct builder *b, uint32_t z)
             kill(b, d);
 }
 
-/* Over parameters and modes alone. */
+/* Depends on parameters and modes alone. */
 static bool
 follows_from_modes(const flat_model *f, inst i)
 {
@@ -149,8 +149,8 @@ add_diagonal(jacobian_form *j, struct builder *b, uint32_t z)
     vec_push(&j->minus_one, i);
 }
 
-/* Compressed columns over states and kept variables, rows ascending (entries are gathered by row first), every diagonal
- * entry there. */
+/* Compressed columns over states and kept variables, with ascending rows (entries are first collected by row) and
+ * all diagonal entries. */
 static void
 compress(jacobian_form *j, struct builder *b, const struct flags *gone, uint32_t nall)
 {

@@ -12,8 +12,8 @@ struct llvm_called llvm;
 static once_flag once = ONCE_FLAG_INIT;
 static char *trouble;
 
-/* A function of the library, NULL if it has none of that name. POSIX has functions in the place of objects; C has not
- */
+/* A function of the library, NULL if it does not exist. POSIX allows the conversion of an object pointer; C does
+ * not. */
 static void
 find(void *library, const char *name, void *function, size_t size)
 {
@@ -31,7 +31,7 @@ no_memory(void *ctx, const char *reason, bool crash_diagnostics)
     bg_out_of_memory(0);
 }
 
-/* Where LLVM was built with exceptions there is no such handler, and none is needed. */
+/* LLVM built with exceptions has no such handler and needs none. */
 static void
 watch_memory(void *library)
 {
@@ -44,7 +44,7 @@ watch_memory(void *library)
     install(no_memory, NULL);
 }
 
-/* What llvm-c/Target.h has as inline functions: the parts of LLVM for the processor it was built on */
+/* The inline functions of llvm-c/Target.h: initialise the target for which LLVM was built. */
 static void
 start_native(void *library)
 {
@@ -66,17 +66,17 @@ start_native(void *library)
 static void
 load(void)
 {
-    /* strength reduction takes half of the time that code for a loop takes and wins nothing: base + 8*i is an address
-     * the processor adds itself. A version without the option ignores it. */
+    /* Strength reduction takes half of the time that code for a loop takes and gains nothing: the processor computes
+     * the address base + 8*i by itself. A version of LLVM without the option ignores it. */
     const char *const argument[] = { "bgc", "-disable-lsr" };
     void *library = dlopen(BGC_LLVM_NAME, RTLD_LAZY | RTLD_LOCAL);
 
-    if (!library) /* outside of where libraries are looked for */
+    if (!library) /* not in the folders where libraries are searched */
         library = dlopen(BGC_LLVM_PATH, RTLD_LAZY | RTLD_LOCAL);
     if (!library) {
         const char *why = dlerror();
 
-        if (strstr(why, "failed to map segment")) /* the loader does not say that it had no memory for it */
+        if (strstr(why, "failed to map segment")) /* the loader does not report a lack of memory */
             bg_out_of_memory(0);
         trouble = bg_format("LLVM cannot be loaded: %s", why);
         return;

@@ -39,7 +39,7 @@ choose_value(const lowering *l, bool once, code_value flag, code_value yes, code
     return l->back->operate(l->of, once, EX_SELECT, (code_value[]){ flag, yes, no });
 }
 
-/* In the order of the evaluator's power() */
+/* In the order of the cases of the evaluator's power(). */
 static code_value
 integer_power(const lowering *l, bool once, code_value x, int n)
 {
@@ -54,7 +54,7 @@ integer_power(const lowering *l, bool once, code_value x, int n)
     return n < 0 ? two(l, once, EX_DIV, number(l, 1), r) : r;
 }
 
-/* Exponents that ex_signed_power and ex_absolute_power treat by themselves */
+/* Exponents with code of their own in ex_signed_power and ex_absolute_power. */
 static bool
 has_own_form(enum ex_op op, double exponent)
 {
@@ -81,7 +81,7 @@ signed_power(const lowering *l, bool once, enum ex_op op, code_value x, double e
     return exponent == 0.5 ? l->back->with_sign(l->of, once, m, x) : two(l, once, EX_MUL, x, m);
 }
 
-/* a < b ? a : b, the operands compared given in turn; a itself when it is no number */
+/* a < b ? a : b for the operands in this order; a if it is not a number. */
 static code_value
 lesser(const lowering *l, bool once, code_value low, code_value high, code_value x, code_value y)
 {
@@ -110,7 +110,7 @@ flag_of(lowering *l, node n)
     return s->flag;
 }
 
-/* A condition: its flag. NULL when the operation is none. */
+/* The flag of a condition; NULL if the operation is not a condition. */
 static code_value
 condition(lowering *l, bool once, const ex_node *e)
 {
@@ -182,7 +182,7 @@ operation(lowering *l, bool once, const ex_node *e)
 
 /* ---------------------------------------------------------------- templates */
 
-/* The value of a template; l->slot and l->once say what its slots are. */
+/* The value of a template; l->slot and l->once give its slots. */
 static code_value
 lower(lowering *l, node root)
 {
@@ -231,7 +231,7 @@ lower_kernel(lowering *l, node root, const struct gen_slot *slot, const bool *us
 
 /* ---------------------------------------------------------------- chunks */
 
-/* A function of a chunk being filled. What was read or written stays known, so that memory is read once. */
+/* A function of a chunk while it is filled. Values read or written are remembered, so that memory is read once. */
 struct piece {
     const map *place;
     size_t nodes;

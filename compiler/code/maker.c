@@ -26,7 +26,7 @@ maker_new(flat_model *f, causal *c, equations *e, bool long_run)
     return k;
 }
 
-/* Its own; what it was given is another's. */
+/* Owned by it; what it was given belongs to the caller. */
 static void
 let_go(maker *k)
 {
@@ -133,7 +133,7 @@ maker_improve(maker *k, routine *r)
 
 /* ---------------------------------------------------------------- the image */
 
-/* Has state variable v of the equations a stated value? Of initial values those on the state itself. */
+/* Has state variable v of the equations a stated initial value of its own? */
 static void
 find_stated(image *m, const maker *k)
 {
@@ -173,7 +173,7 @@ add_names(image *m, const flat_model *f)
         m->output[i] = copied(m, f->output.at[i].name);
 }
 
-/* The value of a parameter expression; of none that of nothing. */
+/* The value of a parameter expression; 0 without one. */
 static struct image_setting
 setting(image *m, const flat_model *f, inst i)
 {
@@ -200,7 +200,7 @@ add_experiment(image *m, const flat_model *f)
     }
 }
 
-/* The variables of expression i, to those of a list that are not there. */
+/* Adds the variables of expression i that are not in the list yet. */
 static void
 add_reads(const flat_model *f, inst i, var_list *list)
 {
@@ -214,7 +214,7 @@ add_reads(const flat_model *f, inst i, var_list *list)
     }
 }
 
-/* What a condition reads, through others that it stands on. */
+/* The variables of a condition, including those of conditions it depends on. */
 static void
 find_reads(image *m, const maker *k, inst condition, struct image_when *to)
 {
@@ -236,7 +236,7 @@ find_reads(image *m, const maker *k, inst condition, struct image_when *to)
     vec_free(&list);
 }
 
-/* Is there a way from i to a delayed value without a state between? */
+/* Does i depend on a delayed value without a state in between? */
 static bool
 follows_delayed(const maker *m, inst i)
 {
@@ -327,7 +327,7 @@ add_elements(image *m, const maker *k)
             m->element[e->state.at[i].element].state = m->position[e->state.at[i].var];
 }
 
-/* The port of storage that stores v, if one does */
+/* The storage port with stored quantity v, if there is one. */
 static uint32_t
 stored_at(const flat_model *f, var_id v)
 {
@@ -425,14 +425,14 @@ is_root(const pool *p, const ex_node *x)
            ((x->op == EX_SPOW || x->op == EX_POW) && (!ex_is_const(p, x->b, &b) || (b > 0 && b < 1)));
 }
 
-/* In a block a root stands as its inverse, a power above 1. */
+/* In a block a root is replaced by its inverse, a power above 1. */
 static bool
 is_root_of_block(const pool *p, const ex_node *x)
 {
     return is_root(p, x) || x->op == EX_SPOW;
 }
 
-/* In a set of curved laws solved together a root may stand as its inverse, in whatever way that is written. */
+/* In curved laws that are solved together a root may appear as its inverse, however it is written. */
 static bool
 is_power(const pool *p, const ex_node *x)
 {
@@ -526,7 +526,7 @@ make_jacobian(const image *m, maker *k)
     return jacobian_form_new(k->e, k->program[PART_RHS], (layout){ m->position }, k->long_run, NULL, 0, &k->other);
 }
 
-/* Rates and the rows of nets in one program, with the held unknowns' columns. */
+/* Rates and the rows of nets in one program, which includes the columns of held unknowns. */
 static jacobian_form *
 make_net_partials(const image *m, maker *k)
 {
@@ -568,8 +568,8 @@ make(enum image_later what, image *m, maker *k)
     return NULL;
 }
 
-/* A part is made under the lock. The time that it takes, but for that of machine code, which programs count, is the
- * maker's. */
+/* A part is made under the lock. The time for it counts as the maker's, except for machine code, which programs
+ * count. */
 struct making_part {
     double start, code;
 };
@@ -629,7 +629,7 @@ image_part(image *m, maker *k, enum model_part part)
 static void
 say_closed(const image *m, const char *what)
 {
-    diag_error(m->sources, "model-closed", m->at, "%s cannot be had of a model without its source", what);
+    diag_error(m->sources, "model-closed", m->at, "%s: not available once the model's source was released", what);
 }
 
 const partials_form *
@@ -672,7 +672,8 @@ image_conditions(image *m, maker *k, const var_id *var, size_t n)
     if (!g && k->e)
         g = add_conditions(m, k, var, n);
     else if (!g)
-        g = m->conditions.at[m->conditions.n - 1]; /* of a closed image the last is of all that may be asked for */
+        /* for a closed image the last program is of everything that may be requested */
+        g = m->conditions.at[m->conditions.n - 1];
     maker_unlock(k);
     return g;
 }
@@ -693,7 +694,7 @@ image_curvature(const image *m, maker *k, const var_id *by, size_t n, bool held)
 
 /* ---------------------------------------------------------------- closing */
 
-/* Conditions on initial values: those where every law can be solved, then all there may be. */
+/* Conditions on initial values: first those for which every law can be solved, then all possible ones. */
 static bool
 close_conditions(image *m, maker *k)
 {
@@ -708,7 +709,7 @@ close_conditions(image *m, maker *k)
     return fine;
 }
 
-/* Is it looked at in this model? What is looked at though it is empty costs next to nothing. */
+/* Does this model have such a part? Making an empty part costs almost nothing. */
 static bool
 is_asked_for(image *m, maker *k, enum model_part part)
 {

@@ -1,6 +1,5 @@
-/* maker_graph.c - tables of an image that are made from the flat model: what it is made of, who reads what, states,
- * variables, names
- */
+/* maker_graph.c - tables of an image from the flat model: elements, ports, bonds, junctions, readers of each
+ * variable, states, variables, names */
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,7 +94,7 @@ add_bond(struct making *w, uint32_t i)
                                                keep(w, junction_label(w->f, b->to, NONE)) };
 }
 
-/* Of an output or recorded expression that is one bond's effort or flow */
+/* For an output or recorded expression that is the effort or flow of one bond. */
 static const char *
 quantity_of(const flat_model *f, inst def)
 {
@@ -128,10 +127,10 @@ add_junction(struct making *w, uint32_t i)
                                                        j->ninc };
 }
 
-/* ---- what is opened ---- */
+/* ---- inputs and sources opened for linear analysis ---- */
 
-/* Does that move, and by time alone? All that it reads is looked at, signals by what they read, modes by what they
- * watch. */
+/* Does it vary, and with time alone? Follows everything that it reads: signals by what they read, modes by the
+ * conditions that they watch. */
 static bool
 moves_by_time(const maker *m, inst i)
 {
@@ -168,7 +167,7 @@ moves_by_time(const maker *m, inst i)
     return time && !other;
 }
 
-/* The law of a source that an opening moves. */
+/* The law of a source that an opened input moves. */
 static const flat_law *
 law_of(const flat_model *f, const flat_opening *o)
 {
@@ -342,7 +341,7 @@ image_states_make(const image *m, const maker *k)
     return s;
 }
 
-/* Whose equation it is, and where it stands */
+/* The owner of the equation, and its place in the text. */
 static void
 name_equation(const flat_model *f, uint32_t of, struct model_variable *v)
 {
@@ -370,7 +369,7 @@ name_equation(const flat_model *f, uint32_t of, struct model_variable *v)
     }
 }
 
-/* Given as a number: nothing it is computed from is a parameter itself. */
+/* Is it given as a number? If so, nothing from which it is computed is a parameter. */
 static bool
 is_number(const flat_model *f, var_id v)
 {
@@ -456,7 +455,7 @@ image_parameters_make(const maker *k)
     image_parameters *p = bg_calloc(1, sizeof *p);
 
     p->names = arena_new();
-    for (uint32_t v = (uint32_t)f->var.n; v-- > 0;) { /* of two of a name the first is found first */
+    for (uint32_t v = (uint32_t)f->var.n; v-- > 0;) { /* of two with the same name, the first is found */
         const char *name;
         uint64_t hash;
 

@@ -3,7 +3,7 @@
 #include "domain.h"
 #include "maker_inside.h"
 
-/* Power of a bond of this junction, times the sign. */
+/* Power of a bond of this junction, times its sign. */
 static inst
 power_of_bond(equations *e, uint32_t junction, var_id effort, var_id flow, int sign)
 {
@@ -23,8 +23,9 @@ power_of_bond(equations *e, uint32_t junction, var_id effort, var_id flow, int s
     return inst_compose(e->composer, i, NULL);
 }
 
-/* The derivative of the stored energy by what a port stores: of a true bond its conjugate; of a pseudo bond what its
- * power is for each unit of the flow (a capacitance of heat has an energy of heat, whatever its temperature). */
+/* The derivative of the stored energy by the stored quantity of a port. For a true bond it is the conjugate
+ * variable; for a pseudo bond, the power per unit of the flow (a heat capacitance stores heat, whatever its
+ * temperature). */
 static inst
 energy_slope(equations *e, uint32_t port)
 {
@@ -68,7 +69,7 @@ model_add_net_rows(const equations *e, target_list *target)
         add_expansion(e, &e->watch.at[i].g, target);
 }
 
-/* Powers of ports and bonds, then stored quantities and what an energy changes with them. */
+/* Powers of ports and bonds, then stored quantities and the derivatives of the energy by them. */
 static void
 add_bonds(equations *e, target_list *target)
 {

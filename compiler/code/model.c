@@ -36,7 +36,7 @@ partials_follow(bg_model *m, const var_id *changed, size_t n)
         partials_follow_parameters(m->partials.at[k], m->value, m->overridden, changed, n);
 }
 
-/* Brings what changed to where it is read. */
+/* Copies changed parameters to where code reads them. */
 static void
 follow_parameters(bg_model *m, const var_id *changed, size_t n)
 {
@@ -155,7 +155,7 @@ model_need(bg_model *m, enum model_part part)
     return true;
 }
 
-/* Of all evaluations the most frequent one where there are ideal switches. */
+/* With ideal switches this is the most frequent of all evaluations. */
 static int
 net_rows_of(void *ctx, double t, const double *x, double *out)
 {
@@ -344,7 +344,7 @@ model_mode(const bg_model *m, size_t k)
     double slope = m->slope[k], offset = m->offset[k];
     const char *text = image_expressions_of(m->image, m->maker)->mode_text.at[k];
 
-    if (m->held && slope != 0) { /* as just behind that time, for good */
+    if (m->held && slope != 0) { /* its value just behind that time, which then stays */
         double there = offset + slope * m->held_at,
                least = 8 * DBL_EPSILON * fmax(fabs(offset), fabs(slope * m->held_at));
 

@@ -1,4 +1,4 @@
-/* model_clocks.c - what depends on time alone, and what is divided by or may be infinite: clocks, bends, poles */
+/* model_clocks.c - functions of time alone, divisors and unknowns that may be infinite: clocks, bends, poles */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,7 +100,7 @@ model_poles(bg_model *m, double t, const double *x, double *value)
     return status;
 }
 
-/* Kept, since a message of it may be made again and again. */
+/* Kept, since messages may ask for it repeatedly. */
 static const char *
 divisor_text(bg_model *m, const expression_poles *p, size_t k)
 {

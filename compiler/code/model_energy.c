@@ -1,9 +1,9 @@
-/* model_energy.c - energies of storage, and how they bend */
+/* model_energy.c - energies of storage and their second derivatives */
 #include <math.h>
 
 #include "model_inside.h"
 
-/* What energies of storage are worked out with, at x (NULL: nowhere) */
+/* Values from which energies of storage are computed, at x (NULL: without a point) */
 static storage_at
 storage_of(bg_model *m, const double *x)
 {

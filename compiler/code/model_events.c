@@ -1,4 +1,4 @@
-/* model_events.c - what `when`, samples, draws and delays of a model are and give */
+/* model_events.c - `when`, samples, random draws and delays of a model, and their values */
 #include <string.h>
 
 #include "model_inside.h"
@@ -106,7 +106,7 @@ model_accept(bg_model *m, double t, const double *x)
     t = model_time_of(m, t);
     if (m->nets && nets_solve(m->nets, t, x) != 0)
         return;
-    /* the unknowns at an accepted point come from an evaluation there; rates may not read all of them */
+    /* The unknowns at an accepted point need an evaluation there, since rates may not read all of them. */
     m->memory.round++;
     if (evaluator_run(m->evaluator[PART_RHS], t, x, m->modes, m->scratch[PART_RHS]) == 0)
         evaluator_accept(m->evaluator[PART_RHS]);

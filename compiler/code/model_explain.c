@@ -1,4 +1,4 @@
-/* model_explain.c - where and why an evaluation fails, in the words of the text */
+/* model_explain.c - explains where and why an evaluation fails, with the names of the text */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,15 +16,14 @@ model_root_states(bg_model *m, bool *fed)
     return r->any;
 }
 
-/* Place of an unknown of blocks in a part of m; NONE: it has none there. */
+/* Position of a block unknown in a part of m; NONE: the part does not contain it. */
 static uint32_t
 place_in(const bg_model *m, int part, var_id unknown)
 {
     return m->evaluator[part] ? evaluator_routine(m->evaluator[part])->w_position[unknown] : NONE;
 }
 
-/* Numbers of parameters and of the unknowns of blocks, as compiled code found them last: first of what model_variables
- * runs. */
+/* Numbers of parameters and block unknowns as compiled code left them. Call this before model_variables. */
 static void
 fill_known(const bg_model *m, double *v)
 {
@@ -89,7 +88,7 @@ model_print_formula(const bg_model *m, const formula_book *b, formula f, strbuf 
     print_operation(m, b, f, n - 1, out);
 }
 
-/* The definition of v; NULL: it has none of its own. */
+/* The definition of v; NULL if it has none. */
 static const formula *
 definition_of(const interpret_program *g, var_id v)
 {
@@ -99,7 +98,7 @@ definition_of(const interpret_program *g, var_id v)
     return NULL;
 }
 
-/* The first operation that has no finite value though its operands have; false: there is none. */
+/* The first operation with a non-finite value and finite operands; false: there is none. */
 static bool
 describe(const bg_model *m, const char *called, const formula_book *b, formula def, const double *number, char **text,
          enum ex_op *failed)
@@ -144,7 +143,7 @@ describe(const bg_model *m, const char *called, const formula_book *b, formula d
 
 /* ---------------------------------------------------------------- rounding */
 
-/* Greatest of the numbers that are computed in this unit. */
+/* The greatest of the numbers computed in this unit. */
 static double
 greatest_of_unit(const image_variables *all, size_t n, const unit *of, const double *number)
 {
@@ -187,7 +186,7 @@ model_condition_noise(bg_model *m, size_t k, double t, const double *x)
 
 /* ---------------------------------------------------------------- why it fails */
 
-/* The condition by which a root is taken of a negative number; NO_INDEX: none */
+/* The condition for the root of a negative number; NO_INDEX: none */
 static size_t
 outside(bg_model *m, double t, const double *x)
 {
@@ -240,7 +239,7 @@ model_explain_output(bg_model *m, size_t k, double t, const double *x)
     return text;
 }
 
-/* The circle of signals that v stands for, NULL if it is none. */
+/* The circle of signals that v represents, NULL if it does not. */
 static const char *
 circle_of(const bg_model *m, var_id v)
 {
@@ -262,7 +261,7 @@ explain_block(const bg_model *m, span *at)
 
     *at = u->at;
     if (circle)
-        return bg_format("a loop of signals that no values were found for: %s", circle);
+        return bg_format("no values were found for this loop of signals: %s", circle);
     if (m->memory.failed_singular)
         return bg_format("the equation%s that \"%s\" is solved from do%s not determine it here", b->n == 1 ? "" : "s",
                          u->var, b->n == 1 ? "es" : "");
@@ -284,7 +283,7 @@ explain_variable(const bg_model *m, var_id bad, const double *number, span *at)
     *at = v->at;
     if (describe(m, v->name, &g->book, *definition_of(g, bad), number, &text, &failed) && path && failed == EX_DIV) {
         free(text);
-        return bg_format("a loop of signals that no values satisfy, or any: %s", path);
+        return bg_format("this loop of signals has no solution, or infinitely many: %s", path);
     }
     return text;
 }

@@ -1,4 +1,4 @@
-/* model_solutions.c - nonlinear blocks, and nets of ideal switches, that have several solutions, see model.h */
+/* model_solutions.c - several solutions of nonlinear blocks and of nets of ideal switches, see model.h */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ struct model_choice {
     double t;
     const double *x;
     bool *seen; /* by block */
-    bool stale; /* what was chosen is not in the part's values yet */
+    bool stale; /* the chosen solution is not in the part's values yet */
     size_t part, at;
     double *others;
     const program_block *block; /* the present one */

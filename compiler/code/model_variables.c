@@ -1,4 +1,4 @@
-/* model_variables.c - names and places; the variables of a model: what they are, and which equation defines them */
+/* model_variables.c - names and places; variables of a model: their kinds, and which equation defines them */
 #include "model_inside.h"
 
 const char *

@@ -50,7 +50,7 @@ moves_make(moves_program *p, const flat_model *f, const var_id *by, size_t n)
     uint32_t nvars = (uint32_t)f->var.n, *rank = bg_calloc(nvars + 1, sizeof *rank);
     double *none = bg_calloc(nvars + 1, sizeof *none);
     VEC(var_id) order = { 0 };
-    parameter_moves all; /* which there are does not depend on numbers */
+    parameter_moves all; /* the set does not depend on the numbers */
 
     *p = (moves_program){ .computed = bg_calloc(nvars + 1, sizeof(bool)) };
     parameter_moves_find(f, none, NULL, by, n, &all);

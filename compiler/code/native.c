@@ -59,8 +59,8 @@ native_find(native *n, char **why)
     }
     cpu = llvm.GetHostCPUName();
     features = llvm.GetHostCPUFeatures();
-    /* the small model has the FastISel of level 0 load constants directly; calls far away go through stubs of the
-     * linker */
+    /* With the small code model, FastISel at level 0 loads constants directly; far calls go through stubs of the
+     * linker. */
     for (int i = 0; i < NMODULE; i++)
         n->machine[i] = llvm.CreateTargetMachine(target, n->triple, cpu, features, level[i], LLVMRelocPIC,
                                                  LLVMCodeModelSmall);
@@ -122,7 +122,7 @@ start_linker(linker *l)
         l->jit = NULL;
         return why;
     }
-    /* memcpy and the like, which the optimiser may call */
+    /* memcpy and similar calls that the optimiser may insert */
     why = native_error(llvm.OrcCreateDynamicLibrarySearchGeneratorForProcess(
                            &process, llvm.OrcLLJITGetGlobalPrefix(l->jit), NULL, NULL),
                        "finding the functions of this process");

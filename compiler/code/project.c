@@ -199,7 +199,7 @@ project_set(projector *p, const struct set *s, projector_values *values, void *c
         for (size_t i = 0; i < (size_t)m * n; i++)
             slope = fmax(slope, fabs(a[i]));
         if (slope == 0) {
-            /* constraints of a branch that does not hold */
+            /* constraints of a branch that does not hold at present */
             failed = 0;
             for (uint32_t i = 0; i < m; i++)
                 failed |= p->c[row[i]] != 0;
@@ -207,7 +207,7 @@ project_set(projector *p, const struct set *s, projector_values *values, void *c
         }
         if (!isfinite(slope))
             break;
-        /* each row by its own size, so that lengths and areas weigh the same */
+        /* each row scaled by its own size, so that lengths and areas have equal weight */
         for (uint32_t i = 0; i < m; i++) {
             double size = 0;
 

@@ -14,7 +14,7 @@ routine_new(size_t nvars)
     return r;
 }
 
-/* Whoever has it has let go of it, and the routine too. */
+/* The code's owner has released it, and so has the routine. */
 static void
 let_go(machine_code *code)
 {

@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Unknowns of blocks that are looked at: with more of them places to start from are too few */
+/* Greatest number of unknowns of a block to be examined: with more, the starting points cover too little. */
 enum { MOST_UNKNOWNS = 24, STARTS = 6, MOST_FOUND = 9, MOST_STEPS = 40 };
 
-/* One unknown: from AROUND of its size to 1/AROUND of it, in steps by a part of what it is */
+/* One unknown: searched from AROUND times its size down to 1/AROUND of it, with steps of this ratio */
 #define AROUND 1e-4
 #define STEP 1.25
-/* Steps are cut to so many sizes of the unknowns; the last of them is this part of it */
+/* Steps are limited to so many sizes of the unknowns; a last step below this part of them has converged */
 #define FARTHEST 4
 #define NEAR 1e-3
-/* Of the unknowns: solutions that differ by less are the same */
+/* Of the unknowns: solutions closer than this are the same */
 #define SAME 1e-6
 
 struct search {
@@ -48,7 +48,7 @@ note(struct search *s, const double *z)
         memcpy(s->found + s->nfound++ * s->n, z, s->n * sizeof *z);
 }
 
-/* Every sign that the residual changes on the way outwards, on both sides of zero. */
+/* Each sign change of the residual on the way outwards, on both sides of zero. */
 static void
 follow_signs(struct search *s, double size)
 {
@@ -71,8 +71,8 @@ follow_signs(struct search *s, double size)
     }
 }
 
-/* What Newton's step is to be multiplied by so that it leads away from the solutions there are: that of the residuals
- * times a product of 1 + 1/|z - known|^2, in parts of the sizes (deflation; Brown and Gearhart 1971). */
+/* The factor for a Newton step that leads away from the known solutions: deflation multiplies the residuals by a
+ * product of 1 + 1/|z - known|^2, with distances in parts of the sizes (Brown and Gearhart 1971). */
 static double
 repulsed(const struct search *s, const double *z, const double *step, const double *size)
 {
@@ -93,7 +93,7 @@ repulsed(const struct search *s, const double *z, const double *step, const doub
     return 1 / (1 + slope);
 }
 
-/* Newton's method from z away from the solutions there are. */
+/* Newton's method from z with deflation of the known solutions. */
 static void
 lead_away(struct search *s, double *z, double *step, const double *size)
 {
@@ -116,7 +116,7 @@ lead_away(struct search *s, double *z, double *step, const double *size)
     }
 }
 
-/* From beside the solution that is known, from its mirror image, from places of its size; and anew after each find. */
+/* Starts beside the known solution, at its mirror image and at points of its size; again after each solution found. */
 static void
 start_about(struct search *s, double most)
 {

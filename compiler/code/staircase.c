@@ -6,15 +6,14 @@
 
 #include "staircase.h"
 
-#define CANCELLED 1e-12 /* of the two terms of a difference: less is rounding */
-#define NO_PIVOT 1e-15  /* of a row's greatest entry, of orders that are added up by weights: nothing of it is left */
-#define GREATER \
-    1e-9 /* of a row: a pivot that is no greater by this is an equal one, and the first of them is taken \
-          */
+#define CANCELLED 1e-12 /* of the two terms of a difference: a smaller difference is rounding */
+/* of a row's greatest entry, with derivatives of different orders added by weights: a smaller rest is zero */
+#define NO_PIVOT 1e-15
+#define GREATER 1e-9 /* of a row: pivots within this are equal, and the first is taken */
 enum { ORDERS = 3 };
 
-/* One equation: a z + op b = 0; kick: what the same rows say of impulses, a p + kick b = 0. pivot: the unknown it is
- * solved for. */
+/* One equation: a z + op b = 0. kick: the same rows for impulses, a p + kick b = 0. pivot: the unknown for which it
+ * is solved. */
 struct row {
     double *a, *op, *kick;
     uint32_t pivot;
@@ -77,8 +76,8 @@ scale_row(const struct elimination *e, struct row *r, double by)
     }
 }
 
-/* Row and column of the next pivot among the rows without one: an equation in one unknown first, so that what is zero
- * stays exactly zero, else the entry that is largest beside its row's and its column's. */
+/* Row and column of the next pivot among the rows without one. An equation in one unknown comes first, so that zeros
+ * stay exact; else the entry that is largest relative to its row and its column. */
 static bool
 next_pivot(const struct elimination *e, const double *column, uint32_t *at, uint32_t *unknown)
 {
@@ -113,7 +112,7 @@ next_pivot(const struct elimination *e, const double *column, uint32_t *at, uint
     return *at != NONE;
 }
 
-/* Gauss and Jordan's elimination of what can be. */
+/* Gauss-Jordan elimination as far as pivots exist. */
 static void
 eliminate(struct elimination *e, double cancelled)
 {
@@ -227,7 +226,7 @@ sparse_apply(const sparse_rows *s, const double *b, double *to)
     }
 }
 
-/* Operators of all unknowns, [n*no], where some are free: those of least squares. field: 0 solve, 1 kick. */
+/* Operators of all unknowns, [n*no]; for free ones the least-norm solution. field: 0 solve, 1 kick. */
 static double *
 operators(const struct elimination *e, int field)
 {
@@ -244,7 +243,7 @@ operators(const struct elimination *e, int field)
     nf = (uint32_t)free_.n;
     if (!nf)
         return out;
-    /* pivots z_p = -(P b + N z_f): z_f of least |z|^2 is -(N'N + 1)^-1 N' P b */
+    /* The pivots are z_p = -(P b + N z_f). |z|^2 is least for z_f = -(N'N + 1)^-1 N' P b. */
     gram = bg_calloc((size_t)nf * nf, sizeof *gram);
     right = bg_calloc((size_t)nf * no, sizeof *right);
     for (uint32_t i = 0; i < e->nrows; i++) {
@@ -304,8 +303,8 @@ finish_elimination(staircase *r, const struct elimination *e)
         r->free += !e->solved[j];
 }
 
-/* Row i has no unknown left: its operator is a constraint. Puts its derivative in its place, as far as derivatives go.
- */
+/* Row i has no unknown left: its operator is a constraint. Replaces the row by its derivative, as far as derivatives
+ * exist. */
 static void
 differentiate(struct elimination *e, struct row *r, const double *a)
 {

@@ -127,7 +127,7 @@ storage_numbers(const storage_program *g)
 
 /* ---------------------------------------------------------------- energies */
 
-/* What the law reads besides its own port. False: something that is no state. */
+/* Collects what the law reads besides its own port. False: it reads a variable that is not a state. */
 static bool
 take_numbers(const storage_at *s, const struct storage_law *law)
 {
@@ -148,7 +148,7 @@ take_numbers(const storage_at *s, const struct storage_law *law)
     return known;
 }
 
-/* A law over one of its numbers, the others as they are */
+/* A law as a function of one of its variables, the others constant. */
 struct own_law {
     const storage_at *s;
     formula law;
@@ -162,7 +162,7 @@ value_there(struct own_law *o, double x)
     return formula_value(&o->s->g->book, o->law, o->s->number, o->s->room);
 }
 
-/* Gauss's rule with five points */
+/* Gauss's rule with five points. */
 static double
 panel(struct own_law *o, double from, double to)
 {
@@ -177,8 +177,8 @@ panel(struct own_law *o, double from, double to)
     return sum * (to - from);
 }
 
-/* Halved where the halves tell more: laws have corners, and poles at their ends. whole: over from..to. size: what the
- * integral is compared with */
+/* Halves the interval if the halves give a more accurate value, since laws have corners, and poles at their ends.
+ * whole: over from..to. size: the magnitude for the tolerance */
 static double
 integral(struct own_law *o, double from, double to, double whole, double size, int depth)
 {
@@ -194,7 +194,7 @@ integral(struct own_law *o, double from, double to, double whole, double size, i
 double
 storage_energy(const storage_at *s, const struct storage_law *law, const double from[2], const double to[2])
 {
-    enum { DEPTH = 44 }; /* down to where a double ends */
+    enum { DEPTH = 44 }; /* down to the resolution of a double */
     struct own_law o = { s, law->law, &s->number[law->stored ? STORAGE_OWN : STORAGE_OTHER] };
     double begin = law->stored ? from[0] : from[1], end = law->stored ? to[0] : to[1], sum;
 
@@ -210,7 +210,7 @@ storage_energy(const storage_at *s, const struct storage_law *law, const double 
 double
 storage_curvature(const storage_at *s, const struct storage_law *law)
 {
-    const double relative = 1e-6; /* of the change by which the slope is taken */
+    const double relative = 1e-6; /* step of the difference quotient, relative to the variable */
     struct own_law o = { s, law->law, &s->number[law->moved == STORAGE_OWN ? STORAGE_OWN : STORAGE_OTHER] };
     double at, step, right, slope;
 

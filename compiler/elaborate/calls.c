@@ -288,8 +288,8 @@ unknown_function(builder *b, const ast_expr *e)
     if (habit)
         diag_help(el->s, "%s", habit);
     else if (find_value(el, b->in, e->call.name) != NONE)
-        diag_help(el->s, "\"%s\" is a value; a product has its `*`, an index stands in brackets: %s[1].", e->call.name,
-                  e->call.name);
+        diag_help(el->s, "\"%s\" is a value, not a function: a product needs `*`, an index stands in brackets, %s[1].",
+                  e->call.name, e->call.name);
     else if ((near = nearest_name(e->call.name, list, n)))
         diag_help(el->s, "Did you mean \"%s\"?", near);
     free(list);
@@ -406,8 +406,7 @@ inlined_too_much(builder *b, const user_function *f, span at)
     if (el->inlined < MOST_INLINED)
         return false;
     if (!el->inlined_too_much)
-        diag_error(el->s, "function-size", at,
-                   "written out, the functions of this model are too large (more than %d operations)",
+        diag_error(el->s, "function-size", at, "the functions of this model expand to more than %d operations",
                    MOST_INLINED / INNER_WEIGHT);
     return el->inlined_too_much = true;
 }
@@ -537,7 +536,7 @@ make_function(elab *el, uint32_t index)
     f->root = v.n;
     f->size = f->bad ? 0 : ex_size(el->pool, v.n);
     if (f->size > LARGEST_FUNCTION) {
-        diag_error(el->s, "function-size", f->ast->name_at, "written out, function \"%s\" is more than %d operations",
+        diag_error(el->s, "function-size", f->ast->name_at, "function \"%s\" expands to more than %d operations",
                    f->ast->name, LARGEST_FUNCTION);
         f->bad = true;
     }

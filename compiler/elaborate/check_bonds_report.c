@@ -186,7 +186,7 @@ note_says(const struct check *c, const struct equation *e, const unit *effort, c
 
     /* a torque is not called an energy */
     diag_note(c->el->s, equation_place(c, e),
-              carried ? "over %s%s they carry effort in %s, flow in %s" : "%s%s says effort in %s, flow in %s",
+              carried ? "over %s%s they have effort in %s, flow in %s" : "%s%s requires effort in %s, flow in %s",
               called(c, e), in, said_in(c, e, effort, turning ? "N.m" : unit_text(effort)),
               said_in(c, e, flow, turning ? "rad/s" : unit_text(flow)));
 }
@@ -202,7 +202,7 @@ note_region(const struct check *c, uint32_t r)
     if (x->from != NONE)
         note_says(c, &c->eq.at[x->from], x->effort, x->flow);
     else if (d)
-        diag_note(c->el->s, d->at, "domain %s says %s in [%s], %s in [%s]", d->name, d->effort_name,
+        diag_note(c->el->s, d->at, "domain %s has %s in [%s], %s in [%s]", d->name, d->effort_name,
                   unit_text(d->effort ? d->effort : x->effort), d->flow_name, unit_text(d->flow ? d->flow : x->flow));
 }
 
@@ -283,8 +283,8 @@ help_inverse(struct check *c, const struct equation *e, const unit *effort, cons
     if (given == takes || unit_multiply(el->u, given, takes) != el->one)
         return false;
     diag_help(el->s, "%s would fit: %s.", inverse_text(el, y->node->own->linear),
-              y->type == EL_C   ? "a C takes its compliance, a stiffness k is written 1/k"
-              : y->type == EL_R ? "an R takes its resistance, a conductance g is written 1/g"
+              y->type == EL_C   ? "the value of a C is its compliance; write a stiffness k as 1/k"
+              : y->type == EL_R ? "the value of an R is its resistance; write a conductance g as 1/g"
                                 : "an I takes its inertia");
     return true;
 }
@@ -299,19 +299,21 @@ no_such_bond(struct check *c, const struct equation *e)
 
     if (u)
         diag_error(el->s, "unit-bond", y->node && y->node->own->linear ? y->node->own->linear->at : element_at(y),
-                   "%s is given in %s, which no bond has whose effort times flow is power", called(c, e),
+                   "%s is given in %s, which fits no bond whose effort times flow is power", called(c, e),
                    unit_said(el, coefficient_said(c, x, u)));
     else
         diag_error(el->s, "unit-bond", equation_place(c, e),
-                   "what %s relates fits no bond whose effort times flow is power", called(c, e));
+                   "the units in the law of %s fit no bond whose effort times flow is power", called(c, e));
     note_given(c, e);
-    diag_help(el->s, y && y->type == EL_R ? "A resistance is effort by flow, as [N.s/m] or [ohm]; the law is e = r*f. "
-                                            "A pseudo bond says its domain with `in`."
-                     : y && y->type == EL_C ? "A C takes its compliance, displacement by effort, as [m/N] or [F]; a "
-                                              "stiffness k is written 1/k. A pseudo bond says its domain with `in`."
+    diag_help(el->s, y && y->type == EL_R   ? "A resistance is effort divided by flow, as [N.s/m] or [ohm]; the law is "
+                                              "e = r*f. For a pseudo bond, declare the domain with `in`."
+                     : y && y->type == EL_C ? "The value of a C is its compliance, displacement divided by effort, "
+                                              "as [m/N] or [F]; write a stiffness k as 1/k. For a pseudo bond, "
+                                              "declare the domain with `in`."
                      : y && y->type == EL_I
-                         ? "An I takes momentum by flow, as [kg] or [H]. A pseudo bond says its domain with `in`."
-                         : "A pseudo bond says its domain with `in`, as in 0:node in heat.");
+                         ? "The value of an I is momentum divided by flow, as [kg] or [H]. For a pseudo bond, "
+                           "declare the domain with `in`."
+                         : "For a pseudo bond, declare the domain with `in`, as in 0:node in heat.");
 }
 
 /* Suggests a condition for a source that reads its own variables: Se:diode = min(diode.f, -diode.e). */
@@ -326,8 +328,8 @@ help_condition(struct check *c, const struct equation *e)
         return;
     text = text_of(c->el, y->node->own->linear->at);
     if (strstr(text, arena_format(c->el->a, "%s.", name)))
-        diag_help(c->el->s, "A source that reads itself holds a condition, which is written %s:%s such that %s.",
-                  element_type_name(y->type), name, text);
+        diag_help(c->el->s, "To make a source meet a condition, write %s:%s such that %s.", element_type_name(y->type),
+                  name, text);
 }
 
 /* Reports that both sides of e clash, where nothing determines the units of its bonds. */
@@ -342,7 +344,7 @@ plain_clash(struct check *c, const struct equation *e)
     span at = e->kind == EQ_LAW && span_known(f->law.at[e->index].at) ? f->law.at[e->index].at : equation_place(c, e);
 
     if (coefficient_unit && x.a == NODE_NONE && x.ua && x.ub)
-        diag_error(el->s, "unit-clash", at, "%s is given in %s, and its bond takes %s", called(c, e),
+        diag_error(el->s, "unit-clash", at, "%s is given in %s, but its bond requires %s", called(c, e),
                    unit_said(el, coefficient_said(c, equation_element(c, e), coefficient_unit)),
                    unit_said(el, unit_divide(el->u, unit_multiply(el->u, coefficient_unit, x.ua), x.ub)));
     else if (!x.ua || !x.ub)
@@ -355,10 +357,10 @@ plain_clash(struct check *c, const struct equation *e)
                    node_text(c, x.a, i), in_unit(c, e, x.ub), in_unit(c, e, x.ua));
     else if (e->kind == EQ_LAW && f->law.at[e->index].kind == LAW_MODULUS)
         diag_error(el->s, "unit-clash", at,
-                   "%s joins bonds that its ratio does not fit: one side is %s, the other times the ratio %s",
+                   "the ratio of %s does not fit its bonds: one side is %s, the other times the ratio is %s",
                    called(c, e), in_unit(c, e, x.ua), in_unit(c, e, x.ub));
     else
-        diag_error(el->s, "unit-clash", at, "%s is %s, what it is given is %s", target(c, e), in_unit(c, e, x.ua),
+        diag_error(el->s, "unit-clash", at, "%s is %s, but its value is %s", target(c, e), in_unit(c, e, x.ua),
                    in_unit(c, e, x.ub));
     if (coefficient_unit && e->kind == EQ_LAW) {
         const struct region *r = &c->region[c->root[f->port.at[f->law.at[e->index].port].junction]];
@@ -403,8 +405,8 @@ help_inverse_ratio(struct check *c, const struct equation *e)
     if (m.known != takes && unit_multiply(c->el->u, m.known, takes) == c->el->one)
         diag_help(c->el->s, "In %s:%s, %s would fit: %s.", element_type_name(y->type), y->name,
                   inverse_text(c->el, y->node->own->linear),
-                  y->type == EL_TF ? "a TF takes e_in/e_out, which is f_out/f_in"
-                                   : "a GY takes e_in/f_out, which is e_out/f_in");
+                  y->type == EL_TF ? "the ratio of a TF is e_in/e_out, which is f_out/f_in"
+                                   : "the ratio of a GY is e_in/f_out, which is e_out/f_in");
 }
 
 /* The same for the two-port that determined the units of a region, with those that follow from e. */
@@ -489,7 +491,7 @@ report_equation(struct check *c, struct items *t, const struct equation *e)
         }
         if (c->found.clash || c->found.sym != 2 * r || c->found.is == x->flow)
             continue;
-        diag_error(c->el->s, "unit-clash", equation_place(c, e), "the bonds of %s and %s carry different things",
+        diag_error(c->el->s, "unit-clash", equation_place(c, e), "the bonds of %s and %s have incompatible units",
                    called(c, e), called(c, &c->eq.at[x->from]));
         note_says(c, e, unit_divide(c->el->u, c->watt, c->found.is), c->found.is);
         note_given(c, e);

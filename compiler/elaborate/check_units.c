@@ -64,7 +64,7 @@ bare_clash(elab *el, val named, val bare, span bare_at)
 {
     if (bare.fit != FIT_BARE || !named.shown)
         return false;
-    diag_error(el->s, "unit-bare", bare_at, "a bare number is in SI (%s), but what it meets here is declared in [%s]",
+    diag_error(el->s, "unit-bare", bare_at, "a bare number is in SI (%s), but the value beside it is declared in [%s]",
                unit_is_number(named.unit) ? "a pure number" : unit_text(named.unit), unit_text(named.shown));
     if (unit_is_number(named.unit))
         diag_help(el->s, "Write the unit behind the number: [%s].", unit_text(named.shown));
@@ -82,7 +82,7 @@ units_help_factor(elab *el, const unit *takes, const unit *is)
     const unit *missing = unit_divide(el->u, unit_dimension(takes), is);
 
     if (missing)
-        diag_help(el->s, "Beside a unit that is stated, a number without one is a pure factor; one in [%s] would fit.",
+        diag_help(el->s, "Beside a stated unit, a number without a unit is a pure factor; a number in [%s] would fit.",
                   unit_text(missing));
 }
 
@@ -253,7 +253,7 @@ units_power(elab *el, val a, span a_at, val exponent, span exponent_at)
     if (unit_is_number(a.unit))
         return (val){ .n = a.n, .fit = FIT_UNIT, .unit = a.unit };
     if (!ex_is_const(el->pool, exponent.n, &x)) {
-        diag_error(el->s, "unit-exponent", exponent_at, "what is in %s can only be raised to a number written out",
+        diag_error(el->s, "unit-exponent", exponent_at, "a quantity in %s can only be raised to a literal number",
                    said_of(el, a));
         diag_note(el->s, a_at, "\"%s\" is in %s", text_of(el, a_at), said_of(el, a));
         diag_help(el->s, "Divide it by a reference value first, so that the base is a pure number.");
@@ -277,7 +277,7 @@ units_give(elab *el, val v, span at, const unit *target, const char *name)
     if (!target)
         return true;
     if (v.fit == FIT_UNIT && v.unit != unit_dimension(target)) {
-        diag_error(el->s, "unit-clash", at, "%s is in %s, what it is given is %s", name, unit_said(el, target),
+        diag_error(el->s, "unit-clash", at, "%s is in %s, but its value is %s", name, unit_said(el, target),
                    in_words(el, v));
         help_letters(el, v, unit_dimension(target));
         if (v.factor)

@@ -138,7 +138,7 @@ may_nest(elab *el, scope *in, const ast_model *m, const ast_node *written)
         if (s->model == m)
             break;
     }
-    diag_error(el->s, "component-circle", ast_node_at(written), "a component within itself: %s", chain.at);
+    diag_error(el->s, "component-circle", ast_node_at(written), "a component contains itself: %s", chain.at);
     strbuf_free(&chain);
     return false;
 }
@@ -304,7 +304,7 @@ declarable(elab *el, scope *in, const ast_node *written, struct kind *k)
         }
         if (written->own->more->domain) {
             diag_error(el->s, "domain-element", written->own->more->domain_at,
-                       "what bonds carry is said of a junction, not of a component");
+                       "a domain is declared at a junction, not at a component");
             return false;
         }
         return true;
@@ -324,7 +324,7 @@ declarable(elab *el, scope *in, const ast_node *written, struct kind *k)
     }
     if (written->own->more->domain && !k->type->junction) {
         diag_error(el->s, "domain-element", written->own->more->domain_at,
-                   "what bonds carry is said of a junction, not of %s:%s", written->own->type, ast_node_name(written));
+                   "a domain is declared at a junction, not at %s:%s", written->own->type, ast_node_name(written));
         diag_help(el->s, "Write it behind the junction it is on, as in 0:node in %s;", written->own->more->domain);
     }
     return true;
@@ -380,8 +380,7 @@ declare_node(elab *el, scope *in, const ast_stmt *s, const ast_node *written, bo
         bracket[k] = name->brackets->index[k].from;
         if (name->brackets->index[k].to) {
             diag_error(el->s, "declare-range", name->brackets->at,
-                       "a declaration says how many there are, as in %s:%s[10], not a range", written->own->type,
-                       name->name);
+                       "a declaration states the size, as in %s:%s[10], not a range", written->own->type, name->name);
             fine = false;
         }
     }
@@ -515,7 +514,7 @@ declare_ports(elab *el, scope *in, const ast_stmt *s)
 {
     if (in->loop) {
         diag_error(el->s, "port-loop", s->at, "ports are declared outside of loops: they belong to the model");
-        diag_help(el->s, "An array of ports says how many: port 1:hub[3];");
+        diag_help(el->s, "An array of ports states its size: port 1:hub[3];");
         return;
     }
     for (int k = 0; k < s->port.n; k++)

@@ -93,7 +93,7 @@ make_domain_powers(elab *el)
                 unit_multiply(el->u, unit_dimension(d->effort), unit_dimension(d->flow)) != el->watt) {
                 diag_error(el->s, "domain-units", d->at, "%s in [%s] times %s in [%s] is not a power", d->effort_name,
                            unit_text(d->effort), d->flow_name, unit_text(d->flow));
-                diag_help(el->s, "A pseudo bond says what its power is, as in: power = %s;", d->flow_name);
+                diag_help(el->s, "Declare the power of such a pseudo bond, as in: power = %s;", d->flow_name);
             }
             continue;
         }
@@ -190,9 +190,9 @@ spread_domains(elab *el)
             continue;
         el->domains_wrong = true;
         diag_error(el->s, "domain-clash", said_at(x),
-                   "\"%s\" carries %s, and bonds join it to \"%s\", which carries %s", x->name,
+                   "\"%s\" is in domain %s, but bonds join it to \"%s\" in domain %s", x->name,
                    f->domain.at[x->domain - 1].name, other->name, f->domain.at[other->domain - 1].name);
-        diag_note(el->s, said_at(other), "\"%s\" says so here", other->name);
+        diag_note(el->s, said_at(other), "the domain of \"%s\" is declared here", other->name);
         diag_help(el->s, "A TF, a GY or an element with ports of both kinds joins two domains.");
     }
     for (uint32_t j = 0; j < f->junction.n; j++)

@@ -137,14 +137,14 @@ make_expect(elab *el, const ast_exp_item *item)
     if (!fine)
         return;
     if (e->time)
-        fine &= !initial_value(el, el->model_scope, e->time, "a time of what is expected", el->second, &x.time).bad;
+        fine &= !initial_value(el, el->model_scope, e->time, "the time of an expectation", el->second, &x.time).bad;
     if (e->value)
-        fine &= !initial_value(el, el->model_scope, e->value, "the value that is expected", u, &x.value).bad;
+        fine &= !initial_value(el, el->model_scope, e->value, "the expected value", u, &x.value).bad;
     /* for a unit with an offset, a difference is given in the SI unit */
     if (u && unit_offset(u) != 0)
         u = o.unit;
     fine &= !offset_in_tolerance(el, item->b) &&
-            !initial_value(el, el->model_scope, item->b, "the tolerance of what is expected", u, &x.within).bad;
+            !initial_value(el, el->model_scope, item->b, "the tolerance of an expectation", u, &x.within).bad;
     fine &= !e->path || make_path(el, e, &x);
     if (!fine || !el->opt->expect)
         return;

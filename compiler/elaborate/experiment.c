@@ -256,7 +256,7 @@ share_as_tolerance(elab *el, const ast_expr *e, const flat_output *y, const unit
     if (!given || !u || unit_is_number(u) || !unit_is_number(given))
         return false;
     diag_error(el->s, "tolerance-share", e->at,
-               "a tolerance is in the unit of its output, and no share of it: \"%s\" is in [%s]", y->name,
+               "a tolerance needs the unit of its output and is not a share of it: \"%s\" is in [%s]", y->name,
                unit_text(shown));
     if (unit_dimension(u) == el->kelvin)
         diag_help(el->s,

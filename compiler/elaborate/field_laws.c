@@ -103,17 +103,17 @@ make_by_energy(elab *el, scope *in, const field *f, const ast_law_item *item)
 
         if (slot_of(&b, p->e) != NONE && !p->momentum) {
             diag_error(el->s, "field-energy", item->right->at,
-                       "the energy of %s:%s reads %s.e; it is a function of what the ports store",
+                       "the energy of %s:%s reads %s.e; it must be a function of the stored quantities",
                        element_type_name(x->type), x->name, p->name);
             v.bad = true;
         } else if (slot_of(&b, p->f) != NONE && p->momentum) {
             diag_error(el->s, "field-energy", item->right->at,
-                       "the energy of %s:%s reads %s.f; it is a function of what the ports store",
+                       "the energy of %s:%s reads %s.f; it must be a function of the stored quantities",
                        element_type_name(x->type), x->name, p->name);
             v.bad = true;
         } else if (slot_of(&b, p->stored) == NONE) {
             diag_error(el->s, "field-energy", p->at,
-                       "the energy of %s:%s does not depend on %s.%s: this port would do nothing",
+                       "the energy of %s:%s does not depend on %s.%s: this port would have no effect",
                        element_type_name(x->type), x->name, p->name, p->momentum ? "p" : "q");
             v.bad = true;
         }

@@ -686,14 +686,14 @@ read_own_port(builder *b, const ast_ref *r)
     }
     if ((x->type == EL_C || x->type == EL_I) && q->name == (p->momentum ? el->n_e : el->n_f)) {
         diag_error(el->s, "law-quantity", r->at,
-                   "a law of %s:%s relates what its ports store to the %s they give; it does not see %s.%s",
+                   "a law of %s:%s relates what its ports store to the %s they give; it cannot read %s.%s",
                    element_type_name(x->type), x->name, p->momentum ? "flows" : "efforts", p->name, q->name);
         return val_bad(el);
     }
     if (x->type == EL_TF && (p->out || q->name != el->n_f)) {
         diag_error(el->s, "law-quantity", r->at,
-                   "the flows of TF:%s are made of the flows of its ports left of the arrow; %s.%s is none", x->name,
-                   p->name, q->name);
+                   "the flows of TF:%s depend on the flows of its ports left of the arrow; %s.%s is not one of them",
+                   x->name, p->name, q->name);
         return val_bad(el);
     }
     if (!index_of_quantity(el, r, &moved))

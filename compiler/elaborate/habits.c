@@ -37,7 +37,8 @@ static const struct habit functions[] = {
     { " print assert error warning ", "Write it as a statement of the model or of an experiment." },
     { " if ifelse iif switch select where ", "Write: if CONDITION then a else b." },
     { " and or not ", "Write: a and b, a or b, not a." },
-    { " noEvent smooth homotopy inStream actualStream ", "Write the expression alone: conditions need no word." },
+    { " noEvent smooth homotopy inStream actualStream ", "Write the expression alone: conditions need no operator "
+                                                         "around them." },
     { " zeros ones fill eye repmat ", "Equal entries are written once: parameter x[3] = 0;" },
     { " linspace arange range logspace colon ",
       "Write the entries, [0, 0.5, 1], or a formula for each: for i in 1..3 { signal x[i] = i/3; }" },
@@ -88,7 +89,8 @@ static const struct habit settings[] = {
       "Write stop = 10 [s];" },
     { " tstart t_start StartTime begin t0 ", "Write start = 0 [s];" },
     { " dt step h stepsize step_size hmax maxstep max_dt Interval interval sample_time ",
-      "Steps are chosen; a longest one is max_step = 1 [ms]; points of the table: --points 501." },
+      "Steps are chosen automatically; limit them by max_step = 1 [ms]; the points of the table are set by --points "
+      "501." },
     { " tolerance Tolerance tol reltol RelTol rel_tol relative_tolerance eps accuracy ", "Write rtol = 1e-8;" },
     { " abstol AbsTol abs_tol absolute_tolerance ", "Write atol = 1e-10;" },
     { " method integrator Method algorithm ", "Write solver = auto; (or explicit, bdf)." },
@@ -101,7 +103,7 @@ static const struct habit solvers[] = {
       "trapezoidal implicit stiff ",
       "Write solver = bdf;" },
     { " midpoint symplectic verlet leapfrog stormer newmark cayley tustin ",
-      "Write solver = variational; and how long its steps are, max_step = 1 [ms];" },
+      "Write solver = variational; and the length of its steps, max_step = 1 [ms];" },
 };
 
 static const char *
@@ -118,8 +120,8 @@ find_habit(const struct habit *list, size_t n, const char *word)
 
 /* Names of parts in other languages. */
 static const struct habit parts[] = {
-    { " GND gnd ground Ground earth world World gnd1 ", "Ground is what is not drawn: leave this bond out; what lies "
-                                                        "between a junction and ground is `node -> R:r = 10;`." },
+    { " GND gnd ground Ground earth world World gnd1 ", "Ground is not drawn: delete this bond. An element between a "
+                                                        "junction and ground is `node -> R:r = 10;`." },
     { " self this model Model root ", "Names of the model stand alone: k, spring.q." },
     { " np numpy math Math scipy Modelica ", "Functions and constants stand alone: sin(x), sqrt(x), pi." },
 };

@@ -55,7 +55,7 @@ say_modulated(elab *el, const flat_element *x, const ast_expr *e)
 
     if (x->modulated || element_is_source(x->type))
         return;
-    diag_info(el->s, "modulated-spelling", element_at(x), "\"%s\" changes during the run; M%s:%s says so",
+    diag_info(el->s, "modulated-spelling", element_at(x), "\"%s\" varies during the run; write M%s:%s to show it",
               text_of(el, e->at), type, x->name);
 }
 
@@ -354,7 +354,7 @@ count_equations(elab *el, const flat_element *x)
             diag_error(el->s, "law-twice", item->at, "%s:%s has two laws", type, x->name);
             diag_note(el->s, written->own->linear ? written->own->linear->at : element_at(x), "the other one is here");
             if (written->own->linear && (x->type == EL_C || x->type == EL_I))
-                diag_help(el->s, "Where it starts is %s(0) = %s;", text_of(el, left.at), text_of(el, item->right->at));
+                diag_help(el->s, "An initial value is %s(0) = %s;", text_of(el, left.at), text_of(el, item->right->at));
             return -1;
         }
     }

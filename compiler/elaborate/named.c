@@ -51,7 +51,7 @@ say_outside(elab *el, span at, const char *name, const char *path, const char *r
     word = quoted(QUOTE_SHELL, folder);
     diag_error(el->s, "read-outside", at, "\"%s\" %s outside of the folder of the model and is not read", name,
                linked ? "leads" : "lies");
-    diag_help(el->s, "If you trust this model, let it: --allow-read %s", word);
+    diag_help(el->s, "If you trust this model, allow it: --allow-read %s", word);
     free(folder);
     free(there);
     free(word);

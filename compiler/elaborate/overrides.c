@@ -362,7 +362,7 @@ formula_of(elab *el, size_t k)
         file->decl[0].experiment->nitems == 1)
         el->formula[k] = file->decl[0].experiment->item[0].a;
     else if (file->ok)
-        diag_error(el->s, "let-target", SPAN_NONE, "%s %s: this is no formula", o->said, o->name);
+        diag_error(el->s, "let-target", SPAN_NONE, "%s %s: this is not a formula", o->said, o->name);
     return el->formula[k];
 }
 
@@ -442,7 +442,9 @@ apply_experiment_lets(elab *el)
         if (fine)
             give_value(&g, initial);
         else
-            diag_error(el->s, "let-target", SPAN_NONE, "--set %s: this is no name, as k, m[2], front.k or spring.q(0)",
+            diag_error(el->s, "let-target", SPAN_NONE,
+                       "--set %s: this is not a name such as k, m[2], front.k or "
+                       "spring.q(0)",
                        el->opt->set[k].name);
     }
 }

@@ -108,8 +108,7 @@ rise(elab *el, const double *x, size_t n, const ast_expr *e)
 {
     for (size_t k = 1; k < n; k++)
         if (!(x[k] > x[k - 1])) {
-            diag_error(el->s, "table-order", e->at,
-                       "what is looked up must rise from entry to entry; entry %zu does not", k + 1);
+            diag_error(el->s, "table-order", e->at, "the points of a table must increase; entry %zu does not", k + 1);
             return false;
         }
     return true;
@@ -165,9 +164,8 @@ look_up_plane(builder *b, const ast_expr *e)
     need_number(el, &x, e->call.arg[e->call.nargs - 2]->at);
     need_number(el, &y, e->call.arg[e->call.nargs - 1]->at);
     fine = fine && !x.bad && !y.bad;
-    fine = fine &&
-           units_give(el, x, e->call.arg[e->call.nargs - 2]->at, p.x_unit, "what the rows of the table stand for") &&
-           units_give(el, y, e->call.arg[e->call.nargs - 1]->at, p.y_unit, "what the columns of the table stand for") &&
+    fine = fine && units_give(el, x, e->call.arg[e->call.nargs - 2]->at, p.x_unit, "the first quantity of the table") &&
+           units_give(el, y, e->call.arg[e->call.nargs - 1]->at, p.y_unit, "the second quantity of the table") &&
            may_write_out(el, 2 * p.cols, e->at);
     if (fine) {
         r = val_unit(NODE_NONE, p.z_unit);

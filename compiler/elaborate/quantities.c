@@ -46,7 +46,9 @@ check_quantities(elab *el)
         const char *better, *what;
 
         if (!common && !strcmp(x->name, "p")) {
-            diag_error(el->s, "name-quantity", x->at, "\".p\" is a pressure, and nothing says what is carried here");
+            diag_error(el->s, "name-quantity", x->at,
+                       "\".p\" is a pressure, but nothing determines the units of "
+                       "this bond");
             diag_help(el->s, "Write .e for the effort; what a C stores is q, what an I stores p.");
         }
         if (!common || (d && d->power != NODE_NONE) || quantity_of_domain(d, x->name))
@@ -57,8 +59,8 @@ check_quantities(elab *el)
             continue;
         map_set(&said, bg_hash_mix(x->at.begin, x->at.file), 1);
         better = quantity_name_of(el->u, x->effort, is);
-        diag_error(el->s, "unit-name", x->at, "\".%s\" is read in [%s], and the %s here is in %s", x->name, what,
-                   x->effort ? "effort" : "flow", unit_said(el, is));
+        diag_error(el->s, "unit-name", x->at, "\".%s\" stands for a quantity in [%s], but the %s here is in %s",
+                   x->name, what, x->effort ? "effort" : "flow", unit_said(el, is));
         if (better)
             diag_help(el->s, "Write .%s or .%s for the %s, .%s for the %s.", better, x->effort ? "e" : "f",
                       x->effort ? "effort" : "flow", x->effort ? "f" : "e", x->effort ? "flow" : "effort");

@@ -118,11 +118,11 @@ report_reciprocity(elab *el, const flat_element *x, uint32_t a, uint32_t b, node
     bool opposite = turn_of_law(pa, la) != turn_of_law(pb, lb);
 
     diag_error(el->s, "field-reciprocity", element_at(x),
-               "%s:%s could create energy: its laws are not the slopes of one energy", element_type_name(x->type),
+               "%s:%s could create energy: its laws are not the derivatives of one energy", element_type_name(x->type),
                x->name);
-    diag_note(el->s, la->at, "the slope of %s.%s by %s is %s", port_name(f, a), given_name(la), nb, ta);
-    diag_note(el->s, lb->at, "the slope of %s.%s by %s is %s%s", port_name(f, b), given_name(lb), na, tb,
-              opposite ? ", which should be the first with its sign turned" : "");
+    diag_note(el->s, la->at, "the derivative of %s.%s by %s is %s", port_name(f, a), given_name(la), nb, ta);
+    diag_note(el->s, lb->at, "the derivative of %s.%s by %s is %s%s", port_name(f, b), given_name(lb), na, tb,
+              opposite ? ", which should be the negative of the first" : "");
     diag_help(el->s, "Write energy = ... and leave the laws to follow.");
     free(ta);
     free(tb);

@@ -222,7 +222,7 @@ read_own(builder *b, const ast_part *p)
     if ((x->type == EL_C && p->name == el->n_f) || (x->type == EL_I && p->name == el->n_e)) {
         diag_error(el->s, "law-quantity", p->at, "a law of %s:%s relates %s, not %s", element_type_name(x->type),
                    x->name, x->type == EL_C ? "q and e" : "p and f", p->name);
-        diag_help(el->s, "What depends on %s is an R beside it.", p->name);
+        diag_help(el->s, "Put what depends on %s into an R beside it.", p->name);
         return val_bad(el);
     }
     if (p->name == el->n_e)
@@ -287,7 +287,7 @@ read_plain_name(builder *b, const ast_ref *r)
     }
     if (p->name == el->n_time) {
         if (b->function) {
-            diag_error(el->s, "function-time", p->at, "a function does not see time; pass it as an argument");
+            diag_error(el->s, "function-time", p->at, "a function cannot read time; pass it as an argument");
             return val_bad(el);
         }
         if (b->reads < READ_TIME) {
@@ -317,7 +317,7 @@ read_plain_name(builder *b, const ast_ref *r)
                                                  : "a component");
         diag_note(el->s, part_at(q), "declared here");
         if (q->kind != DECLARED_INSTANCE)
-            diag_help(el->s, "Say what is read of it: %s.%s.", text_of(el, p->at),
+            diag_help(el->s, "Write which of its variables to read: %s.%s.", text_of(el, p->at),
                       q->kind == DECLARED_JUNCTION && !q->junction ? "e" : "f");
         return val_bad(el);
     }
@@ -537,7 +537,7 @@ read_part(builder *b, const ast_ref *r)
     }
     if (b->function || b->reads != READ_ALL) {
         diag_error(el->s, "read-early", r->at,
-                   b->function ? "%s reads \"%s\"; a function sees its arguments and constants"
+                   b->function ? "%s reads \"%s\"; a function can read only its arguments and constants"
                                : "%s reads \"%s\", but it is fixed before the run",
                    b->who, text_of(el, r->at));
         return val_bad(el);

@@ -94,7 +94,7 @@ call_several(builder *b, const ast_expr *e)
                            : "numbers or vectors",
                    x.n == 1 ? "is" : "are", x.n);
         diag_help(el->s, "Write %s.",
-                  mod     ? "mod(a, b), what is left of a after whole multiples of b"
+                  mod     ? "mod(a, b), the remainder of a after whole multiples of b"
                   : round ? "round(x), the nearest whole number"
                           : arena_format(el->a, "%s(a, b, c) or %s(v) of a vector v", name, name));
         r = val_bad(el);

@@ -472,7 +472,7 @@ read_plane(elab *el, const ast_expr *call, const char *file, plane *p)
     if (!fine)
         return false;
     if (t->line.n < 2 || t->ncols < 2) {
-        diag_error(el->s, "table-empty", call->at, "the table \"%s\" has no values behind a first row and column",
+        diag_error(el->s, "table-empty", call->at, "the table \"%s\" has no values besides its first row and column",
                    t->name);
         return false;
     }

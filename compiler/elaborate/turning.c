@@ -42,7 +42,7 @@ turning_given(elab *el, val v, span at, const unit *target, const char *name)
 
     if (!to_hertz && !(is_turning(target) && is_hertz(v.said)))
         return;
-    diag_warn(el->s, "unit-hertz", at, "%s is in [%s], and what it is given in [%s] is not %s by 2*pi: both are 1/s",
+    diag_warn(el->s, "unit-hertz", at, "%s is in [%s], but its value in [%s] is not %s by 2*pi: both units are 1/s",
               name, unit_text(target), unit_text(v.said), to_hertz ? "divided" : "multiplied");
     if (to_hertz)
         diag_help(el->s, "Write %s/(2*pi) for a frequency, or declare it in [rad/s].", text_of(el, at));
@@ -56,9 +56,8 @@ turning_flow(elab *el, val v, span at, const char *name)
 {
     if (v.bad || !is_hertz(v.said))
         return;
-    diag_warn(el->s, "unit-hertz", at,
-              "%s is a speed in [rad/s], and what it is given in [%s] is not multiplied by 2*pi", name,
-              unit_text(v.said));
+    diag_warn(el->s, "unit-hertz", at, "%s is a speed in [rad/s], but its value in [%s] is not multiplied by 2*pi",
+              name, unit_text(v.said));
     diag_help(el->s, "Write 2*pi*%s, or give it in [rpm].", text_of(el, at));
 }
 
@@ -104,8 +103,7 @@ turning_angle(elab *el, scope *in, const ast_expr *e, const char *name)
     if (!a.hertz || !a.time || a.circle)
         return;
     diag_warn(el->s, "unit-hertz", e->at,
-              "%s takes an angle in radians, and in this one a frequency in [%s] is not "
-              "multiplied by 2*pi",
+              "%s takes an angle in radians, but its argument has a frequency in [%s] that is not multiplied by 2*pi",
               name, unit_text(a.hertz));
     diag_help(el->s, "Write %s(2*pi*%s).", name, text_of(el, e->at));
 }
@@ -169,8 +167,7 @@ zero_given(elab *el, val v, span at, const unit *target, const char *name)
 {
     if (v.zero == ZERO_DIFFERENCE && unit_offset(target) != 0) {
         diag_warn(el->s, "unit-difference", at,
-                  "%s is in [%s], and what it is given is a difference of temperatures: a difference of 0 is shown as "
-                  "%g",
+                  "%s is in [%s], but its value is a difference of temperatures: a difference of 0 is shown as %g",
                   name, unit_text(target), -unit_offset(target) / unit_scale(target));
         diag_help(el->s, "Declare it in [%s].", unit_text(unit_dimension(target)));
     } else if (v.zero == ZERO_SUM && v.fit == FIT_UNIT && v.unit == unit_dimension(target)) {

@@ -27,8 +27,8 @@ may_write_out(elab *el, uint64_t n, span at)
         return true;
     }
     if (!el->written_too_much)
-        diag_error(el->s, "model-size", at,
-                   "written out, the vectors and matrices of this model are more than %d operations", MOST_WRITTEN);
+        diag_error(el->s, "model-size", at, "the vectors and matrices of this model expand to more than %d operations",
+                   MOST_WRITTEN);
     el->written_too_much = true;
     return false;
 }

@@ -46,11 +46,12 @@ find_target(elab *el, scope *in, const ast_ref *r)
     x = id == VAR_NONE ? NULL : &f->var.at[id];
     if (x && (x->kind == VAR_STORED || x->kind == VAR_INTEGRAL || x->kind == VAR_COMMON || make_held(el, id)))
         return id;
-    diag_error(el->s, "reinit-target", r->at, "\"%s\" is not stored, so it cannot be set anew", text_of(el, r->at));
+    diag_error(el->s, "reinit-target", r->at, "\"%s\" is not a stored quantity, so an event cannot set it",
+               text_of(el, r->at));
     if (x && x->kind != VAR_TIME)
         diag_note(el->s, var_at(f, id), "\"%s\" is declared here", var_name(f, id));
-    diag_help(el->s, "What jumps is q of a C, p of an I, a signal that is an integral(...), or one that holds a value: "
-                     "signal u = 0;");
+    diag_help(el->s, "An event can set q of a C, p of an I, a signal that is an integral(...), or one that holds a "
+                     "value: signal u = 0;");
     return VAR_NONE;
 }
 

@@ -180,9 +180,8 @@ report_free(struct matcher *m, uint32_t s)
                    element_type_name(el->type), el->name, other->name);
         diag_note(e->f->sources, element_at(other), "\"%s\" is here", other->name);
     } else {
-        diag_error(e->f->sources, "residual-free", element_at(el),
-                   "the %s of %s:%s changes nothing that its condition reads", effort ? "effort" : "flow",
-                   element_type_name(el->type), el->name);
+        diag_error(e->f->sources, "residual-free", element_at(el), "the %s of %s:%s does not influence its condition",
+                   effort ? "effort" : "flow", element_type_name(el->type), el->name);
         diag_note(e->f->sources, port_law(e->f, x->port)->at, "the condition is here");
     }
     diag_help(

@@ -213,7 +213,8 @@ check_reinits(equations *e)
         if (d->kind == DEF_STATE)
             continue;
         ok = false;
-        diag_error(f->sources, "reinit-dependent", r->at, "\"%s\" is no state here, so it cannot be set anew", name);
+        diag_error(f->sources, "reinit-dependent", r->at, "\"%s\" is not a state here, so an event cannot set it",
+                   name);
         note_states(e, r->target);
         diag_help(f->sources, "Set a state it depends on, or put a compliance or a resistor between so that it has a "
                               "state of its own.");

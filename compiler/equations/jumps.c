@@ -96,7 +96,7 @@ check_variable(struct check *c, var_id v)
                    var_name(f, v), variable_shown(f, v, before).text, variable_shown(f, v, behind).text, t);
         diag_help(f->sources,
                   "Let it follow the jump with finite speed: a filtered source, a signal that is an integral.");
-        diag_help(f->sources, "A jump of what is stored belongs into `when ... { reinit ... }`.");
+        diag_help(f->sources, "Write the jump of a stored quantity as `when ... { reinit ... }`.");
         return false;
     }
     return true;

@@ -17,9 +17,10 @@ rate_of(struct rates *r, var_id v)
         return VAR_NONE;
     if (f->var.at[v].kind == VAR_MODE && e->mode.at[f->var.at[v].owner].kind == MODE_GIVEN && r->ok && !r->spare) {
         diag_error(f->sources, "derivative-delay", var_at(f, v),
-                   "\"%s\" would have to be differentiated: what was is known, its rate is not", var_name(f, v));
-        diag_help(f->sources, "Delay the rate instead, delay(der(x), T); or put a resistor between what is delayed and "
-                              "what stores.");
+                   "\"%s\" would have to be differentiated, but the rate of a delayed value is not known",
+                   var_name(f, v));
+        diag_help(f->sources, "Delay the rate instead, delay(der(x), T); or put a resistor between the delayed value "
+                              "and the storage.");
         r->ok = false;
     }
     if (e->var.at[v].kind == DEF_GIVEN)

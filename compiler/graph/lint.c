@@ -103,8 +103,10 @@ check_junction(struct lint *l, uint32_t at)
     } else if (j->ninc == 1 && !j->thinned && is_new(l, j->at)) {
         diag_warn(l->s, "junction-single", j->at, "only one bond joins \"%s\", so its %s is zero", j->name,
                   j->type ? "effort" : "flow");
-        diag_help(l->s, j->type ? "Efforts add up to zero at a 1-junction: a bond is missing, or it can go."
-                                : "Flows add up to zero at a 0-junction: a bond is missing, or it can go.");
+        diag_help(l->s, j->type ? "Efforts add up to zero at a 1-junction: add the missing bond, or delete the "
+                                  "junction."
+                                : "Flows add up to zero at a 0-junction: add the missing bond, or delete the "
+                                  "junction.");
     }
 }
 
@@ -150,7 +152,7 @@ lint_zero(struct lint *l, const flat_element *e)
     if (efforts ? e->type != EL_R && e->type != EL_I : e->type != EL_C)
         return;
     if (is_new(l, element_at(e)))
-        diag_warn(l->s, "element-idle", element_at(e), "\"%s\" cannot act: its %s is always zero", e->name,
+        diag_warn(l->s, "element-idle", element_at(e), "\"%s\" has no effect: its %s is always zero", e->name,
                   efforts ? "effort" : "flow");
 }
 
@@ -171,7 +173,7 @@ check_held(struct lint *l, const flat_element *source)
         if (!e || e->nports != 1 || (e->type != EL_R && e->type != EL_I && e->type != EL_C) ||
             !is_new(l, element_at(e)))
             continue;
-        diag_warn(l->s, "element-idle", element_at(e), "\"%s\" cannot act: its %s is held at zero", e->name,
+        diag_warn(l->s, "element-idle", element_at(e), "\"%s\" has no effect: its %s is held at zero", e->name,
                   j->type ? "flow" : "effort");
         diag_note(l->s, element_at(source), "by \"%s\"", source->name);
     }
@@ -218,9 +220,11 @@ check_units(struct lint *l)
             continue;
         known[root(up, j)] = true;
         if (is_new(l, x->at)) {
-            diag_warn(l->s, "unit-lost", x->at, "no unit reaches the bonds at \"%s\", so nothing there is checked",
+            diag_warn(l->s, "unit-lost", x->at,
+                      "no unit is known for the bonds at \"%s\", so their units are not "
+                      "checked",
                       x->name);
-            diag_help(l->s, "One unit is enough, of a coefficient, a source or an initial value there.");
+            diag_help(l->s, "One unit there is enough: of a coefficient, a source or an initial value.");
         }
     }
     free(up);

@@ -142,10 +142,9 @@ say_one(const flat_model *f, const flat_element *e, double slope_there)
                   "\"%s\" gives power though it is a resistor: its %s is %.4g times its %s (SI)", e->name, of,
                   slope_there, by);
     else
-        diag_info(
-            f->sources, "passive-storage", element_at(e),
-            "\"%s\" is unstable by itself: its %s is %.4g times its %s (SI), so that its energy falls as it fills",
-            e->name, of, slope_there, by);
+        diag_info(f->sources, "passive-storage", element_at(e),
+                  "\"%s\" is unstable by itself: its %s is %.4g times its %s (SI), so its energy falls as it fills",
+                  e->name, of, slope_there, by);
 }
 
 /* v: inputs of the ports, in SI, for which it gives `power`. */

@@ -178,8 +178,8 @@ take_options(struct derivatives *d)
         return STATUS_USAGE;
     }
     if (d->q->at.n > 1 || end == text || *end || !(at > d->o.start) || at > d->o.stop) {
-        complain("--at is a time of the experiment behind its start, in s (%g to %g), not \"%s\"", d->o.start,
-                 d->o.stop, d->q->at.n > 1 ? d->q->at.at[1] : text);
+        complain("--at is a time of the experiment after its start, in s (%g to %g), not \"%s\"", d->o.start, d->o.stop,
+                 d->q->at.n > 1 ? d->q->at.at[1] : text);
         return STATUS_USAGE;
     }
     d->o.stop = at;
@@ -218,8 +218,7 @@ derivatives_at(const request *q, loaded *l, const sim_options *o, const uint32_t
     if (status == STATUS_DONE) {
         status = (d.adjoint ? by_adjoint : by_forward)(&d) ? report_derivatives(&d) : status_of(l->c.sources);
         if (d.lost && !q->quiet)
-            complain("at %zu switchings a condition only touches: how they move with the parameters is left out",
-                     d.lost);
+            complain("%zu switchings are left out of the derivatives: their conditions only touch zero", d.lost);
         print_diagnostics(q, l->c.sources);
     }
     chosen_free(&d.c);

@@ -297,7 +297,7 @@ set_bounds(struct session *s)
             if (!fine)
                 complain("--bounds %s: the value it starts from, %g, is outside", name, s->f.parameter.at[k].start);
         } else {
-            complain(fine ? "--bounds: \"%s\" is none of the parameters that move"
+            complain(fine ? "--bounds: \"%s\" is not one of the varied parameters"
                           : "--bounds is NAME=LOW:HIGH or NAME=LOW:HIGH[unit], not \"%s\"",
                      fine ? name : text);
             fine = false;
@@ -348,10 +348,9 @@ choose_initial(struct session *s, size_t state)
     vec_push(&s->f.parameter, p);
     vec_push(&s->place, at);
     if (!at.known || starts_follow(l->c.flat)) {
-        complain(at.known
-                     ? "%s: flows or efforts are given at the start too, from which initial values follow: move these "
-                       "by parameters"
-                     : "%s is not given as a number in this file: what it is computed from can be moved",
+        complain(at.known ? "%s: initial values follow from flows or efforts given at the start: vary these through "
+                            "parameters"
+                          : "%s is not given as a number in this file: vary the parameters that it is computed from",
                  p.name);
         return STATUS_USAGE;
     }
@@ -538,8 +537,8 @@ write_identified_text(const struct session *s, FILE *out)
         table_put(&t, "%s",
                   !s->r.active[k]             ? "held: little activity"
                   : !isnan(s->r.deviation[k]) ? s->r.bound[k] ? "at its bound" : ""
-                  : s->r.bound[k]             ? "at its bound, the data do not tell"
-                                              : "the data do not tell");
+                  : s->r.bound[k]             ? "at its bound, not determined by the data"
+                                              : "not determined by the data");
     }
     table_print(&t, out, "");
     for (size_t d = 0; d < s->r.unknown.n; d++) {
@@ -549,7 +548,7 @@ write_identified_text(const struct session *s, FILE *out)
 
         for (size_t k = 0; k < n; k++)
             count += part[k] * part[k] > NAMED;
-        fputs(count == 1 ? "the data do not tell" : "the data do not tell a common change of", out);
+        fputs(count == 1 ? "not determined by the data" : "the data do not determine a common change of", out);
         for (size_t k = 0; k < n; k++)
             if (part[k] * part[k] > NAMED) {
                 fprintf(out, "%s %s", between, s->f.parameter.at[k].name);
@@ -562,7 +561,7 @@ write_identified_text(const struct session *s, FILE *out)
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < i; k++)
             if (fabs(s->r.correlation[i * n + k]) > 0.95)
-                fprintf(out, "%s and %s are correlated by %.3f: the data tell their %s better than each\n",
+                fprintf(out, "%s and %s are correlated by %.3f: the data determine their %s better than each\n",
                         s->f.parameter.at[k].name, s->f.parameter.at[i].name, s->r.correlation[i * n + k],
                         s->r.correlation[i * n + k] > 0 ? "ratio" : "sum");
     fprintf(
@@ -570,10 +569,10 @@ write_identified_text(const struct session *s, FILE *out)
         "%zu data, residual %.4g (root mean square, weighted), performance index %.4f, %zu evaluations in %zu steps\n",
         s->r.data, s->r.residual, s->r.avasim, s->r.evaluations, s->r.steps);
     if (s->r.grown)
-        fprintf(out, "found by a search through more and more of the data; from the start through all of them it ends "
+        fprintf(out, "found by fitting a growing part of the data; fitting all of them from the start ends "
                      "elsewhere\n");
     if (s->f.starts > 1)
-        fprintf(out, "of %zu further starts %zu end here, %zu at other minima, %zu nowhere\n", s->f.starts - 1,
+        fprintf(out, "of %zu further starts %zu end here, %zu at other minima, %zu do not converge\n", s->f.starts - 1,
                 s->r.same, s->r.other, s->r.failed);
 }
 
@@ -626,7 +625,7 @@ identify_parameters(struct session *s)
         return STATUS_NUMBERS;
     }
     if (!s->r.converged)
-        complain("the search did not converge in %zu steps; what follows is the best so far, nothing is written",
+        complain("the search did not converge in %zu steps; the best values so far follow, nothing is written",
                  s->r.steps);
     if (s->r.converged)
         return write_results(s);
@@ -649,7 +648,7 @@ cmd_identify(const request *q)
     if (q->given & OPT(OPT_MDK))
         return identify_matrices(q);
     if (!q->file.n || !q->data.n) {
-        complain(q->file.n ? "what was measured is missing: --data FILE.csv"
+        complain(q->file.n ? "the measured data are missing: --data FILE.csv"
                            : "a model is needed (or --mdk for matrices from data alone)");
         return STATUS_USAGE;
     }

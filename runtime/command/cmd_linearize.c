@@ -97,7 +97,7 @@ go_to(const request *q, loaded *l, double point, bool given, double *t, double *
             status = STATUS_USAGE;
         }
     } else if (isfinite(point) && point != 0) {
-        complain("%s has no experiment that comes to %g s", l->path, point);
+        complain("%s has no experiment that reaches %g s", l->path, point);
         status = STATUS_USAGE;
     }
     *t = isfinite(point) ? point : start;

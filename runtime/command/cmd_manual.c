@@ -59,8 +59,8 @@ put_section_head(strbuf *b, const char *name, const char *what)
 }
 
 static const char exit_status[] = ".SH EXIT STATUS\n0 done, 1 the model has errors (of diff: the models differ), 2 "
-                                  "wrong usage, 3 the numbers failed, 4 a file could "
-                                  "not be read or written, 5 not enough memory.\n";
+                                  "wrong usage, 3 the computation failed, 4 a file could not be read or written, 5 "
+                                  "not enough memory.\n";
 
 /* bgc-COMMAND(1) */
 static void

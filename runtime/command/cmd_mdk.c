@@ -59,7 +59,7 @@ find_step(const request *q, unit_system *units, const char *path, const measured
 
     *step = q->step;
     if (column == NO_INDEX && !(q->given & OPT(OPT_STEP))) {
-        complain("%s has no column time: --step says how far the samples are apart", path);
+        complain("%s has no column time: give the time between samples with --step", path);
         return STATUS_USAGE;
     }
     if (column == NO_INDEX || m->rows < 2)
@@ -69,7 +69,7 @@ find_step(const request *q, unit_system *units, const char *path, const measured
         mean = (t[m->rows - 1] - t[0]) / (double)(m->rows - 1);
         for (size_t i = 1; i < m->rows && status == STATUS_DONE; i++)
             if (!(fabs(t[i] - t[i - 1] - mean) <= 1e-3 * mean)) {
-                complain("%s: line %u: the samples are not evenly apart (%g s here, %g s in the mean)", path,
+                complain("%s: line %u: the samples are not evenly spaced (%g s here, %g s on average)", path,
                          m->line[i], t[i] - t[i - 1], mean);
                 status = STATUS_USAGE;
             }
@@ -126,7 +126,7 @@ gather_channels(const request *q, const char *path, const measured *m, mdk_data 
             status = take_channel(units, path, m, column_y[i] - 1, y + (i - 1) * m->rows);
         }
         if (status == STATUS_DONE && column_u[i] && i > coordinates) {
-            complain("%s: the force u%zu acts on y%zu, which is not there", path, i, i);
+            complain("%s: the force u%zu acts on y%zu, which the data do not have", path, i, i);
             status = STATUS_USAGE;
         } else if (status == STATUS_DONE && column_u[i]) {
             at[k] = i - 1;
@@ -212,16 +212,16 @@ judge_matrices(const request *q, const mdk_data *d, const mdk_result *r, const c
                 name[i], method, r->lowest[i]);
             status = STATUS_NUMBERS;
         } else if (r->lowest[i] < 1e-9 && !q->quiet) {
-            complain("the %s matrix is positive semidefinite only: the data see a direction without %s", name[i],
+            complain("the %s matrix is positive semidefinite only: the data contain a direction without %s", name[i],
                      name[i]);
         }
     if (!isfinite(r->cost)) {
         complain("the simulation with the matrices by method %s diverges", method);
         status = STATUS_NUMBERS;
     } else if (r->cost > fmax(1.25 * r->noise, 1e-6) && !q->quiet) {
-        complain("the simulation leaves %.3g of the variance where noise alone would leave about %.3g: the steps of %g "
-                 "s are long for the fastest mode, "
-                 "more coordinates move than are measured, or the system is not linear",
+        complain("the simulation leaves %.3g of the variance unexplained, noise alone would leave about %.3g: the "
+                 "steps of %g s are long for the fastest mode, more coordinates move than are measured, or the "
+                 "system is not linear",
                  r->cost, r->noise, d->step);
     }
     return status;
@@ -246,7 +246,7 @@ identify_matrices(const request *q)
         return STATUS_USAGE;
     }
     if (q->file.n || q->data.n != 1) {
-        complain(q->file.n ? "--mdk takes no model: the data alone say what the matrices are"
+        complain(q->file.n ? "--mdk takes no model: it finds the matrices from the data alone"
                            : "--mdk needs its data: --data FILE.csv");
         return STATUS_USAGE;
     }

@@ -46,7 +46,7 @@ choose_experiments(const request *q, const loaded *file, experiment_names *out)
     bool all = (q->given & OPT(OPT_ALL)) != 0;
 
     if (all && q->experiment.n) {
-        complain("--all takes every experiment, -e those it names: one or the other");
+        complain("--all takes every experiment, -e only the named ones: use one of them");
         return STATUS_USAGE;
     }
     for (size_t i = 0; i < ast->ndecls; i++) {
@@ -193,7 +193,7 @@ run_partition(const request *q, const partition_options *o, const struct partiti
         status = STATUS_FILE;
         break;
     case PARTITION_INTERNAL:
-        complain("the conditioned text is not what was meant, nothing more is written: %s", p.why);
+        complain("internal error: the conditioned text is not the intended one, nothing more is written: %s", p.why);
         break;
     }
     partitioning_free(&p);

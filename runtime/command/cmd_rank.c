@@ -452,7 +452,7 @@ read_request(struct studies *s)
         return STATUS_USAGE;
     }
     if ((q->given & OPT(OPT_ALL)) && q->experiment.n) {
-        complain("--all takes every experiment, -e those it names: one or the other");
+        complain("--all takes every experiment, -e only the named ones: use one of them");
         return STATUS_USAGE;
     }
     s->o.components = by && !strcmp(by, "component");

@@ -22,8 +22,8 @@ warn_of_place(const loaded *l, const reduction *r, const char *target)
 
     if (compile_text(&here, l->path, r->text, r->length, STAGE_GRAPH, &o) &&
         !compile_text(&there, target, r->text, r->length, STAGE_GRAPH, &o))
-        complain("warning: %s does not find, from where it is, what %s reads: imports and tables are looked for beside "
-                 "the text that names them",
+        complain("warning: %s cannot find the files that %s reads: imports and tables are searched beside the text "
+                 "that names them",
                  target, l->path);
     compile_free(&here);
     compile_free(&there);
@@ -54,12 +54,13 @@ settings_left(const request *q, const reduction *r, request *left)
         if (!went(r, q->set.at[i]))
             vec_push(&left->set, q->set.at[i]);
         else if (!q->quiet)
-            complain("--verify: --set %s says nothing of the reduced model, which reads it no more", q->set.at[i]);
+            complain("--verify: --set %s has no effect on the reduced model, which no longer reads it", q->set.at[i]);
     for (size_t i = 0; i < q->input.n; i++)
         if (!went(r, q->input.at[i]))
             vec_push(&left->input, q->input.at[i]);
         else if (!q->quiet)
-            complain("--verify: --input %s says nothing of the reduced model, which reads it no more", q->input.at[i]);
+            complain("--verify: --input %s has no effect on the reduced model, which no longer reads it",
+                     q->input.at[i]);
 }
 
 /* Verifies both texts in each experiment that decided: errors between them mean something only if the numbers of each
@@ -125,7 +126,7 @@ finish_reduction(const request *q, loaded *l, enum reduce_result result, reducti
         complain("--within: %s", why);
         status = STATUS_USAGE;
     } else if (result == REDUCE_INTERNAL)
-        complain("internal error: the reduced text is not what was meant, nothing is written: %s", why);
+        complain("internal error: the reduced text is not the intended one, nothing is written: %s", why);
     else
         status = reduction_write(q, l, r, experiment->at, experiment->n, bounded, NULL, target);
     return status;
@@ -185,12 +186,11 @@ reduce_by_threshold(const request *q, const loaded *file, const char *target)
 
     if (q->text[OPT_METRIC] &&
         (!metric_find(q->text[OPT_METRIC], &o.metric) || o.metric == METRIC_KL || o.metric == METRIC_KL_NORMALISED)) {
-        complain("what goes is chosen by activity, rms, reaper, junction or relative-energy, not \"%s\"",
-                 q->text[OPT_METRIC]);
+        complain("reductions use activity, rms, reaper, junction or relative-energy, not \"%s\"", q->text[OPT_METRIC]);
         return STATUS_USAGE;
     }
     if (o.components && !metric_is_integral(o.metric)) {
-        complain("components are taken by activity or rms, or within tolerances");
+        complain("components are reduced by activity or rms, or within tolerances");
         return STATUS_USAGE;
     }
     if (!metric_ranks(o.metric))
@@ -423,7 +423,7 @@ check_names(const request *q, const loaded *file, const name_list *found)
             return STATUS_USAGE;
         }
         if (!of_model) {
-            complain("experiments of one model are reduced together; \"%s\" is of another than \"%s\"",
+            complain("experiments of one model are reduced together; \"%s\" is of another model than \"%s\"",
                      q->experiment.at[i], found->at[0]);
             return STATUS_USAGE;
         }
@@ -442,19 +442,21 @@ cmd_reduce(const request *q)
     int status;
 
     if (bounded && (q->given & OPT(OPT_ROUNDS))) {
-        complain("--rounds goes with a threshold; within tolerances the search goes on until nothing more may go");
+        complain("--rounds needs a threshold; within tolerances the search continues until nothing more can be taken "
+                 "out");
         return STATUS_USAGE;
     }
     if (by_threshold && bounded) {
-        complain("a threshold or a metric is one way to choose what goes, --within, --bonds and --terms are another");
+        complain("thresholds and metrics are one way to reduce, --within, --bonds and --terms are another: use one "
+                 "of them");
         return STATUS_USAGE;
     }
     if ((q->given & (OPT(OPT_REFIT) | OPT(OPT_ORDER))) && q->set.n) {
-        complain("--refit changes the numbers of the text, --set gives others");
+        complain("--refit changes the numbers of the text, and --set would override them: use one of them");
         return STATUS_USAGE;
     }
     if ((q->given & OPT(OPT_PARAMETERS)) && !(q->given & (OPT(OPT_REFIT) | OPT(OPT_ORDER)))) {
-        complain("--parameters goes with --refit: those that are fitted");
+        complain("--parameters needs --refit: it names the parameters to fit");
         return STATUS_USAGE;
     }
     if (q->text[OPT_BY] && strcmp(q->text[OPT_BY], "element") && strcmp(q->text[OPT_BY], "component")) {
@@ -466,7 +468,7 @@ cmd_reduce(const request *q)
         return STATUS_USAGE;
     }
     if ((q->given & OPT(OPT_DIRECT)) && !q->text[OPT_MODES] && !q->text[OPT_BAND]) {
-        complain("--direct goes with --modes or --band: it changes how the lines of outputs are put right");
+        complain("--direct needs --modes or --band: it changes how the lines of outputs are corrected");
         return STATUS_USAGE;
     }
     if (q->given & OPT(OPT_IN_PLACE))
@@ -476,16 +478,16 @@ cmd_reduce(const request *q)
     if (q->given & OPT(OPT_ORDER)) {
         if (by_threshold || bounded || q->text[OPT_MODES] || q->text[OPT_BAND] || by_component(q) ||
             (q->given & (OPT(OPT_INACTIVE) | OPT(OPT_SIMPLIFY)))) {
-            complain("a number of states (--order) is one way to choose what goes; thresholds, tolerances, "
-                     "eigenvalues, --by component, --inactive and --simplify are others");
+            complain("a number of states (--order) is one way to reduce; thresholds, tolerances, eigenvalues, --by "
+                     "component, --inactive and --simplify are others: use one of them");
             return STATUS_USAGE;
         }
         return reduce_by_order(q, target);
     }
     if (q->text[OPT_MODES] || q->text[OPT_BAND]) {
         if (by_threshold || bounded || (q->given & OPT(OPT_REFIT)) || (q->text[OPT_MODES] && q->text[OPT_BAND])) {
-            complain("eigenvalues are one way to choose what goes (--modes or --band), thresholds, tolerances and "
-                     "--refit are others");
+            complain("eigenvalues (--modes or --band) are one way to reduce; thresholds, tolerances and --refit are "
+                     "others: use one of them");
             return STATUS_USAGE;
         }
         return reduce_by_modes(q, target);
@@ -499,7 +501,8 @@ cmd_reduce(const request *q)
             status = check_names(q, &file, &chosen);
         if (status == STATUS_DONE && bounded &&
             (chosen.n == 0 || (!q->text[OPT_WITHIN] && !any_within(file.c.ast, &chosen)))) {
-            complain("%s says no tolerance to stay in: --within TOL, or in an experiment: observe OUTPUT within TOL;",
+            complain("%s states no tolerance: give --within TOL, or write in an experiment: observe OUTPUT within "
+                     "TOL;",
                      file.path);
             status = STATUS_USAGE;
         }

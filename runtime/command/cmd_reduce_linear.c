@@ -36,11 +36,11 @@ void
 passive_put(const struct passive_word *w, FILE *out)
 {
     if (w->is == MODEL_PASSIVITY_UNKNOWN)
-        put_text(out, "  whether what is left is passive is not known: %s\n", w->why);
+        put_text(out, "  it is not known whether the reduced model is passive: %s\n", w->why);
     else if (w->is != PASSIVITY_NOT_LOOKED_AT)
         put_text(out, w->is == MODEL_PASSIVE
-                          ? "  what is left is passive: without inputs its stored energy only falls\n"
-                          : "  what is left is not passive: its stored energy can rise by itself\n");
+                          ? "  the reduced model is passive: without inputs its stored energy only falls\n"
+                          : "  the reduced model is not passive: its stored energy can rise by itself\n");
 }
 
 /* ---------------------------------------------------------------- by eigenvalues */
@@ -95,10 +95,10 @@ reduce_by_modes(const request *q, const char *target)
             complain("%s cannot be linearized: %s", l.c.flat->name, p.why);
             status = STATUS_NUMBERS;
         } else if (!p.space.nu || !p.space.ny) {
-            complain(
-                "%s has no %s: what is neither driven nor seen goes, so that nothing would be left of it; declare %s",
-                l.c.flat->name, p.space.nu ? "output" : "input and no source",
-                p.space.nu ? "an output that reads what matters" : "an input that drives it");
+            complain("%s has no %s: parts that no input drives or no output reads are taken out, so nothing would be "
+                     "left; declare %s",
+                     l.c.flat->name, p.space.nu ? "output" : "input and no source",
+                     p.space.nu ? "an output that reads the quantity of interest" : "an input that drives it");
             status = STATUS_USAGE;
         } else if ((why = q->text[OPT_MODES] ? choose_modes(&p, q->text[OPT_MODES], &keep)
                                              : choose_band(&p, q->text[OPT_BAND], &keep))) {

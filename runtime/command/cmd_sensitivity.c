@@ -151,7 +151,7 @@ run_nominal(struct study *s)
     f.derivative = s->derivative = bg_calloc(s->points * s->ny * n + 1, sizeof(double));
     fine = forward_run(&f, &s->o);
     if (fine && f.lost && !s->q->quiet)
-        complain("at %zu switchings a condition only touches: how they move with the parameters is left out", f.lost);
+        complain("%zu switchings are left out of the derivatives: their conditions only touch zero", f.lost);
     for (size_t q = 0; q < n && fine; q++) {
         for (size_t k = 0; k < s->output.n; k++) {
             double top = 0, bottom = 0;

@@ -149,9 +149,12 @@ put_cost(FILE *out, const reduction *r)
     put_text(out, "  %llu steps and %llu evaluations instead of %llu and %llu%s\n", (unsigned long long)r->steps_after,
              (unsigned long long)r->evaluations_after, (unsigned long long)r->steps_before,
              (unsigned long long)r->evaluations_before,
-             more > SLOWER_TIMES ? ": smaller but slower, what is left is stiff; `solver = bdf` may do better" : "");
+             more > SLOWER_TIMES ? ": smaller but slower, since the reduced model is stiff; `solver = bdf` may do "
+                                   "better"
+                                 : "");
     if (!isnan(r->kept_share))
-        put_text(out, "  what stays has %.4g %% of the activity that is not the sources'\n", 100 * r->kept_share);
+        put_text(out, "  the remaining elements have %.4g %% of the activity, sources not counted\n",
+                 100 * r->kept_share);
 }
 
 /* The reading used for each part, and its factor. */
@@ -291,11 +294,11 @@ reduction_report(const reduction *r, bool bounded, const order_report *of, const
             table_put(&t, "%.4f", e->avasim);
     }
     if (bounded)
-        fputs("errors against the model as given\n", out);
+        fputs("errors against the given model\n", out);
     else
         put_text(out, "errors over experiment %s\n", r->error.at[0].experiment);
     for (size_t i = 0; i < r->end.n; i++)
-        put_text(out, "  %s ends at %.6g s, as given at %.6g s; compared is what both have\n", r->end.at[i].experiment,
-                 r->end.at[i].at[1], r->end.at[i].at[0]);
+        put_text(out, "  %s ends at %.6g s, the given model at %.6g s; the common span is compared\n",
+                 r->end.at[i].experiment, r->end.at[i].at[1], r->end.at[i].at[0]);
     table_print(&t, out, "  ");
 }

@@ -5,8 +5,8 @@
 
 enum { SAMPLES = 1 << WHEN_SAMPLES, STOPS = 1 << WHEN_STOPS, DELAYS = 16 };
 
-#define PAST "its equations are linear in the present alone, and a delay reads the past"
-#define FOLLOWS "it follows derivatives by parameters, which delays and ends of runs are not part of"
+#define PAST "its linear model depends on the present alone, and a delay reads the past"
+#define FOLLOWS "its derivatives by parameters do not cover delays and ends of runs"
 
 /* option: only with this option; text: only if the option's argument has this value */
 static const struct refusal {
@@ -21,8 +21,8 @@ static const struct refusal {
     { "linearize", -1, NULL, DELAYS, PAST },
     { "reduce", OPT_MODES, NULL, DELAYS, PAST },
     { "reduce", OPT_BAND, NULL, DELAYS, PAST },
-    { "rank", OPT_BY, "frequency", STOPS, "what drives the run is looked at from its start to its stop" },
-    { "rank", OPT_BY, "frequency", SAMPLES, "the steady state between two samples is none" },
+    { "rank", OPT_BY, "frequency", STOPS, "it analyses the excitation from start to stop" },
+    { "rank", OPT_BY, "frequency", SAMPLES, "there is no steady state between two samples" },
     { "rank", OPT_BY, "frequency", DELAYS, PAST },
 };
 

@@ -226,7 +226,7 @@ verify_run(const request *q, const loaded *l, const sim_options *o, const sim_re
         v->fine = v->difference <= v->bound && v->activity_difference <= v->bound && v->end_difference <= v->bound;
     } else {
         print_diagnostics(q, again.c.sources);
-        complain("--verify: the second run, with a tenth of the tolerances, does not come to its end");
+        complain("--verify: the second run, with a tenth of the tolerances, fails");
         status = STATUS_NUMBERS;
     }
     sim_result_free(&second);

@@ -247,7 +247,7 @@ compare_all(struct session *s, const forward *f)
         if (i < f->done || at_end)
             compare_value(r, s->output[i * s->ny + output_place(s, r->of)], m->wanted, at_end ? f->end : m->t);
         else if (!r->why)
-            r->why = bg_format("at %.9g s the run had ended, at %.9g s", m->t, f->end);
+            r->why = bg_format("%.9g s is after the end of the run at %.9g s", m->t, f->end);
     }
     if (s->activity)
         expect_activities(s);

@@ -48,7 +48,7 @@ chosen_parameters(const bg_model *m, const char *list, chosen *c, char **why)
                              near ? near : "", near ? "\"?" : "");
             vec_free(&known);
         } else if (!model_variable(m, v).number) {
-            *why = bg_format("\"%s\" is not given as a number: what it is computed from can be moved", name);
+            *why = bg_format("\"%s\" is not given as a number: vary the parameters that it is computed from", name);
         } else if (twice) {
             *why = bg_format("\"%s\" is named twice", name);
         } else {

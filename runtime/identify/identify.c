@@ -711,7 +711,7 @@ fit_search(fit *f, fit_result *r, char **why)
         r->converged = best.found.end == LS_CONVERGED;
         r->residual = best.found.rows ? sqrt(best.found.cost / (double)best.found.rows) : 0;
     } else {
-        *why = bg_format("the model does not run with the values it starts from");
+        *why = bg_format("the model does not run with the initial parameters");
     }
     free(best.found.triangle);
     for (size_t k = 0; k < s.output.n; k++)

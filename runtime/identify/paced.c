@@ -217,7 +217,7 @@ paced_step(paced *p, double t0, double t1, double *v)
             continue;
         }
         if (error > 1 && off_by(p, v, p->worst) > LARGE * greatest(p)) {
-            p->why = "a slope is infinite there, which no step is short enough for";
+            p->why = "a derivative is infinite there, so no step is short enough";
             return false;
         }
         tries = 0;

@@ -134,7 +134,7 @@ find_inputs(struct spectrum *s, const sim_result *r)
     bool any = false;
 
     if (other)
-        return bg_format("source %s moves by itself beside the inputs of the model: make what moves it an input",
+        return bg_format("source %s varies with time, and the model also has inputs: make this variation an input",
                          other);
     for (size_t k = 0; k < s->l->space.nu; k++) {
         const struct model_opening *o = opening_of(g, s->l->input.at[k].name, &s->drive[k].of_rate);
@@ -146,7 +146,7 @@ find_inputs(struct spectrum *s, const sim_result *r)
         for (size_t i = 1; i < HARMONICS && !any; i++)
             any = cabs(s->drive[k].harmonic[i]) > 0;
     }
-    return any ? NULL : bg_strdup("no input and no source moves in this experiment");
+    return any ? NULL : bg_strdup("no input and no source varies in this experiment");
 }
 
 /* ---------------------------------------------------------------- powers */

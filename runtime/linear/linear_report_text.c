@@ -79,8 +79,9 @@ modes_text(const linearization *l, FILE *out)
         fprintf(out, "  modes %zu to %zu are one eigenvalue %zu times, %s\n", c->first + 1, c->first + c->n, c->n,
                 !c->defective ? "with as many eigenvectors"
                 : l->holder && l->holder[k]
-                    ? "defective: some parameters split it like a root, so that it has no slope there (means are shown)"
-                    : "defective, but no parameter splits it like a root");
+                    ? "defective: some parameters split it with a root law, so it has no derivative there (means are "
+                      "shown)"
+                    : "defective, but no parameter splits it with a root law");
     }
     for (size_t k = 0; k < l->nconserved; k++) {
         bool first = true;
@@ -105,7 +106,7 @@ modes_text(const linearization *l, FILE *out)
         }
         for (size_t u = 0; u < l->input.n; u++)
             if (linear_fed_by(l, k, u)) {
-                fprintf(out, "%s%s", fed ? ", " : ", only what comes in does (", l->input.at[u].name);
+                fprintf(out, "%s%s", fed ? ", " : ", only inputs do (", l->input.at[u].name);
                 fed = true;
             }
         fputs(fed                          ? "): an integrator, an eigenvalue 0\n"
@@ -177,7 +178,7 @@ effects_text(const linearization *l, FILE *out)
             mode[shown++] = i;
     if (!e->nparameters || !shown)
         return;
-    fprintf(out, "effects: |parameter * d(eigenvalue)/d(parameter)| [1/s], states and inputs as they are\n");
+    fprintf(out, "effects: |parameter * d(eigenvalue)/d(parameter)| [1/s], with unchanged states and inputs\n");
     effect_table_text(l, e->at, mode, shown, out);
     if (!e->has_total)
         return;
@@ -185,7 +186,7 @@ effects_text(const linearization *l, FILE *out)
         fprintf(out, "total effects: the same, the equilibrium moving with the parameter\n");
         effect_table_text(l, e->total, mode, shown, out);
     } else {
-        fprintf(out, "  the same where the equilibrium moves with the parameter\n");
+        fprintf(out, "  the same, with the equilibrium moving with the parameter\n");
     }
 }
 

@@ -92,7 +92,7 @@ one_piece(const flat_model *f, const link_plan *p, const subgraphs *s, arena *a)
     else
         cause = arena_format(a, "no bond between two junctions is below %.6g %%", 100 * p->limit);
     if (weakest)
-        return arena_format(a, "%s; what holds it together is %s, %.3g %% of the greatest at its weaker end", cause,
+        return arena_format(a, "%s; it is held together by %s, with %.3g %% of the greatest at its weaker end", cause,
                             weakest->name, 100 * ratio);
-    return arena_format(a, "%s; no threshold would take it apart by its bonds", cause);
+    return arena_format(a, "%s; no threshold would divide it at its bonds", cause);
 }

@@ -55,10 +55,9 @@ compile_models(struct worker *d, local_models *models)
     case LOCAL_DONE: break;
     case LOCAL_FAILED: return PARTITION_FAILED;
     case LOCAL_OTHER_GRAPH:
-        return partition_usage(d,
-                               bg_format("experiment %s makes another graph of the model than %s (its sizes differ): "
-                                         "partition them apart",
-                                         other, d->run[0].experiment));
+        return partition_usage(d, bg_format("experiment %s gives the model another graph than %s (its sizes differ): "
+                                            "partition them separately",
+                                            other, d->run[0].experiment));
     }
     return PARTITION_DONE;
 }
@@ -129,8 +128,8 @@ cannot_freeze(const struct worker *d, const subgraphs *s, size_t k)
     for (size_t i = 0; i < s->crossing.n; i++) {
         if (is_meant(&s->crossing.at[i], &d->freeze[k])) {
             vec_free(&list);
-            return bg_format("%s is a signal that conditioning makes, not one that was there before: "
-                             "another --threshold changes that",
+            return bg_format("%s is a signal made by conditioning, not one that was there before: change --threshold "
+                             "instead",
                              z->name);
         }
         vec_push(&list, s->crossing.at[i].name);
@@ -207,7 +206,7 @@ freeze_signals(struct worker *d)
         value[k] = d->o->freeze[k].mean ? freeze_mean(d->o->run, d->o->nruns, name) : d->o->freeze[k].value;
         if (isnan(value[k]))
             result = partition_usage(d,
-                                     bg_format("the mean of %s is not to be had: no experiment can record it", name));
+                                     bg_format("the mean of %s is not available: no experiment can record it", name));
     }
     for (size_t i = 0; i < s->frozen.n; i++) {
         const crossing *x = &s->frozen.at[i];

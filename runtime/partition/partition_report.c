@@ -140,7 +140,7 @@ put_loops(const partition_report *r, FILE *out)
                     : k + 1 == x->subgraph.n ? " and"
                                              : ",",
                     s->subgraph.at[x->subgraph.at[k]].name);
-        fputs(", which stay one partition while one of these does\n", out);
+        fputs("; they stay one partition while one of these signals exists\n", out);
         for (size_t k = 0; k < x->crossing.n; k++) {
             const crossing *c = &s->crossing.at[x->crossing.at[k]];
             struct line l = { .out = out, .indent = 6 };
@@ -234,8 +234,8 @@ put_ends(const run_errors *list, const char *of, FILE *out)
         if (!e->stopped || (said && !strcmp(said, e->experiment)))
             continue;
         said = e->experiment;
-        fprintf(out, "  %s in %s ends at %.6g s, as given at %.6g s; compared is what both have\n", of, said, e->end[1],
-                e->end[0]);
+        fprintf(out, "  %s in %s ends at %.6g s, the given model at %.6g s; the common span is compared\n", of, said,
+                e->end[1], e->end[0]);
     }
 }
 
@@ -248,7 +248,7 @@ put_errors(const partition_report *r, bool verbose, FILE *out)
 
     if (!r->conditioned)
         return;
-    fputs("what it costs, the conditioned model against the given one; a small ratio is no bound for this\n", out);
+    fputs("errors of the conditioned model against the given one; a small ratio does not bound them\n", out);
     table_put(&t, "experiment");
     table_put(&t, "output or state");
     table_put(&t, "maximum error");
@@ -329,7 +329,7 @@ put_models(const partition_report *r, FILE *out)
     table_print(&t, out, "  ");
     for (size_t i = 0; i < r->parts->part.n; i++)
         if (!r->parts->part.at[i].wanted)
-            fprintf(out, "left out: %s, which no output that is asked for needs\n", r->parts->part.at[i].name);
+            fprintf(out, "left out: %s, which no requested output needs\n", r->parts->part.at[i].name);
 }
 
 static void
@@ -394,23 +394,25 @@ put_inactive(const partition_report *r, FILE *out)
     more = names_beyond(r->all_inactive, &r->inactive->at[0], a);
     fprintf(out, "elements beyond %.6g %% of the activity%s%s\n", 100 * r->mora,
             r->local->study.n > 1 ? ", in every window" : "",
-            r->regimes ? "; of the model as given in the times of --mora-window too" : "");
+            r->regimes ? "; for the given model also in the times of --mora-window" : "");
     for (size_t i = 0; i < r->inactive->n; i++)
         put_name_lines(out, r->inactive->at[i].of, &r->inactive->at[i]);
-    fprintf(out, "all partitions together, with those left out, %zu; the model as given %zu\n",
+    fprintf(out, "all partitions together, with those left out: %zu; the given model: %zu\n",
             r->all_inactive->name.n - r->of_whole->name.n, r->inactive->at[0].name.n);
     put_name_lines(out, "only by partitions", &more);
     if (r->of_whole->name.n)
-        put_name_lines(out, "only as given, and no output that is asked for misses them: they go too", r->of_whole);
+        put_name_lines(out, "only in the given model, and not needed by any requested output: they go too",
+                       r->of_whole);
     put_kept(r->kept, out);
     fprintf(out, "so %zu go from the conditioned model%s\n", r->all_inactive->name.n,
-            r->kept->n ? "" : ", all of the model as given among them");
+            r->kept->n ? "" : ", including all that go from the given model");
     if (r->less_whole->stay.name.n)
-        put_name_lines(out, "of the model as given these stay, without which it does not run", &r->less_whole->stay);
+        put_name_lines(out, "these stay in the given model, which does not run without them", &r->less_whole->stay);
     if (r->less_parts->stay.name.n)
-        put_name_lines(out, "of the conditioned model these stay, without which it does not run", &r->less_parts->stay);
+        put_name_lines(out, "these stay in the conditioned model, which does not run without them",
+                       &r->less_parts->stay);
     if (r->less_whole->error.n || r->less_parts->error.n) {
-        fputs("without them, against the model as given\n", out);
+        fputs("without them, against the given model\n", out);
         table_put(&t, "model");
         table_put(&t, "experiment");
         table_put(&t, "output");
@@ -439,7 +441,7 @@ partition_report_text(const partition_report *r, bool verbose, FILE *out)
         fprintf(out, "one piece: %s\n", r->one_piece);
     put_links(r, verbose, out);
     if (r->next && r->next_ratio < 1)
-        fprintf(out, "above %.4g %% also %s would be conditioned, which holds a subgraph together\n",
+        fprintf(out, "above %.4g %% %s would be conditioned too, which holds a subgraph together\n",
                 100 * r->next_ratio, r->next->name);
     put_boundaries(r, out);
     put_subgraphs(r, out);

@@ -30,7 +30,7 @@ common_variable(const struct planner *d, uint32_t junction)
 static const char *
 strong_reason(const struct planner *d, const link *x, enum link_end k)
 {
-    return arena_format(d->a, "it brings %s, which nothing else sets", common_variable(d, x->end[k]));
+    return arena_format(d->a, "it imposes %s, which nothing else determines", common_variable(d, x->end[k]));
 }
 
 /* always: reason for which neither end may be left out, whatever flows there; NULL: there is none. */

@@ -298,8 +298,7 @@ find_lets(struct writer *d, char **why)
     for (var_id v = 1; v < f->var.n; v++)
         if (d->lets[v] && d->lets[v] < d->nruns && is_made(d, v)) {
             *why = bg_format(
-                "some of the experiments give \"%s\" a value, in others the model makes it: partition them "
-                "apart",
+                "some of the experiments give \"%s\" a value, in others the model makes it: partition them separately",
                 d->given[v]);
             return false;
         }

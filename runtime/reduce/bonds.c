@@ -432,12 +432,12 @@ why_small(const bond_candidate *x, enum metric metric, arena *a)
 
     if (metric == METRIC_REAPER)
         return isnan(x->ratio[0]) ? NULL
-                                  : arena_format(a, "with all that matters less %.3g %% of the whole",
+                                  : arena_format(a, "together with all less important ones %.3g %% of the whole",
                                                  100 * fmax(x->ratio[0], isnan(x->ratio[1]) ? 0 : x->ratio[1]));
     if (metric == METRIC_RELATIVE)
         return isnan(x->ratio[0])
                    ? NULL
-                   : arena_format(a, "%.3g %% of what passes at what stores beside it", 100 * x->ratio[0]);
+                   : arena_format(a, "%.3g %% of the energy through the storage beside it", 100 * x->ratio[0]);
     for (int k = 0; k < 2; k++) {
         const char *at = k ? x->to : x->from;
 

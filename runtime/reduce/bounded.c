@@ -298,7 +298,7 @@ ends_mean(struct search *d, struct candidate *const *taken, size_t n, const rewr
     if (at == MAP_NONE)
         return false;
     r->operation.at[at].kind = REWRITE_TERM_DELETE;
-    r->operation.at[at].why = "its mean first, which matters as little";
+    r->operation.at[at].why = "its mean first, which errs as little";
     return true;
 }
 
@@ -359,8 +359,7 @@ find_better(struct search *d, const struct order *o, size_t ncandidates, struct 
             struct verdict *best)
 {
     if (ncandidates > ALONE_MOST)
-        note_not_tried(d, "sets of parts that do not fit in their order: there are too many parts to "
-                          "try each alone");
+        note_not_tried(d, "sets of parts other than those in their order: there are too many parts to try each alone");
     else if (exchange(d, o->option.at, o->option.n, taken, n, best))
         bounded_note_trial(d, taken, *n, best);
     return !d->error;

@@ -70,7 +70,7 @@ zero_branches(const struct search *d, const flat_element *e, const bond_candidat
         *kept = *x;
         out[n++] = (struct reading){ .kind = REWRITE_DROP_BOND,
                                      .bond = &kept->change[BOND_DROP],
-                                     .why = arena_format(d->out->arena, "the %s that it brings is zero",
+                                     .why = arena_format(d->out->arena, "the %s that it adds is zero",
                                                          f->junction.at[j].type ? "flow" : "effort") };
     }
     return n;
@@ -322,8 +322,8 @@ bounded_find_elements(struct search *d, candidates *out)
     if (many)
         use_errors(d, &errors, out);
     if (many && !known && !(errors.known && all_foreseen(out)))
-        note_not_tried(d, "parts in the order of their powers, which are not all finite along the run: as they are "
-                          "declared");
+        note_not_tried(d, "parts in the order of their powers, since some are not finite: the order of their "
+                          "declaration is used");
     vec_free(&list);
     free(of);
     free(at);

@@ -25,13 +25,13 @@ readings_of(const flat_model *f, const flat_element *e, const factor *at, arena 
     int n = 0;
 
     if (at && isfinite(at->own))
-        drop.why = arena_format(a, "its %s is %.2g of the greatest it is added to", common ? "effort" : "flow",
+        drop.why = arena_format(a, "its %s is %.2g of the greatest in the same sum", common ? "effort" : "flow",
                                 at->own);
     if (at && isfinite(at->common))
         clamp.why = arena_format(a, "the %s of its junction is %.2g of its neighbours'", common ? "flow" : "effort",
                                  at->common);
     if (stiff)
-        clamp.why = arena_format(a, "of little power, its %s is %.2g of the greatest it is added to",
+        clamp.why = arena_format(a, "of little power, its %s is %.2g of the greatest in the same sum",
                                  common ? "effort" : "flow", at->own);
     if (!clampable(f, e)) {
         out[n++] = drop;

@@ -348,7 +348,7 @@ unstable(const struct reducer *d, const struct version *now, const struct versio
         double before = track_compare(now->outputs, k, NULL, 0).max, after = track_compare(v->outputs, k, NULL, 0).max;
 
         if (before > 0 && after > UNSTABLE_TIMES * before)
-            return arena_format(d->out->arena, "with it so \"%s\" grows to %.2g times what it was",
+            return arena_format(d->out->arena, "in this way \"%s\" grows to %.2g times its size",
                                 flat_output_at(now->c->flat, (uint32_t)k)->name, after / before);
     }
     return NULL;

@@ -70,7 +70,7 @@ simplified_differs(struct simplifier *d, const struct version *a, const struct v
         uint32_t x = map_get(&element, bg_hash_bytes(name, strlen(name), 0));
 
         if (x != MAP_NONE && !(fabs(ra->activity[k] - rb->activity[x]) <= ACTIVITY_ALIKE * total))
-            why = arena_format(d->r->arena, "the activity of %s would not be what it was", name);
+            why = arena_format(d->r->arena, "the activity of %s would change", name);
     }
     map_free(&element);
     return why;

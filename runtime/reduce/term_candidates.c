@@ -404,7 +404,7 @@ term_candidates_find(const compilation *c, const recording *run, size_t nruns, c
         if (!s.weighed[x].c.flat)
             vec_push(&out->kept,
                      ((term_kept){ "terms", SPAN_NONE,
-                                   arena_format(a, "what they are worth in %s is not known: %s", run[x].experiment,
+                                   arena_format(a, "their importance in %s is not known: %s", run[x].experiment,
                                                 diag_first_error(s.weighed[x].c.sources)) }));
         gather_occurrences(&s, &s.weighed[x]);
     }

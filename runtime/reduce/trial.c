@@ -239,7 +239,7 @@ trial_measure(struct search *d, struct verdict *x, const struct version *v)
 
             x->worst = r;
             if (r > WITHIN)
-                x->why = arena_format(a, "error of %s in %s would be %.3g%s%s%s, %.3g may be", y->name,
+                x->why = arena_format(a, "error of %s in %s would be %.3g%s%s%s, %.3g is allowed", y->name,
                                       d->o->experiment[b->experiment], e / scale, shown ? " [" : "", shown ? shown : "",
                                       shown ? "]" : "", b->tolerance / scale);
         }
@@ -310,7 +310,7 @@ try_stated(struct search *d, struct candidate *const *set, size_t n, const struc
         const rewrite_block *b = t.plan.blocked.n ? &t.plan.blocked.at[0] : NULL;
 
         x.why = b ? arena_format(a, "%s (line %d)", b->why, trial_line(d, b->reader))
-                  : "nothing of the text says it alone";
+                  : "no piece of the text stands for it alone";
     } else {
         trial_write(&d->now, &d->set, &t);
         x.key = key_of_trial(&t, demand);

@@ -339,7 +339,7 @@ note_pair(const char *input, const output_line *line, const struct pair_error *n
                   "%.3g %%\n",
                   input, line->output, now->most / share, ends ? "end" : "greatest", now->response / share);
     if (line->direct_any)
-        strbuf_printf(notes, "    with gains at rest alone put right it would be %.3g %% and %.3g %%\n",
+        strbuf_printf(notes, "    with only the static gains corrected it would be %.3g %% and %.3g %%\n",
                       was->most / share, was->response / share);
 }
 
@@ -449,16 +449,16 @@ linear_of(const char *path, const char *text, size_t length, const compile_optio
 
     open.open = true;
     if (!compile_text(c, path, text, length, STAGE_MODEL, &open)) {
-        *why = bg_format("what is left does not compile: %s", diag_first_error(c->sources));
+        *why = bg_format("the reduced text does not compile: %s", diag_first_error(c->sources));
         return false;
     }
     x = bg_calloc(model_nstates(c->model) + 1, sizeof *x);
     fine = reduction_point(c->model, &t, x) && linearize_at(c->model, t, x, l);
     if (!fine)
-        *why = bg_format("what is left has no linear model: %s", l->why ? l->why
-                                                                 : diag_first_error(c->sources)
-                                                                     ? diag_first_error(c->sources)
-                                                                     : "no such point");
+        *why = bg_format("the reduced text has no linear model: %s", l->why ? l->why
+                                                                     : diag_first_error(c->sources)
+                                                                         ? diag_first_error(c->sources)
+                                                                         : "no such point");
     free(x);
     return fine;
 }
@@ -575,7 +575,7 @@ note_choice(const linearization *l, const mode_choice *keep, const struct chosen
             first = false;
         }
     for (int kind = 0; kind < 4; kind++) {
-        static const char *const head[] = { "no effect on them       ", "neither driven nor seen ",
+        static const char *const head[] = { "no effect on them       ", "not driven, or not seen ",
                                             "dissipators by effect   ", "by causal paths         " };
         bool any = false;
 
@@ -625,7 +625,8 @@ reduce_to_modes(const char *path, const char *text, size_t length, const compile
     left.stays = bg_calloc(n + 1, sizeof(bool));
     fine = l->E_IC_relative && !l->switched;
     if (!fine)
-        *why = l->switched ? bg_strdup("ideal switches are in it: what goes in one mode may matter in another")
+        *why = l->switched ? bg_strdup("it has ideal switches: a part without effect in one mode may matter in "
+                                       "another")
                            : bg_format("the effects of single elements are not known: %s",
                                        l->structure.why ? l->structure.why : "the point moves");
     for (bool again = true; fine && again;) {
@@ -634,7 +635,8 @@ reduce_to_modes(const char *path, const char *text, size_t length, const compile
         drop_subsystems(l, &left);
         fine = any_stays(&left);
         if (!fine)
-            *why = bg_strdup("nothing that these eigenvalues feel is both driven by an input and seen by an output");
+            *why = bg_strdup("no element that affects these eigenvalues is both driven by an input and read by an "
+                             "output");
         fine = fine && take_out_elements(path, text, length, o, l, &left, keep, &again, r, &now, notes, why);
         if (fine && !again)
             note_choice(l, keep, &felt, &left, notes);

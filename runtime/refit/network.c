@@ -206,7 +206,7 @@ network_of(bg_model *m, const linearization *l, network *k, char **why)
     structure_make(m, l->time, x, l->order, false, false, true, &s);
     W = bg_calloc(s.nu * l->space.nu + 1, sizeof *W);
     if (l->switched)
-        *why = bg_strdup("ideal switches are in it: it is another linear model in each of their modes");
+        *why = bg_strdup("it has ideal switches: each of their modes is another linear model");
     else if (s.why)
         *why = bg_strdup(s.why);
     else if (s.modulated)

@@ -214,11 +214,11 @@ find_direct(const linearization *full, const linearization *small, const struct 
         usable[u] = s->size[y + s->ny * u] > 0 && is_usable(full, small, u);
         any = any || usable[u];
         if (usable[u] && !isfinite(g[u].full - g[u].small))
-            why = "its gain at rest is not finite";
+            why = "its static gain is not finite";
     }
     now = any && !why ? worst_step(s, usable, NULL, y, l->factor) : 0;
     if (!why && now <= NO_ERROR)
-        why = any ? "its steps are right as they are" : "no input that is left moves it";
+        why = any ? "its step responses are right already" : "no remaining input acts on it";
     if (!why) {
         best = best_factor(s, usable, g, y, l->factor);
         if (worst_step(s, usable, g, y, best) < WORTH_IT * now) {
@@ -228,7 +228,7 @@ find_direct(const linearization *full, const linearization *small, const struct 
                 if (usable[u] && fabs(g[u].full - best * g[u].small) > NO_ERROR * s->size[y + s->ny * u])
                     l->direct[u] = g[u].full - best * g[u].small;
         } else {
-            why = "its steps would not be better";
+            why = "its step responses would not improve";
         }
     }
     free(usable);
@@ -306,13 +306,13 @@ note_line(const linearization *full, const output_line *l, double gain, size_t f
 
     put_factor(&number, l->factor);
     if (gain != 1)
-        strbuf_printf(notes, "  the gain of %s to %s at rest would be %.6g times what it was",
+        strbuf_printf(notes, "  the static gain of %s to %s would change by a factor of %.6g",
                       full->input.at[from].name, l->output, 1 / gain);
     else
-        strbuf_printf(notes, "  the gains of %s at rest are put right", l->output);
+        strbuf_printf(notes, "  the static gains of %s are corrected", l->output);
     strbuf_printf(notes, ": the line of %s is multiplied by %s", l->output, number.at);
     if (added)
-        strbuf_printf(notes, " with%s behind it, which answers at once as stiff modes that went do", added);
+        strbuf_printf(notes, " plus%s, a direct term that stands for the fast modes taken out", added);
     strbuf_puts(notes, "\n");
     strbuf_free(&number);
 }
@@ -331,7 +331,7 @@ output_lines_correct(const compilation *c, const linearization *full, const line
                              .factor = 1,
                              .direct = bg_calloc(full->space.nu + 1, sizeof(double)) };
         const ast_expr *is = output_text(c, line.output);
-        const char *why = known ? NULL : "the model has no steps that settle";
+        const char *why = known ? NULL : "the step responses of the model do not settle";
         strbuf added = { 0 };
         size_t from = NO_INDEX;
         double gain;
@@ -339,14 +339,14 @@ output_lines_correct(const compilation *c, const linearization *full, const line
         if (is && is->at.file != c->ast->file)
             is = NULL;
         if (!is)
-            why = "its line is not one of this text's own";
+            why = "its line is not in this file";
         find_gains(full, small, y, g);
         gain = is ? gain_factor(g, full->space.nu, &from) : 1;
         line.factor = gain;
         if (direct && known && is)
             why = find_direct(full, small, &s, g, y, &line);
         if (direct && why)
-            strbuf_printf(notes, "  no part of an input is added to %s: %s\n", line.output, why);
+            strbuf_printf(notes, "  no direct term is added to %s: %s\n", line.output, why);
         if (is && (line.factor != 1 || line.direct_any)) {
             edit_line(c, full, small, &line, y, is, e, &added);
             note_line(full, &line, gain, from, added.at, notes);

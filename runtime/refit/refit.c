@@ -172,7 +172,7 @@ choose(struct refitter *d, char **why)
         vec_push(&d->place, at);
     }
     if (fine && d->f.parameter.n == 0) {
-        *why = bg_strdup("no parameter that is left is given as a number of this file");
+        *why = bg_strdup("no remaining parameter is given as a number in this file");
         fine = false;
     }
     chosen_free(&by);
@@ -412,18 +412,19 @@ reduction_refit(const char *path, const char *given, size_t ngiven, const refit_
     if (fine && d.edits.list.n == 0) {
         result = REFIT_NOT_TAKEN;
         *why = bg_strdup(moves_anything(&d) ? "no number has to change"
-                                            : "no number that is left moves what is compared");
+                                            : "no remaining parameter changes the compared outputs");
     } else if (fine && worse) {
         result = REFIT_NOT_TAKEN;
-        *why = bg_format("the numbers that fit the others best leave %s further off over %s than those there were",
+        *why = bg_format("the numbers that fit the others best make %s worse over %s than the old numbers",
                          r->error.at[worse->error].output, r->error.at[worse->error].experiment);
     } else if (fine && !better(&d)) {
         result = REFIT_NOT_TAKEN;
-        *why = bg_strdup("the numbers that fit best over the grid fit less over whole runs than those there were");
+        *why = bg_strdup("the numbers that fit best at the points of the grid fit whole runs less well than the old "
+                         "ones");
     } else if (fine) {
         if (!d.found.converged)
-            *why = bg_format("the search was given %d steps: the numbers are better than those there were, others may "
-                             "be better still; --parameters with those that matter most ends sooner",
+            *why = bg_format("the fit stopped after %d steps: the numbers are better than the old ones, but not yet "
+                             "the best; name only the most important ones with --parameters",
                              STEPS);
         take(&d);
         result = REFIT_DONE;

@@ -63,7 +63,7 @@ linear_of(const struct work *w, const char *text, size_t length, struct linear_t
     if (!fine)
         *why = bg_strdup(x->l.why                         ? x->l.why
                          : diag_first_error(x->c.sources) ? diag_first_error(x->c.sources)
-                                                          : "it has no linear model where it begins");
+                                                          : "it has no linear model at its start");
     free(at);
     return fine;
 }
@@ -91,7 +91,7 @@ join_places(struct work *w)
         becomes[p] = q;
         if ((array ? isnan(array_scale(&w->full.c, array)) : !at.known || at.offset != 0)) {
             becomes[p] = NO_INDEX;
-            vec_push(&t->left, bg_format("%s: it is no number of this file", name));
+            vec_push(&t->left, bg_format("%s: it is not a number in this file", name));
         }
     }
     for (size_t i = 0; i < w->network.n; i++) {
@@ -354,7 +354,7 @@ cut_text(struct work *w, const network_piece *piece, strbuf *out, char **why)
     if (fine)
         fine = take_out_parts(w, piece, clamped, out, true, why);
     else if (!*why)
-        *why = bg_strdup("the text without what went does not respond as it should");
+        *why = bg_strdup("the reduced text does not have the expected response");
     free(clamped);
     return fine;
 }
@@ -474,8 +474,8 @@ not_reached(const struct work *w)
         for (size_t m = 0; m < piece.n; m++)
             in = in || piece.member[m] == i;
         if (!in && w->network.part[i].port != NONE)
-            why = bg_format(w->network.part[i].whole ? "%s stays (a field, or storage that goes along with other "
-                                                       "storage), and nothing joins it to inputs and outputs"
+            why = bg_format(w->network.part[i].whole ? "%s stays (a field or dependent storage), and nothing joins "
+                                                       "it to inputs and outputs"
                                                      : "%s is read, and no input reaches it",
                             port_name(w->full.c.flat, w->network.part[i].port));
         else if (!in)
@@ -483,7 +483,8 @@ not_reached(const struct work *w)
     }
     if (!why && locked > w->o->states)
         why = bg_format(
-            "%zu states stay: they are read by name, kept, of fields, or of storage that others go along with", locked);
+            "%zu states stay: they are read by name, kept, in fields, or in storage on which other storage depends",
+            locked);
     network_piece_free(&piece);
     free(fate);
     return why;
@@ -505,7 +506,7 @@ open_model(struct work *w, char **why)
     else if (!l->space.nu || !l->space.ny)
         *why = bg_format("it has no %s", l->space.nu ? "output" : "input and no source");
     else if (l->space.n > PARTS_MOST)
-        *why = bg_format("it has %zu states, and up to %d are reduced so", l->space.n, PARTS_MOST);
+        *why = bg_format("it has %zu states; the limit of this method is %d", l->space.n, PARTS_MOST);
     if (*why)
         return ORDER_REFUSED;
     if ((*why = no_network(w))) {
@@ -524,7 +525,7 @@ open_model(struct work *w, char **why)
     }
     yardstick_truncate(y, w->o->states);
     if (!frequencies_of(&y->full, l->modes.eigenvalue, l->modes.count, FREQUENCIES, &w->at)) {
-        *why = bg_strdup("nothing goes from its inputs to its outputs");
+        *why = bg_strdup("no input acts on an output");
         return ORDER_REFUSED;
     }
     return ORDER_DONE;
@@ -596,8 +597,7 @@ reduce_to_order(const char *path, const char *text, size_t length, const order_o
         report->frequencies = w.at.n;
         if (!joint_search(&w.network, &w.tuning.tuning, &w.at,
                           &(joint_options){ .states = o->states, .yardstick = aim }, &w.found)) {
-            *why = bg_format("no set of elements with at most %zu states carries anything from inputs to outputs",
-                             o->states);
+            *why = bg_format("no set of elements with at most %zu states connects inputs to outputs", o->states);
             result = ORDER_FAILED;
         }
         report->tried = w.found.tried;

@@ -83,7 +83,7 @@ why_not_moved(bg_model *m, const network *k, const uint32_t *part_of, size_t num
             continue;
         if (f->element.at[e].type == EL_C || f->element.at[e].type == EL_I || f->element.at[e].type == EL_R) {
             if (part == NONE || k->part[part].whole)
-                return "fields, or storage that goes along with other storage, read it";
+                return "fields or dependent storage read it";
         } else {
             return "two-ports or sources read it";
         }
@@ -97,7 +97,7 @@ why_not_moved(bg_model *m, const network *k, const uint32_t *part_of, size_t num
             continue;
         powers[i] = power_of_parameter(m, &k->part[i], c->name.at[number], value);
         if (isnan(powers[i]))
-            return "what elements do does not go with a power of it";
+            return "the coefficients do not vary with a power of it";
     }
     return NULL;
 }

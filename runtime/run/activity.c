@@ -1,8 +1,5 @@
-/* activity.c - see activity.h
- *
- * Sums over up to 10^7 steps: plain sums over 64 steps, these added with compensation (Neumaier), so that rounding
- * stays near 64 ulp of a block.
- */
+/* activity.c - see activity.h. A run may have 10^7 steps. 64 steps are summed plainly, and these partial sums with
+ * compensation (Neumaier), so rounding stays near 64 ulp of a partial sum. */
 #include "activity.h"
 
 #include <float.h>
@@ -13,11 +10,11 @@
 #include "vectors.h"
 
 #define FLUSH_AFTER 64
-/* Of a window: a step may end so little before it does, at an event that is as good as there. */
+/* Of a window: a step that ends at an event so little before the window's end counts as ending there. */
 #define AS_GOOD 1e-9
-#define BLOCK 256 /* elements between two looks for changes of sign */
-/* Of a step: a bracket of a zero, and a Newton step towards it, that are small enough. |P| is stationary in the place
- * of its zero, so that 1e-9 would be plenty. */
+#define BLOCK 256 /* elements in one block of the check for changes of sign */
+/* Of a step: accuracy of a zero, as a bracket or as a Newton step. The integral of |P| is stationary with respect to
+ * the place of a zero, so 1e-9 would be enough. */
 #define BRACKETED 1e-12
 #define LOCATED 1e-10
 enum { DEGREE = 4, MOST_HALVINGS = 60 };
@@ -28,7 +25,7 @@ enum { DEGREE = 4, MOST_HALVINGS = 60 };
 
 enum { ABSOLUTE, SQUARE, NET, SUMS };
 
-/* Where a sampler is: sample `next` of the `count` of its window. */
+/* Where a sampler is: sample `next` of the `count` samples in its window. */
 struct cursor {
     activity_sampler s;
     size_t window, next, count, index;
@@ -37,8 +34,9 @@ struct cursor {
 struct activity {
     bg_model *model;
     activity_extra extra;
-    size_t elements, n;    /* channels: elements, then extra ones */
-    const uint32_t *place; /* of an element's channel; NULL: in order, as extra channels and samplers want them */
+    size_t elements, n; /* channels: elements, then extra ones */
+    /* of an element's channel; NULL: channels are in order, as extra channels and samplers need them */
+    const uint32_t *place;
     VEC(double) border;
     struct cursor *cursor;
     size_t ncursors;
@@ -98,7 +96,7 @@ activity_free(activity *a)
     free(a);
 }
 
-/* Sum and greatest of the powers at a step's end. False if they are not finite. */
+/* Sum and maximum of the powers at a step's end. False if they are not finite. */
 static bool
 watch_balance(activity *a, const double *p)
 {
@@ -146,8 +144,8 @@ flush_all(activity *a)
     a->since_flush = 0;
 }
 
-/* Adds one step's integrals as if nothing changed sign; flag[i] is not 0 where something may. Returns whether any is.
- */
+/* Adds the integrals of one step as if nothing changed sign. flag[i] is not 0 where a sign change is possible.
+ * Returns whether there is any. */
 VECTOR_CLONES static bool
 add_smooth(size_t n, double h, const double *const power[5], double *const sum[SUMS], const double table[3][5],
            int64_t *restrict flag)
@@ -182,8 +180,7 @@ add_smooth(size_t n, double h, const double *const power[5], double *const sum[S
     return any != 0;
 }
 
-/* The zero between lo and hi, the polynomial being below zero at lo if `rising`: Newton's method kept inside the
- * bracket. |P| is stationary in the place of its zero, so that 1e-9 of a step is plenty. */
+/* The zero between lo and hi; `rising` if the polynomial is negative at lo. Newton's method kept inside the bracket. */
 static double
 zero_between(const double c[5], double lo, double hi, bool rising)
 {
@@ -207,12 +204,12 @@ zero_between(const double c[5], double lo, double hi, bool rising)
     return s;
 }
 
-/* Zeros of the polynomial in (0, 1), ascending; at most 4. Bernstein coefficients are halved until each part has at
- * most one change of sign. */
+/* Zeros of the polynomial in (0, 1), ascending; at most 4. The Bernstein form is halved until each part has at most
+ * one change of sign. */
 static int
 zeros(const double bernstein[5], const double c[5], double out[4])
 {
-    enum { DEEPEST = 10 }; /* lobes shorter than a thousandth of the step are left */
+    enum { DEEPEST = 10 }; /* lobes shorter than a thousandth of the step are neglected */
     struct part {
         double b[5], lo, width;
         int depth;
@@ -255,9 +252,9 @@ zeros(const double bernstein[5], const double c[5], double out[4])
     return found;
 }
 
-/* Values of one sign at the nodes: does the polynomial dip to the other side between them? Looks where it is least. A
- * dip of relative depth d has an area of about d^(3/2); those below DIP are left, being mostly squares that touch zero
- * and got there by interpolation only. */
+/* All values at the nodes have one sign: does the polynomial change sign between them? Checks its minimum. A dip of
+ * relative depth d has an area of about d^(3/2). Dips below DIP are neglected: most are squares that touch zero and
+ * become negative only by interpolation. */
 #define DIP 3e-5
 static bool
 dips(const double p[5], const double c[5], double *where)
@@ -313,8 +310,9 @@ exact_absolute(const activity *a, const double p[5])
     return sum;
 }
 
-/* Integrals of |P| over a step of length 1 where the values change sign once. Newton from the secant between the two
- * nodes, without branches. |P| is stationary in the place of its zero: an error of 1e-6 there is one of 1e-12. */
+/* Integrals of |P| over a step of length 1 with one change of sign. Newton's method from the secant between the two
+ * nodes, without branches. The integral is stationary with respect to the zero: an error of 1e-6 there gives one of
+ * 1e-12. */
 VECTOR_CLONES static void
 one_crossing(size_t n, double (*restrict value)[BLOCK], double *restrict result, const double t[5][5])
 {
@@ -345,7 +343,7 @@ one_crossing(size_t n, double (*restrict value)[BLOCK], double *restrict result,
     }
 }
 
-/* Puts right what add_smooth took for a piece without change of sign. */
+/* Corrects the contribution that add_smooth computed without a change of sign. */
 static void
 add_crossings(activity *a, size_t n, double h, const double *const p[5], const int64_t *flag, double *absolute)
 {
@@ -383,7 +381,7 @@ add_crossings(activity *a, size_t n, double h, const double *const p[5], const i
 
 /* ---- samples ---- */
 
-/* Samples of window w (border[2w] .. border[2w+1]) when n are spread over all. */
+/* Samples of window w (border[2w] .. border[2w+1]) if n samples are distributed over all windows. */
 static size_t
 samples_of_window(size_t n, const double *border, size_t nborders, size_t w)
 {
@@ -413,7 +411,7 @@ activity_sample_over(activity *a, const activity_sampler *s, size_t n, const dou
     a->energy = bg_calloc(a->n + 1, sizeof(double));
 }
 
-/* Sums of the five values, weighed. */
+/* Weighted sums of the five values. */
 VECTOR_CLONES static void
 weigh(size_t n, const double *const p[5], const double w[5], double *restrict out)
 {
@@ -425,7 +423,7 @@ weigh(size_t n, const double *const p[5], const double w[5], double *restrict ou
         out[i] = (w0 * p0[i] + w1 * p1[i]) + (w2 * p2[i] + w3 * p3[i]) + w4 * p4[i];
 }
 
-/* Values of all channels in the part s of the present step (of length h), and their energies up to there. */
+/* Values of all channels at the part s of the present step (of length h), and their energies up to there. */
 static void
 sample_at(activity *a, double h, double s)
 {
@@ -442,8 +440,8 @@ sample_at(activity *a, double h, double s)
         a->energy[i] += a->total[NET][i] + (a->lost[NET][i] + a->block[NET][i]);
 }
 
-/* The samples of the present step, which ends at t. What is at its end belongs to the next one, after which modes may
- * be others, unless the window ends there. */
+/* The samples of the present step, which ends at t. A sample at its end belongs to the next step, since modes may
+ * change there, unless the window ends there. */
 static void
 take_samples(activity *a, struct cursor *c, double t)
 {

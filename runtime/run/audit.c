@@ -8,19 +8,19 @@
 #include "pieces.h"
 #include "quartic.h"
 
-#define SMOOTH 1e-5 /* how well a piece follows what depends on time alone (pieces.h) */
-#define ALLOWED \
-    100 /* times rtol: what a run's steps may lose, of its energy. Steps keep rtol each; over a run they add up */
-#define LEAST_ALLOWED 1e-9 /* below it rounding of sums and quadratures decides */
-#define ALLOWED_EQUAL 0.01 /* of a run in equal steps, whose length somebody chose */
-#define GIVES \
-    1e-6 /* of an element's greatest power, and GIVES_ALL of the model's, or of the power that would move what it \
-            stores within the run: what an element that only takes power may give by error */
+#define SMOOTH 1e-5 /* accuracy with which a piece follows functions of time alone (pieces.h) */
+/* times rtol: energy that the steps of a run may lose. Each step keeps rtol; their errors add up */
+#define ALLOWED 100
+#define LEAST_ALLOWED 1e-9 /* below it the rounding of sums and quadratures dominates */
+#define ALLOWED_EQUAL 0.01 /* for a run in equal steps, whose length the user chose */
+/* of an element's greatest power (GIVES_ALL: of the model's, or of the power that would move its stored energy
+ * within the run): what a passive element may give by numerical error */
+#define GIVES 1e-6
 #define GIVES_ALL 1e-9
-#define ALL_STUCK 1e-15 /* W: where no element of a model has more, nothing moves but by rounding */
-#define BENDS_LOOKS 64  /* looks for negative stiffness, at most, and over the run */
+#define ALL_STUCK 1e-15 /* W: if no element of a model has more, all motion is rounding */
+#define BENDS_LOOKS 64  /* checks for negative stiffness, at most, over the run */
 
-/* work: that flowed in; change: of what its law says, over smooth pieces; least: power and when */
+/* work: energy that flowed in; change: of the energy by its law, over smooth pieces; least: power and its time */
 struct taken {
     double work, change, least, at, greatest, given;
 };
@@ -35,12 +35,13 @@ struct audit {
     bool broken, begun, equal_steps;
     struct taken *taken;
     const model_graph *graph;
-    VEC(uint32_t) store;            /* elements */
-    double *modes;                  /* scratch */
-    double *power[5], *x, *inner;   /* [n]; [nx] */
-    double last;                    /* time of power[4], NAN: none */
-    double *bonds[3];               /* values of model_bond_values: where the stretch began; now; scratch */
-    double jumps, most, through[2]; /* most: that was stored; through: went in or out of sources, of resistors */
+    VEC(uint32_t) store;          /* elements */
+    double *modes;                /* scratch */
+    double *power[5], *x, *inner; /* [n]; [nx] */
+    double last;                  /* time of power[4]; NAN: none */
+    double *bonds[3];             /* results of model_bond_values: at the start of the piece; now; scratch */
+    /* most: greatest stored energy; through: energy into or out of sources, of resistors */
+    double jumps, most, through[2];
     pieces *pieces;
 };
 
@@ -93,8 +94,8 @@ audit_free(audit *a)
     free(a);
 }
 
-/* The energy that store s took up from bonds[0] to bonds[1]: NAN without a closed form. first: where its ports stand in
- * them. */
+/* The energy that storage s received from bonds[0] to bonds[1]; NAN without a closed form. first: position of its
+ * ports in them. */
 static double
 taken_up(const audit *a, size_t s, size_t first)
 {
@@ -128,7 +129,7 @@ along_line(audit *a, size_t s, size_t first, double t, const double *from, const
     return sum;
 }
 
-/* What storage ports hold at (t, x), behind the powers of ports and bonds (model.h), in bonds[1]. */
+/* The energies of storage at (t, x) into bonds[1], behind the powers of ports and bonds (model.h). */
 static bool
 look_at_storage(audit *a, double t, const double *x)
 {
@@ -153,7 +154,7 @@ swap(double **a, double **b)
     *b = kept;
 }
 
-/* Ends the smooth stretch at (t, x): what the laws say against what flowed in. */
+/* Ends the smooth piece at (t, x): compares the energies by the laws with the energy that flowed in. */
 static bool
 end_stretch(audit *a, double t, const double *x)
 {
@@ -166,7 +167,7 @@ end_stretch(audit *a, double t, const double *x)
         double change = taken_up(a, s, at);
 
         e->change = isfinite(change) ? e->change + change
-                                     : e->work; /* no closed form: what flowed in is what it holds */
+                                     : e->work; /* without a closed form the energy that flowed in counts as stored */
         at += 2 * a->graph->element[a->store.at[s]].nports;
     }
     swap(&a->bonds[0], &a->bonds[1]);
@@ -182,7 +183,7 @@ audit_start(void *of, double t, const double *x)
     a->t = t;
     a->broken = !look_at_storage(a, t, x);
     swap(&a->bonds[0], &a->bonds[1]);
-    return true; /* the run itself says what is wrong */
+    return true; /* the run itself reports the error */
 }
 
 static void
@@ -201,7 +202,7 @@ note_power(audit *a, double t, const double *power)
     }
 }
 
-/* One piece: powers at five places, by Lobatto's rule. */
+/* One piece: powers at five points, by Lobatto's rule. */
 static bool
 take_piece(audit *a, double t0, double t1, bool (*dense)(void *of, double t, double *x), void *of)
 {
@@ -237,7 +238,7 @@ take_piece(audit *a, double t0, double t1, bool (*dense)(void *of, double t, dou
     return true;
 }
 
-/* The storage with the most negative stiffness so far; its state is a->x. */
+/* The storage with the most negative stiffness so far, whose state is a->x. */
 static void
 look_at_bends(audit *a, double t)
 {
@@ -305,7 +306,7 @@ audit_jump(void *of, double t, const double *before, const double *modes_before,
     return true;
 }
 
-/* Resistors that gave power, and storage that is softer than not at all. */
+/* Reports resistors that gave power and storage with negative stiffness. */
 static void
 put_notes(audit *a)
 {
@@ -350,7 +351,7 @@ warn_residual(audit *a, const audit_totals *r, double t)
 
     if (!isfinite(r->residual) || !isfinite(r->worst_residual) || !isfinite(allowed)) {
         diag_warn(to, "audit-energy", e->at,
-                  "the energy of \"%s\" until %.6g s is no number, so that nothing tells whether the run's adds up",
+                  "the energy of \"%s\" until %.6g s is not a number, so the balance of the run cannot be checked",
                   e->name, t);
         return;
     }
@@ -366,7 +367,8 @@ warn_residual(audit *a, const audit_totals *r, double t)
                   "the energy of \"%s\" does not add up until %.6g s: the run's steps %s %.3g J of %.3g J there, and "
                   "as much elsewhere",
                   e->name, t, r->worst_residual > 0 ? "lose" : "make", fabs(r->worst_residual), r->size);
-    diag_help(to, "%s; `--verify` tells what it changes.", a->equal_steps ? "Take shorter steps" : "Tighten rtol");
+    diag_help(to, "%s; `--verify` shows the effect on the results.",
+              a->equal_steps ? "Take shorter steps" : "Tighten rtol");
 }
 
 audit_totals

@@ -1,4 +1,4 @@
-/* columns.c - what a run's table shows */
+/* columns.c - the columns of a run's table */
 #include <string.h>
 
 #include "columns.h"

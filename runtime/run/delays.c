@@ -8,14 +8,15 @@
 #include "quartic.h"
 
 #define PIECES_AHEAD 3 /* of the history, that one step may read */
-#define LAST_LEVEL 4   /* a jump of the derivative of this order disturbs no method here */
-#define SAME 1e-11     /* of a value's size so far: what the two sides of an event may differ by without a jump */
-#define MOST_AHEAD \
-    20000 /* bends waiting: where delays of many lengths follow from one another, further ones are left to the error \
-             test */
-#define FORGET_AT 256 /* pieces no longer read, before they are moved out */
+#define LAST_LEVEL 4   /* a jump of the derivative of this order does not disturb any of the methods */
+/* of a value's greatest size: a smaller difference between the two sides of an event is no jump */
+#define SAME 1e-11
+/* greatest number of corners in the queue: where delays of many lengths follow from each other, the error test
+ * handles further ones */
+#define MOST_AHEAD 20000
+#define FORGET_AT 256 /* unused pieces, before they are removed */
 
-/* level: 0 where the delayed value jumps, 1 where it bends, 2 where its rate bends, ... */
+/* level: 0 where the delayed value jumps, 1 where it has a corner, 2 where its rate has one, ... */
 struct break_point {
     double t;
     int level;
@@ -30,8 +31,8 @@ struct one {
 struct delays {
     bg_model *model;
     double start, stop, from, shortest, longest;
-    size_t n, nx, first; /* first: piece that is still read */
-    bool feeds;          /* some delayed value is delayed again at once: jumps stay jumps */
+    size_t n, nx, first; /* first: first piece that is still needed */
+    bool feeds;          /* a delayed value is delayed again without a state in between: jumps stay jumps */
     struct one *one;
     VEC(double) begin;             /* of each piece; begin[n] is where the last one ends */
     VEC(double) value;             /* [piece][delay][5], coefficients of the powers */
@@ -52,7 +53,7 @@ npieces(const delays *d)
     return d->begin.n ? d->begin.n - 1 : 0;
 }
 
-/* The piece that time s is in. On a border: the one behind it (right) or before it. */
+/* The piece that contains time s; on a border the one behind it (right) or before it. */
 static size_t
 piece_at(const delays *d, struct one *o, double s, bool right)
 {
@@ -186,11 +187,11 @@ delays_start(delays *d, double t, const double *x)
         if (o->m.by > 64 * DBL_EPSILON * fmax(fabs(t), d->stop - d->start) && isfinite(o->m.by))
             continue;
         diag_error(s, "run-delay", o->m.at,
-                   "\"%s\" is delayed by %.6g s: a delay is above zero, and not so short that nothing happens in it",
+                   "\"%s\" is delayed by %.6g s: a delay must be positive and long enough for time to advance by it",
                    o->m.text, o->m.by);
         return -2;
     }
-    /* what is delayed may be made of delayed values: as many rounds as there can be one behind the other */
+    /* A delayed quantity may depend on delayed values: as many rounds as there can be in a chain. */
     for (size_t round = 0; changed; round++) {
         changed = false;
         if ((status = model_delayed(d->model, t, x, d->now)) != 0)
@@ -199,9 +200,9 @@ delays_start(delays *d, double t, const double *x)
             double before = isnan(d->one[i].m.before) ? d->now[i] : d->one[i].m.before;
 
             if (before != d->one[i].before && round > d->n) {
-                diag_error(s, "run-delay", d->one[i].m.at, "what \"%s\" was before the start follows from itself",
+                diag_error(s, "run-delay", d->one[i].m.at, "the value of \"%s\" before the start depends on itself",
                            d->one[i].m.text);
-                diag_help(s, "Say it: delay(x, T, before).");
+                diag_help(s, "Give that value: delay(x, T, before).");
                 return -2;
             }
             changed |= before != d->one[i].before;
@@ -236,7 +237,7 @@ delays_limit(delays *d, double t)
     return limit;
 }
 
-/* Pieces that no delay reads any more. */
+/* Removes pieces that no delay reads any more. */
 static void
 forget(delays *d, double t)
 {
@@ -304,7 +305,7 @@ delays_pass(delays *d, double t)
             found = DELAYS_JUMPS;
         else if (found == DELAYS_SMOOTH)
             found = DELAYS_BENDS;
-        /* where it jumps, the run sets out anew and marks it */
+        /* at a jump the run restarts the integrator and marks it */
         for (size_t i = 0; i < d->n && b.level > 0; i++)
             add_break(d, b.t + d->one[i].m.by, d->feeds ? b.level : b.level + 1);
     }

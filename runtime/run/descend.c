@@ -8,25 +8,27 @@
 #include "scales.h"
 #include "vectors.h"
 
-enum { AROUND = 4, STEPS = 200, DENSE_STATES = 200 }; /* points of a mean, in pairs; steps to rest in one, */
-enum { ASTRAY = 40 };                                 /* of which so many may switch to what is no nearer to rest */
-#define WIDEST 0.05     /* of the states' sizes: how far rates are averaged over at first, */
+/* points of a mean, in pairs; steps of the search with one neighbourhood, */
+enum { AROUND = 4, STEPS = 200, DENSE_STATES = 200 };
+enum { ASTRAY = 40 };   /* of which so many may switch without coming nearer to rest */
+#define WIDEST 0.05     /* of the states' sizes: first radius over which rates are averaged, */
 #define NARROWEST 1e-12 /* in the end, */
-#define NARROWER 0.1    /* and from one to the next */
-#define WITHIN 0.1      /* of that neighbourhood: a step so small ends the search in it; */
-#define AT_REST 1e-12   /* of the states' sizes: and a step so small the whole */
-#define ROUNDING 1e-13  /* of the terms in a rate, */
-#define NEARLY 1e-10    /* of them: what may be left where no step comes nearer, next to infinite slopes; */
-#define FEW 1e-3        /* where steps come to nothing in a wide neighbourhood, less may do in a narrower one; */
-#define GREAT 1e-3      /* or so much of the greatest of its unit: no more is left to find */
-#define SMALL 1e-6      /* of the greatest terms of its unit: a rate that has no more waits while others move */
-#define SMALL_SIZE 1e-3 /* of the greatest state of its unit: no state is smaller, where a mean is taken */
-#define SHRUNK 1e-6     /* of what a state was: no state is smaller, though it rests at zero */
-#define AT_ZERO 1e-8    /* of it: what may be nothing, if nothing moves then */
-#define RELATIVE 1e-6   /* of a state: by which it is changed to see the terms in rates */
-#define HALFWAY 0.5     /* of the rates: what a step may leave of its own equations */
-#define LONGER 10       /* times, from one step to the next */
-#define LONGEST 1e6     /* of the slowest time: longer steps lose what motion conserves in their rounding */
+#define NARROWER 0.1    /* and its reduction from one radius to the next */
+#define WITHIN 0.1      /* of the radius: a step so small ends the search with this radius; */
+#define AT_REST 1e-12   /* of the states' sizes: and a step so small the whole search */
+#define ROUNDING 1e-13  /* of the terms in a rate: it is at rest, */
+/* of these terms: remainder that is accepted if no step comes nearer, beside infinite slopes; */
+#define NEARLY 1e-10
+#define FEW 1e-3        /* where steps fail with a large radius, a smaller one may succeed; */
+#define GREAT 1e-3      /* or so much of the greatest rate of its unit: the search ends */
+#define SMALL 1e-6      /* of the greatest terms of its unit: a smaller rate waits while others move */
+#define SMALL_SIZE 1e-3 /* of the greatest state of its unit: least size of a state for the averaging */
+#define SHRUNK 1e-6     /* of a state's former size: least size of a state, even if it rests at zero */
+#define AT_ZERO 1e-8    /* of it: a state below this may be set to zero, if all others then stay at rest */
+#define RELATIVE 1e-6   /* of a state: change by which the terms of rates are measured */
+#define HALFWAY 0.5     /* of the rates: remainder of its own equations that a step may leave */
+#define LONGER 10       /* growth of the step length */
+#define LONGEST 1e6     /* of the slowest time: rounding of longer steps would lose conserved quantities */
 #define SHORTEST 1e-20
 
 struct descent {
@@ -36,14 +38,16 @@ struct descent {
     const bool *active;
     size_t n;
     scales *scales;
-    double t, motion, slow, h, blur;     /* times: given; in which terms would make the slowest state; of a step */
-    int astray;                          /* steps that switched to what is no nearer to rest */
+    /* times: given; in which its terms would change the slowest state; of a step */
+    double t, motion, slow, h, blur;
+    int astray;                          /* steps that switched without coming nearer to rest */
     double *size, *greatest;             /* [n] of states; so far */
-    double *around[AROUND];              /* [n] points that rates are averaged over */
+    double *around[AROUND];              /* [n] points over which rates are averaged */
     double *f, *probe, *trial, *one, *d; /* [n] rates at x, at the trial, at a point; the step */
-    double *terms, *most;                /* [n] what rates are made of; greatest of a group */
+    double *terms, *most;                /* [n] terms of the rates; greatest of a unit */
     uint32_t *group;                     /* [n] states of one unit */
-    double *jacobian, *matrix;           /* [n*n] mean of those of the states alone; NULL: too many, the sparse one */
+    /* [n*n] mean of the Jacobian by the states alone; NULL: too many states, the sparse one is used */
+    double *jacobian, *matrix;
     lapack_int *pivot;
 };
 
@@ -93,7 +97,7 @@ evaluate_jacobian(struct descent *s, const double *x)
     return true;
 }
 
-/* A step of length h of Euler's implicit method, linear in it. */
+/* A step of length h of the implicit Euler method, linearised. */
 static bool
 euler(struct descent *s, double h)
 {
@@ -113,7 +117,7 @@ euler(struct descent *s, double h)
 
 /* ---- sizes ---- */
 
-/* Nothing is smaller than a share of the greatest of its unit. */
+/* No size is smaller than a share of the greatest of its unit. */
 static void
 lift(struct descent *s, double *v, double share)
 {
@@ -124,8 +128,8 @@ lift(struct descent *s, double *v, double share)
         v[i] = fmax(v[i], share * s->most[s->group[i]]);
 }
 
-/* By the energy there is and the states of the same unit. Where all of a unit are empty, they are as large as their
- * rates make them in the model's time, or those that come of that. */
+/* Sizes from the available energy and from states of the same unit. If all of a unit are zero, their size is what
+ * their rates, or rates that follow from these, make of them in the model's time. */
 static void
 find_sizes(struct descent *s, const double *x)
 {
@@ -160,7 +164,7 @@ has_grown(const struct descent *s, const double *x)
     return false;
 }
 
-/* Terms of the rates at x: what relative changes of the states do to them. */
+/* Terms of the rates at x: the effect of relative changes of the states on them. */
 static void
 measure_terms(struct descent *s, const double *x)
 {
@@ -181,7 +185,7 @@ measure_terms(struct descent *s, const double *x)
             s->slow = fmax(s->slow, s->size[i] / s->terms[i]);
 }
 
-/* The greatest |f_i - less_i/h| in parts of the terms. */
+/* The greatest |f_i - less_i/h|, relative to the terms. */
 static double
 left(const struct descent *s, const double *f, const double *less, double h)
 {
@@ -198,7 +202,7 @@ left(const struct descent *s, const double *f, const double *less, double h)
 
 /* ---- descending ---- */
 
-/* Is the last step, the longest, less than this of all states? */
+/* Is the last step, the longest, below this share of all states? */
 static bool
 is_small(const struct descent *s, double part)
 {
@@ -210,7 +214,7 @@ is_small(const struct descent *s, double part)
     return true;
 }
 
-/* Is only rounding left of the rates, or would the longest step hardly move the states? */
+/* Are the rates only rounding, or would the longest step hardly change the states? */
 static bool
 rests(const struct descent *s, double part)
 {
@@ -221,8 +225,8 @@ rests(const struct descent *s, double part)
     return quiet || is_small(s, part);
 }
 
-/* The longest step from x, up to s->h, that solves its own equations by half at least: such steps come to rest with
- * everything that dissipates, and do not where the terms merely grow. None where x is at rest: *found. */
+/* The longest step from x, up to s->h, that reduces its own equations by half at least. Such steps approach rest in
+ * a dissipative model, and fail if terms merely grow. None if x is at rest: *found. */
 static bool
 step(struct descent *s, double *x, double part, bool *found)
 {
@@ -258,7 +262,7 @@ step(struct descent *s, double *x, double part, bool *found)
     return true;
 }
 
-/* To where the mean rates rest. */
+/* Steps until the mean rates are at rest. */
 static bool
 settle_at_rest(struct descent *s, double *x, double part)
 {
@@ -282,7 +286,7 @@ settle_at_rest(struct descent *s, double *x, double part)
     return left(s, s->f, NULL, 1) <= NEARLY;
 }
 
-/* Does x with these states at zero rest as well? Then it becomes that. */
+/* If x with these states set to zero is also at rest, takes that. */
 static bool
 rests_without(struct descent *s, const bool *small, double *x)
 {
@@ -299,8 +303,8 @@ rests_without(struct descent *s, const bool *small, double *x)
     return true;
 }
 
-/* What is left of states that rest at zero would move a model whose laws have infinite slopes there: zero it is, of all
- * of them or of one after the other. */
+/* A small remainder of a state that should be zero would move a model with infinite slopes there. Sets such states
+ * to exactly zero, all together or one after the other. */
 static void
 put_to_zero(struct descent *s, double *x)
 {

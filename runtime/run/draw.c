@@ -24,7 +24,7 @@ draw_words(const uint32_t count[4], const uint32_t key[2], uint32_t out[4])
         out[i] = c[i];
 }
 
-/* 52 bits and a half: neither 0 nor 1 */
+/* 52 bits and a half, so the number is neither 0 nor 1 */
 double
 draw_uniform(int64_t seed, int64_t k)
 {
@@ -36,8 +36,8 @@ draw_uniform(int64_t seed, int64_t k)
     return ((double)(((uint64_t)out[1] << 32 | out[0]) >> 12) + 0.5) / 4503599627370496.0;
 }
 
-/* The library's logarithm may differ in its last bit from one machine to the next: that of a mantissa in [0.7, 1.4] by
- * its series. */
+/* The last bit of the library's logarithm may differ between machines. So the logarithm of the mantissa, in [0.7,
+ * 1.4], is computed by its series. */
 static double
 logarithm(double x)
 {

@@ -27,36 +27,37 @@
 #include "vectors.h"
 
 #define ITERATIONS 400
-#define CLOSE 1e-9    /* of the terms in a rate: an equilibrium, though perhaps not down to rounding */
-#define ROUNDED 1e-13 /* of the states' scales: a change of them by so little is rounding, and so is what it does */
-#define RATES_VANISH 1e-12 /* of the terms in them: Newton's method goes on to rounding; `measure_rates` judges it */
-#define STEPS_VANISH 1e-15 /* of the states: no step below it changes them */
-#define LONGEST_STEP 1e6   /* sizes of the states, each: the line search shortens steps, no bound does */
+#define CLOSE 1e-9    /* of the terms in a rate: an equilibrium, though perhaps not to rounding */
+#define ROUNDED 1e-13 /* of the states' scales: smaller changes of states, and their effects, are rounding */
+/* of the terms in rates: the goal of Newton's method, which is rounding; `measure_rates` decides */
+#define RATES_VANISH 1e-12
+#define STEPS_VANISH 1e-15 /* of the states: least step */
+/* sizes of the states, each: no bound of the step length, only the line search shortens steps */
+#define LONGEST_STEP 1e6
 /* Relative change of the states by which terms of rates and their rounding are measured: well above rounding, small
  * enough that rates change in proportion. */
 #define PROBE 1e-6
-/* s: limits of the time scale of the motion; what changes faster is the rounding of terms that cancel. */
+/* s: limits of the time scale of the motion; faster changes are rounding of terms that cancel. */
 #define SHORTEST_MOTION 1e-12
 #define LONGEST_MOTION 1e9
-#define AT_REST 1e-13       /* residual of the pseudo-transient steps that is rounding: no step makes it less */
+#define AT_REST 1e-13       /* residual of the pseudo-transient steps at which rounding stops them */
 #define MOST_IDLE 40        /* pseudo-transient steps without progress */
-#define SHORTEST_PART 1e-12 /* of the first pseudo-transient step: shorter ones change nothing */
-#define NEAR_REST \
-    1e-3                /* residual from which sizes of terms are measured at every step, and corrections are worth it \
-                         */
-#define POLISHED 1e-14  /* residual that corrections do not make less */
-#define WAIT_RTOL 1e-7  /* of the long run that a model is left to: its end is a start for Newton's method only */
-#define NO_TERMS 1e-300 /* keeps a quotient of two zeros finite */
+#define SHORTEST_PART 1e-12 /* of the first pseudo-transient step: shorter steps have no effect */
+#define NEAR_REST 1e-3      /* residual below which sizes of terms are measured at every step, and corrections begin */
+#define POLISHED 1e-14      /* residual at which corrections stop */
+#define WAIT_RTOL 1e-7      /* of the long run after all else failed: its end is only a start for Newton's method */
+#define NO_TERMS 1e-300     /* keeps a quotient of two zeros finite */
 #define DENSE_STATES 600
 #define DENSE_UNKNOWNS 1200
-#define REGULAR 1e9      /* steps beyond this times the states' sizes mean a Jacobian that leaves something free */
+#define REGULAR 1e9      /* a step beyond this times the states' sizes means that the Jacobian is singular */
 #define NEWTON_ROUNDS 20 /* of modes */
-#define ASIDE 1e-6       /* of a state: how far away the Jacobian is taken where slopes may be infinite */
-#define STRIDES 3        /* in which motion is followed to see how fast it is */
+/* of a state: distance from zero at which the Jacobian is evaluated if slopes may be infinite */
+#define ASIDE 1e-6
+#define STRIDES 3        /* steps in which the motion is followed to find its time scale */
 #define WAITS 14         /* runs of growing length in which a model may come to rest by itself, */
 #define WAIT_STEPS 50000 /* of so many steps */
-#define WAITED 1e-3      /* of the terms in a rate: from here on Newton's method may end it */
-#define LESS 1e-3        /* of the terms where a march began: what rates come down to */
+#define WAITED 1e-3      /* of the terms in a rate: below it Newton's method may finish the search */
+#define LESS 1e-3        /* of the terms at the start of a march: goal for the rates */
 
 bool
 rest_rates(rest *s, const double *x, double *f)
@@ -69,9 +70,9 @@ rest_rates(rest *s, const double *x, double *f)
     return true;
 }
 
-/* What is zero but for rounding has no size of its own. Rates that states moved by ROUNDED of their scales (scales.h,
- * by the energy at hand) would have are none: a car that stands has horizontal momenta of 1e-20, whose rates cancel no
- * more. */
+/* A state that is zero except for rounding has no size of its own. Rates below those that a change of ROUNDED of the
+ * states' scales (scales.h, from the available energy) would cause count as zero: a standing car has horizontal
+ * momenta of 1e-20, whose rates no longer cancel. */
 static void
 measure_rounding(rest *s, const double *x)
 {
@@ -90,7 +91,8 @@ measure_rounding(rest *s, const double *x)
     }
 }
 
-/* Size of the terms in each rate: what relative changes of the states (random signs, twice) do to it, over 1e-6. */
+/* Size of the terms in each rate: the effect of relative changes of the states (random signs, twice), divided by
+ * 1e-6. */
 static void
 measure_rates(rest *s, const double *x)
 {
@@ -118,7 +120,7 @@ rest_residual(const rest *s, const double *f)
     return r;
 }
 
-/* A time in which the model moves by what it is: from J applied to its own rates. */
+/* The time scale of the motion, from the product of J with the rates. */
 static double
 time_scale(rest *s, const double *x)
 {
@@ -136,8 +138,8 @@ time_scale(rest *s, const double *x)
     return most > 0 && isfinite(most) ? 1 / most : 1;
 }
 
-/* Moves s->trial by h along its rates, in strides: what is inert and at rest only passes on what it took up before. In
- * the end s->probe has its rates. */
+/* Moves s->trial by h along its rates, in several strides, since an inertia at rest only passes on what it received
+ * before. At the end s->probe has its rates. */
 static bool
 stride(rest *s, const double *x, double h)
 {
@@ -152,8 +154,8 @@ stride(rest *s, const double *x, double h)
     return ok;
 }
 
-/* A time in which the rates change by about half when the model moves along them; what is empty has no size to tell it
- * by. What changes so in no time at all was no rate, but what is left of terms that cancel. */
+/* The time in which the rates change by about half when the model moves along them; states that are zero have no
+ * size to measure it. If they change in no time, the rates are rounding of terms that cancel. */
 static double
 motion_time(rest *s, const double *x)
 {
@@ -179,8 +181,8 @@ motion_time(rest *s, const double *x)
     return h;
 }
 
-/* Where the Jacobian is taken: away from the zeros of roots, where it would say that nothing moves, by a part of what
- * the states are or come to be. */
+/* Where the Jacobian is evaluated: away from the zeros of roots, where it is infinite, by a part of the states'
+ * present or expected sizes. */
 static const double *
 beside(rest *s, const double *x)
 {
@@ -193,7 +195,7 @@ beside(rest *s, const double *x)
     return s->aside;
 }
 
-/* Returns the scaled residual reached, in parts of the terms met on the way. */
+/* Returns the scaled residual reached, relative to the greatest terms on the way. */
 static double
 step_on(rest *s, double *x)
 {
@@ -222,7 +224,7 @@ step_on(rest *s, double *x)
             good = rest_rates(s, s->trial, s->probe);
         }
         if (good) {
-            for (size_t i = 0; i < s->n; i++) /* terms may grow on the way: 1e-12 is of what cancels */
+            for (size_t i = 0; i < s->n; i++) /* terms may grow on the way: 1e-12 is relative to terms that cancel */
                 s->gross[i] = fmax(s->gross[i], fabs(s->probe[i]));
             now = rest_residual(s, s->probe);
             good = now <= 4 * fmax(r, best) || now <= 0.5;
@@ -257,8 +259,8 @@ step_on(rest *s, double *x)
     return r;
 }
 
-/* Are the rates less than those of the same unit were made of where the way began, in s->first? A way that led far off
- * met terms beside which anything is nothing. */
+/* Are the rates below the terms of the same unit at the start of the way, in s->first? A way that led far off may
+ * have met terms beside which every rate looks small. */
 static bool
 are_less(const rest *s)
 {
@@ -273,7 +275,7 @@ are_less(const rest *s)
     return less;
 }
 
-/* Marches from x towards rest. Returns the scaled residual reached. */
+/* Pseudo-transient steps from x towards rest. Returns the scaled residual reached. */
 static double
 march(rest *s, double *x)
 {
@@ -290,9 +292,9 @@ march(rest *s, double *x)
 
 /* ---- the model's own motion ---- */
 
-/* Lets the model run with time standing still, longer and longer, until it rests: what Newton's method cannot find
- * (what sticks or conducts, a law without a slope, a limit cycle on the way) it finds as a long run would. Returns the
- * scaled residual reached. */
+/* Runs the model with time standing still, for longer and longer, until it rests. That finds equilibria that
+ * Newton's method cannot find: states that stick or conduct, a law with zero slope, a limit cycle on the way.
+ * Returns the scaled residual reached. */
 static double
 wait(rest *s, double *x)
 {
@@ -327,7 +329,7 @@ wait(rest *s, double *x)
         r = rest_residual(s, s->f);
         if (r <= CLOSE)
             break;
-        if (r < WAITED) { /* near enough for the last digits */
+        if (r < WAITED) { /* close enough for Newton's method to finish */
             double *kept = bg_malloc(s->n * sizeof *kept), polished;
 
             memcpy(kept, x, s->n * sizeof *kept);
@@ -374,7 +376,7 @@ silent(int code, const char *module, const char *function, char *text, void *dat
     (void)code, (void)module, (void)function, (void)text, (void)data;
 }
 
-/* Does a change of all rates by their own size move the states by something sensible? scale: 1/size of the states */
+/* Is the effect of a change of all rates by their own size on the states bounded? scale: 1/size of the states */
 static bool
 is_regular(rest *s, const double *x, const double *scale)
 {
@@ -395,7 +397,7 @@ is_regular(rest *s, const double *x, const double *scale)
     return true;
 }
 
-/* Solves for rest from x with the modes as they are. */
+/* Solves for rest from x with the present modes. */
 static bool
 newton_solve(rest *s, double *x, N_Vector u, N_Vector scale, N_Vector rate_scale, SUNContext context)
 {
@@ -425,7 +427,7 @@ newton_solve(rest *s, double *x, N_Vector u, N_Vector scale, N_Vector rate_scale
     return ok;
 }
 
-/* Newton's method from x. Returns the scaled residual reached, INFINITY where this is not its case. */
+/* Newton's method from x. Returns the scaled residual reached, INFINITY if it is not applicable. */
 static double
 newton(rest *s, double *x)
 {
@@ -499,12 +501,11 @@ report_failure(rest *s)
     }
     if (count > 0) {
         diag_error(src, "run-equilibrium", model_state(s->model, worst[0]).at,
-                   "no equilibrium found at %.6g s: what keeps changing is %s", s->t, list.at);
+                   "no equilibrium found at %.6g s: these do not come to rest: %s", s->t, list.at);
         for (size_t k = 1; k < count; k++)
             diag_note(src, model_state(s->model, worst[k]).at, "\"%s\" is here", model_state(s->model, worst[k]).name);
-        diag_help(src, "Neither Newton's method nor a long run with the inputs of that time came to rest. Where a "
-                       "force, a flow or a voltage has nothing to "
-                       "balance it, start from given values instead.");
+        diag_help(src, "Neither Newton's method nor a long run with the inputs of that time reached one. If a force, "
+                       "a flow or a voltage has nothing to balance it, start from given values instead.");
     } else {
         diag_error(src, "run-equilibrium", model_place(s->model),
                    "no equilibrium found at %.6g s: the equations have no finite solution there", s->t);
@@ -517,7 +518,8 @@ equilibrium(bg_model *m, double t, double *x)
 {
     size_t n = model_nstates(m), active = 0;
     rest s = { .model = m, .n = n, .t = t };
-    bool ok = false, tied = model_nconstraints(m) > 0; /* states that conditions tie together move on what they allow */
+    /* states with constraints move only in directions that these allow */
+    bool ok = false, tied = model_nconstraints(m) > 0;
 
     if (n == 0)
         return true;
@@ -549,7 +551,7 @@ equilibrium(bg_model *m, double t, double *x)
         s.motion = motion_time(&s, x);
     }
 
-    /* the search goes on with what the stated values start from */
+    /* the search continues from the solution at the stated values */
     if (first_solution(m, s.events, t, x) != FIRST_ALONE)
         model_accept(m, t, x);
 
@@ -564,7 +566,7 @@ equilibrium(bg_model *m, double t, double *x)
         memcpy(x, given, n * sizeof *given);
         memset(s.gross, 0, n * sizeof *s.gross);
         r = march(&s, x);
-        if (found && !(r <= CLOSE)) { /* better one that is not kept than none */
+        if (found && !(r <= CLOSE)) { /* an unstable equilibrium is better than none */
             memcpy(x, found, n * sizeof *found);
             events_settle(s.events, t, x);
             r = rest_rates(&s, x, s.f) ? before : INFINITY;
@@ -589,7 +591,7 @@ equilibrium(bg_model *m, double t, double *x)
         memcpy(marched, x, n * sizeof *marched);
         memcpy(x, given, n * sizeof *given);
         r = wait(&s, x);
-        if (!(r <= CLOSE)) { /* what came nearer is told */
+        if (!(r <= CLOSE)) { /* reports the attempt that came nearer */
             if (was < r)
                 memcpy(x, marched, n * sizeof *marched);
             if (!rest_rates(&s, x, s.f))
@@ -602,7 +604,7 @@ equilibrium(bg_model *m, double t, double *x)
         r < NEAR_REST) {
         s.u = bg_calloc(n * n, sizeof(double));
         s.vt = bg_calloc(n * n, sizeof(double));
-        for (int k = 0; k < 4; k++) { /* afresh while the point still moves */
+        for (int k = 0; k < 4; k++) { /* again while the point still changes */
             double before = r;
             if (!rest_decompose(&s, x))
                 break;

@@ -1,21 +1,22 @@
-/* equilibrium_free.c - what equilibria leave free, by the Jacobian of the states alone (equilibrium_inside.h) */
+/* equilibrium_free.c - states that an equilibrium leaves undetermined, from the Jacobian by states
+ * (equilibrium_inside.h) */
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
 #include "equilibrium_inside.h"
 
-#define STABLE_STATES 200 /* up to here eigenvalues are looked at */
-/* States are moved by this part of their sizes to see whether they are free, and are while rates become no more than
- * that part of their terms: what bends has the square of it */
+#define STABLE_STATES 200 /* up to so many states eigenvalues are computed */
+/* To see whether a state is free it is moved by this part of its size. It is free if the rates stay below that part
+ * of their terms; a curved law has the square of it */
 #define FREE_MOVE 1e-3
 #define FREE_RATES 1e-5
-#define GROWS 1e-6     /* of the greatest eigenvalue: a real part above it is growth and no rounding */
+#define GROWS 1e-6     /* of the greatest eigenvalue: a greater real part is instability, not rounding */
 #define SINGULAR 1e-11 /* of the greatest singular value: directions below it are free */
-#define DEPENDENT 1e-8 /* of the greatest singular value: totals that depend on each other */
-#define NO_SHARE 1e-8  /* square of a state's part in the free directions below which it is not named */
+#define DEPENDENT 1e-8 /* of the greatest singular value: below it conserved totals depend on each other */
+#define NO_SHARE 1e-8  /* square of a state's component in the free directions below which it is not named */
 
-/* [n][n], columns one behind the other; rows and columns of states that take no part are zero. NULL if it cannot be
+/* [n][n], column by column; rows and columns of states that are not included are zero. NULL if it cannot be
  * evaluated. */
 static double *
 reduced_jacobian(rest *s, const double *x)
@@ -94,9 +95,9 @@ rest_decompose(rest *s, const double *x)
     return ok;
 }
 
-/* Adds to the step what leaves the states free, such that it changes nothing that motion conserves: for w with w'J = 0,
- * w'step = 0. All in scaled states. Where motion along what is free changes a total (a body that drifts), nothing is
- * added. */
+/* Adds to the step a motion in the free directions such that it changes no quantity conserved by the motion: for
+ * each w with w'J = 0, w'step = 0. All in scaled states. If motion in a free direction changes a total (a body that
+ * drifts), nothing is added. */
 static bool
 keep_totals(rest *s)
 {
@@ -161,9 +162,9 @@ rest_polish(rest *s, double *x)
     return r;
 }
 
-/* Does motion in direction a, in which the Jacobian is singular, leave everything at rest? Not where it only looks
- * singular: beside an infinite slope (a root without flow), and of what an ideal switch holds. s->trial and s->probe
- * are used. */
+/* Does motion in direction a, in which the Jacobian is singular, keep everything at rest? Not where the Jacobian
+ * only seems singular: beside an infinite slope (a root without flow), or where an ideal switch holds states. Uses
+ * s->trial and s->probe. */
 static bool
 free_along(rest *s, const double *x, size_t a)
 {
@@ -220,7 +221,7 @@ rest_report_free(rest *s, const double *x)
         strbuf_printf(&list, " and %zu more", more);
     if (named)
         diag_info(model_sources(s->model), "equilibrium-free", at,
-                  "the equilibrium does not determine %s: what it leaves free is as %s initial value%s", list.at,
+                  "the equilibrium does not determine %s: it is taken from %s initial value%s", list.at,
                   named + more > 1 ? "their" : "its", named + more > 1 ? "s say" : " says");
     strbuf_free(&list);
     free(along);

@@ -32,10 +32,10 @@ allow_firing(events *e, size_t w, double t, bool follows)
         return true;
 
     sources *s = model_sources(e->model);
-    diag_error(s, "run-chattering", e->when[w].at, "\"%s\" turns true again and again without end at %.6g s",
+    diag_error(s, "run-chattering", e->when[w].at, "\"%s\" becomes true again and again without end at %.6g s",
                e->when[w].text, t);
-    diag_help(s, "Each event leads to the next one sooner. Stop before, or let a spring and a damper take up what the "
-                 "events do.");
+    diag_help(s, "The events follow each other ever faster. Stop the run earlier, or replace the events by a spring "
+                 "and a damper.");
     return false;
 }
 
@@ -52,8 +52,9 @@ jump(events *e, size_t w, double t, double *x, bool *moved)
         if (!isfinite(value)) {
             sources *s = model_sources(e->model);
             diag_error(s, "run-reinit", m->at,
-                       m->kind == WHEN_SAMPLES ? "at the sample \"%s\" of %.6g s, the value for \"%s\" is not finite"
-                                               : "as \"%s\" turns true at %.6g s, the value for \"%s\" is not finite",
+                       m->kind == WHEN_SAMPLES ? "at the sample \"%s\" at %.6g s, the value for \"%s\" is not finite"
+                                               : "when \"%s\" becomes true at %.6g s, the value for \"%s\" is not "
+                                                 "finite",
                        m->text, t, model_state(e->model, state).name);
             return false;
         }

@@ -291,17 +291,15 @@ events_report_chatter(events *e, uint32_t k, double t)
     const struct model_mode *m = &e->mode[k];
     sources *s = model_sources(e->model);
 
-    diag_error(s, "run-chattering", m->at, "\"%s\" switches to and fro without end at %.6g s",
+    diag_error(s, "run-chattering", m->at, "\"%s\" switches back and forth without end at %.6g s",
                m->text ? m->text : "this condition", t);
     if (m->kind == MODE_SIGN || m->kind == MODE_STICK)
-        diag_help(s, "Neither sign, nor any value between, goes with what it leads to. Let the law change gradually "
-                     "there, for instance by tanh(v/v0) in the "
-                     "place of sign(v).");
+        diag_help(s, "Neither sign, nor any value between, is consistent with the motion that follows from it. Make "
+                     "the law continuous there, for instance with tanh(v/v0) instead of sign(v).");
     else
-        diag_help(s, "Both sides of the condition lead back to it, and no value between what it chooses from keeps it "
-                     "there (where one does, an `if` slides along its border). Let the law change gradually there, "
-                     "for instance by tanh(v/v0), or give it two thresholds: signal on = 1; when T > 22 [degC] { on = "
-                     "0; } when T < 20 [degC] { on = 1; }");
+        diag_help(s, "Both sides of the condition lead back to it, and no value between its branches keeps it there. "
+                     "Make the law continuous there, for instance with tanh(v/v0), or give it two thresholds: signal "
+                     "on = 1; when T > 22 [degC] { on = 0; } when T < 20 [degC] { on = 1; }");
 }
 
 bool

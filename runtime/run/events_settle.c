@@ -26,8 +26,7 @@ events_search(events *e, double t, double *x, double farther)
         diag_error(s, "run-no-mode", r.at,
                    "no combination of open and closed is consistent at %.6g s, for this switch and those it acts on",
                    t);
-        diag_help(s,
-                  "Look for sources that a closed switch joins, or for flows that an open one leaves nowhere to go.");
+        diag_help(s, "Look for sources that a closed switch connects, or for flows that an open switch interrupts.");
         return EVENTS_STOP;
     case NETS_REFUSED: {
         struct model_state state = model_state(e->model, r.state);
@@ -37,9 +36,8 @@ events_search(events *e, double t, double *x, double farther)
                    state.name, model_state_shown(e->model, r.state, r.from).text,
                    model_state_shown(e->model, r.state, r.to).text, t);
         diag_note(s, r.at, "the condition of this source");
-        diag_help(s, "What is stored cannot vanish in no time: give it somewhere to go (a diode or resistor beside a "
-                     "coil, a resistor before a capacitor), or say "
-                     "with `when ... { reinit ... }` what happens to it.");
+        diag_help(s, "A stored quantity cannot vanish in an instant: give it a path (a diode or resistor beside a "
+                     "coil, a resistor before a capacitor), or set it with `when ... { reinit ... }`.");
         return EVENTS_STOP;
     }
     default: return EVENTS_FAILED;
@@ -426,7 +424,8 @@ events_start(events *e, double t, double *x)
             }
             if (e->held[w] && e->when[w].kind == WHEN_STOPS)
                 diag_warn(model_sources(e->model), "run-stop", e->when[w].at,
-                          "\"%s\" holds at the start already: the run stops when it turns true", e->when[w].text);
+                          "\"%s\" is true at the start already: the run stops when it becomes true again",
+                          e->when[w].text);
         }
     }
     status = set_all(e, t, t, x);

@@ -8,23 +8,23 @@
 #include "shown.h"
 #include "simulate.h"
 
-/* Of a sum of powers: less than so much below another is as much */
+/* Of a sum of powers: sums that differ by less are equal */
 #define AS_MUCH 1e-9
 /* Of unknowns, and of powers: solutions that differ by less are the same */
 #define SAME 1e-6
-/* W: no power that anything modelled has. Between such powers, solutions differ by rounding beside laws that are flat
+/* W: smaller than any power of a modelled device. Below it, solutions differ by rounding beside laws that are flat
  * or steep at zero. */
 #define NO_POWER 1e-18
 enum {
     NAMED = 4,           /* solutions that are listed */
     MOST_CANDIDATES = 8, /* of modes */
-    MOST_TRIED = 64,     /* modes that are set otherwise, one by one: each takes some evaluations */
+    MOST_TRIED = 64,     /* modes that are changed one by one: each needs some evaluations */
     MOST_SETS = 256      /* combinations of modes of ideal switches, of all nets */
 };
 
 struct candidate {
     double power;
-    double *mark; /* what it is known by: unknowns of the block, or powers */
+    double *mark; /* identification: unknowns of the block, or powers */
     double *modes;
     size_t one; /* which of a net's solutions */
 };
@@ -36,7 +36,7 @@ struct choosing {
     const double *x;
     struct model_choice *choice;
     size_t nmodes, nmark, nelements;
-    bool by_powers; /* candidates are known by powers, which are all of one unit */
+    bool by_powers; /* candidates are identified by powers, which have one unit */
     double *power;  /* [nelements] */
     struct candidate *at;
     size_t n; /* candidates so far, all different */
@@ -68,7 +68,7 @@ is_same(const struct choosing *c, const double *a, const double *b)
 {
     double most = 0;
 
-    /* a power far below the greatest may be what rounding leaves */
+    /* a power far below the greatest may be rounding */
     for (size_t i = 0; i < c->nmark && c->by_powers; i++)
         most = fmax(most, fmax(fabs(a[i]), fabs(b[i])));
     for (size_t i = 0; i < c->nmark; i++)
@@ -77,7 +77,7 @@ is_same(const struct choosing *c, const double *a, const double *b)
     return true;
 }
 
-/* Adds what has been evaluated with the present modes, unless it is there already. */
+/* Adds the solution evaluated with the present modes, unless it is known already. */
 static void
 add_solution(struct choosing *c)
 {
@@ -136,7 +136,7 @@ found(const struct choosing *c, size_t best)
     return c->n < 2 ? FIRST_ALONE : best == 0 ? FIRST_KEPT : FIRST_CHANGED;
 }
 
-/* The best of the present block's solutions. */
+/* The present block's solution with the least power. */
 static enum first_solution
 choose_block(struct choosing *c, const struct model_solutions *s)
 {
@@ -165,7 +165,7 @@ choose_block(struct choosing *c, const struct model_solutions *s)
 
 /* ---- modes: of laws in pieces each is a law of its own ---- */
 
-/* Powers with the modes as they are, if these are not the first candidate's. */
+/* Powers with the present modes, if these are not the first candidate's. */
 static void
 add_powers(struct choosing *c)
 {
@@ -179,7 +179,7 @@ add_powers(struct choosing *c)
     add_solution(c);
 }
 
-/* Adds what follows where mode k has another value; so many are tried. */
+/* Adds solutions with another value of mode k; `tried` counts them. */
 static size_t
 try_mode(struct choosing *c, uint32_t k, const double *first)
 {
@@ -245,7 +245,7 @@ choose_modes(struct choosing *c)
 
 /* ---- nets of ideal switches: combinations of modes, and values in each where laws are curved ---- */
 
-/* Adds solution `one` of the net, if all other modes agree with it, or with what becomes of them. */
+/* Adds solution `one` of the net if all other modes agree with it, or agree after settling. */
 static void
 try_solution(struct choosing *c, size_t net, const double *others, size_t one, const double *first)
 {

@@ -6,22 +6,23 @@
 #include "integrator_inside.h"
 #include "library_status.h"
 
-/* Local errors are held so many times below the tolerance. BDF makes many of them, of one sign; where they move
- * switchings or bends of laws in time, all that follows moves too, so that they are held lower still (but not at a root
- * where a state rests: steps would become ever shorter). Rosenbrock's method makes long steps along a slow decay. The
- * explicit method needs it where switchings follow each other within few steps, since their errors add up. */
+/* Local errors are kept below the tolerance by these factors. BDF makes many errors of one sign. Where they shift
+ * switchings or bends of laws in time, everything after shifts too, so they are kept smaller still. (Not at a root
+ * where a state rests: steps would become ever shorter.) Rosenbrock's method makes long steps along a slow decay.
+ * The explicit method needs it if switchings follow each other within few steps, since their errors add up. */
 #define BDF_CARE 10
 #define BDF_BENT_CARE 30
 #define ROSENBROCK_CARE 3
 #define SWITCHING_CARE 10
 #define SWITCHING_STEPS 20 /* so few are "few" */
 
-/* of the run: after shorter steps of the explicit method BDF sets out with the last of them; by itself the library
- * begins with none near rounding of the end */
+/* of the run: after shorter steps of the explicit method BDF starts with the last of them; by itself the library
+ * starts with none near the rounding of the end time */
 #define BEGINS 1e-12
-#define NEARLY_ONE_TIME 1e-3 /* of the step in hand: two switchings closer than this say nothing about step lengths */
-#define EASY_STEPS 20        /* so many cheap steps in a row, and BDF gives way to the explicit method */
-#define BEND_PAUSE 64        /* steps in which bends are not looked for; after each look twice as many */
+/* of the present step length: two switchings closer than this give no information about step lengths */
+#define NEARLY_ONE_TIME 1e-3
+#define EASY_STEPS 20 /* after so many cheap steps in a row BDF is replaced by the explicit method */
+#define BEND_PAUSE 64 /* steps without a check for bends; after each check twice as many */
 
 /* ---- tolerances (scales.h) ---- */
 
@@ -188,10 +189,10 @@ integrator_ready(const integrator *g)
     return g->next == STATIC || g->next == EXPLICIT || g->linear;
 }
 
-/* What the explicit method sets out with behind a switching, by how long it would make its next step; 0: nothing is
- * known. The states go on with the time constants they have, mostly, and where not, the step fails and becomes shorter.
- * No longer than since the switching before: what switches may depend on time alone, of which a step knows nothing.
- * Where that is next to nothing, two switched at nearly one time, which tells nothing either. */
+/* First step of the explicit method behind a switching, from its present step length; 0: nothing is known. The
+ * states mostly keep their time constants; if not, the step fails and is shortened. It is not longer than the time
+ * since the previous switching, because the switching may depend on time alone, which steps do not see. If that time
+ * is almost zero, two conditions switched at nearly one time, which gives no information. */
 static double
 step_in_hand(const integrator *g, double t)
 {
@@ -240,7 +241,7 @@ integrator_start(integrator *g, double t, const double *x)
     g->rated[2] = false;
     g->now = NULL;
     if (!first && g->n && scales_unknown(g->scales)) {
-        integrator_find_sizes(g, t, x);    /* what was at rest may move now, */
+        integrator_find_sizes(g, t, x);    /* a state that was at rest may move now, */
         integrator_foresee_peaks(g, t, x); /* from an input that is zero yet */
         integrator_foresee_motion(g, t, x);
     } else if (g->kind == EXPLICIT) {
@@ -297,7 +298,7 @@ rotate(integrator *g, bool forward)
 static int
 advance(integrator *g, double until)
 {
-    double t = g->t[1], least = 2 * DBL_EPSILON * fabs(t); /* below it time hardly moves any more */
+    double t = g->t[1], least = 2 * DBL_EPSILON * fabs(t); /* shorter steps hardly advance time */
     int status;
 
     if (g->kind == ROSENBROCK || g->kind == EXPLICIT) {
@@ -314,7 +315,7 @@ advance(integrator *g, double until)
     return status;
 }
 
-/* A step to `until`, however long that is. */
+/* One step to `until`, whatever its length. */
 static enum integrator_status
 midpoint_step(integrator *g, double until)
 {
@@ -382,7 +383,8 @@ integrator_step(integrator *g, double until)
             g->rated[2] = false;
         }
         bool first = g->first = g->restart;
-        g->set_out = fmin(g->set_out, until - g->t[2]); /* the libraries do not look at where they are to stop */
+        /* the libraries do not check the time at which they must stop */
+        g->set_out = fmin(g->set_out, until - g->t[2]);
         if (first && !integrator_prepare(g, until))
             return STEP_SINGULAR;
         rotate(g, true);
@@ -514,7 +516,7 @@ integrator_worst(integrator *g, double *ratio)
 {
     size_t worst = 0;
     double most = -1;
-    N_Vector e = g->y[0]; /* free: there is no step to interpolate in after a failure */
+    N_Vector e = g->y[0]; /* free, since there is no step to interpolate after a failure */
 
     *ratio = 0;
     if (g->kind == STATIC || g->kind == MIDPOINT)

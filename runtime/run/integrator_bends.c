@@ -1,15 +1,15 @@
-/* integrator_bends.c - whether a step hides something: bends of laws and of powers, what inputs do within it */
+/* integrator_bends.c - does a step miss something inside it? Bends of laws and of powers, motion of inputs */
 #include <math.h>
 
 #include "integrator_inside.h"
 
-#define BEND 2.0        /* tolerances by which a step may differ from the integral of its rates */
-#define BEND_AGAIN 0.1  /* and one that is taken again: among many lengths one is found that satisfies any rule */
-#define BEND_TRIES 5    /* halvings after which a bend is straight; what is left is rounding in the rates, */
-#define UNSEEN_TRIES 60 /* steps shortened until nothing goes unseen in them */
+#define BEND 2.0        /* in tolerances: how far a step may differ from the integral of its rates */
+#define BEND_AGAIN 0.1  /* the same for a repeated step: among many lengths, one satisfies any rule by chance */
+#define BEND_TRIES 5    /* halvings after which a bend is straight; the remainder is rounding of the rates, */
+#define UNSEEN_TRIES 60 /* times that a step is shortened until nothing inside it is missed */
 
-/* Greatest coefficient of degree four in the powers over [t, t+h] (five points of activity.h), each relative to the
- * greatest power so far. */
+/* Greatest coefficient of degree four in the powers over [t, t+h] (five points of activity.h), relative to each
+ * power's greatest value so far. */
 static bool
 bend_of_powers(integrator *g, double t, double h, double *bend)
 {
@@ -36,8 +36,8 @@ bend_of_powers(integrator *g, double t, double h, double *bend)
     return true;
 }
 
-/* The polynomial of dense output is held against the integral of the rates along it, by Lobatto's rules of four places
- * (two within) from the step's start to the other three: the greatest difference, in tolerances. */
+/* Compares the polynomial of dense output with the integral of the rates along it, by Lobatto's rule of four points,
+ * from the step's start to the other three: the greatest difference, in tolerances. */
 static double
 bend_of_step(integrator *g)
 {

@@ -1,20 +1,23 @@
-/* integrator_choice.c - which integrator: explicit, BDF or Rosenbrock, by what each costs */
+/* integrator_choice.c - chooses between explicit, BDF and Rosenbrock by their costs */
 #include <math.h>
 #include <string.h>
 
 #include "integrator_inside.h"
 
-/* Operation counts are in passes over one vector element; a nonzero of the Jacobian costs about one in a right side. */
-#define STEP_OVERHEAD 10000.0 /* of either library, in the same unit: what counts for small models */
-#define BDF_STEPS 2.5         /* steps of BDF for one explicit of the same accuracy (2 to 3 on smooth models) */
-#define BDF_FACTORS 0.1       /* factorisations a step of BDF, once it has its length */
-#define OFTEN_BDF 200 /* steps of BDF from one switching to the next, at most, that Rosenbrock's take the place of */
-#define OFTEN_ROSENBROCK 100  /* and of those, that stay */
-#define ROSENBROCK_SAVES 7    /* steps of BDF for one of Rosenbrock's from one switching to the next (4 to 10) */
+/* Costs are in passes over one vector element. A nonzero of the Jacobian costs about one in an evaluation of the
+ * rates. */
+/* overhead of a step of either library, in the same unit; it dominates in small models */
+#define STEP_OVERHEAD 10000.0
+#define BDF_STEPS 2.5   /* steps of BDF for one explicit step of the same accuracy (2 to 3 on smooth models) */
+#define BDF_FACTORS 0.1 /* factorisations for each step of BDF, once it has its step length */
+/* greatest number of steps of BDF between switchings for which Rosenbrock's method replaces it, */
+#define OFTEN_BDF 200
+#define OFTEN_ROSENBROCK 100  /* and for which it stays */
+#define ROSENBROCK_SAVES 7    /* steps of BDF for one of Rosenbrock's between switchings (4 to 10) */
 #define LIMITED_STEPS 15      /* stability-limited steps in a row before BDF is considered */
-#define CREEPING 50           /* times shorter steps than what the states do asks for, */
-#define CREEPING_LOOKS 8      /* at so many looks in a row: something at rest rules them */
-#define JACOBIAN_COMPILED 5e7 /* what its first use costs, in the same unit: some milliseconds */
+#define CREEPING 50           /* ratio of the step that the states would allow to the actual one, */
+#define CREEPING_LOOKS 8      /* at so many checks in a row: a state at rest limits the steps */
+#define JACOBIAN_COMPILED 5e7 /* cost of its first use, in the same unit: some milliseconds */
 
 static double
 rhs_cost(const integrator *g)
@@ -35,7 +38,7 @@ bdf_cost(const integrator *g)
            linear_flops(g->linear);
 }
 
-/* A step with so many evaluations, solutions and factorisations. */
+/* Cost of a step with so many evaluations, solutions and factorisations. */
 static double
 implicit_step(const integrator *g, double evaluations, double solutions, double factors)
 {
@@ -43,7 +46,7 @@ implicit_step(const integrator *g, double evaluations, double solutions, double 
            0.5 * factors * linear_flops(g->linear);
 }
 
-/* Eight stages, each with a solution; a Jacobian, and two looks at what time alone does. */
+/* Eight stages, each with a solution; one Jacobian, and two evaluations for the derivative by time. */
 static double
 rosenbrock_cost(const integrator *g)
 {
@@ -79,8 +82,8 @@ integrator_change_to(integrator *g, enum kind next, const char *why)
                       next == BDF ? "bdf" : "explicit", why, g->rho);
 }
 
-/* Length of step in which the states change by what a method of order five follows, over h: of the time T = 1/(rtol
- * |f|), in the error weights, in which they change by their own size about rtol^(1/5) T / 2. */
+/* Step length in which a method of order five can follow the change of the states, over h. The states change by
+ * their own size, in the error weights, in the time T = 1/(rtol / |f|); the length is about rtol^(1/5) T / 2. */
 static double
 change_over(integrator *g, double h)
 {
@@ -88,9 +91,9 @@ change_over(integrator *g, double h)
     return 0.5 * pow(g->rtol, 0.2) / fmax(g->rtol * vec_wrms(g->n, g->f[2], g->weight) * h, 1e-12);
 }
 
-/* Length of explicit step that accuracy alone would allow, over h. The error estimate tells it where fast modes are at
- * rest; at the limit of stability they may rule the estimate though nobody sees them. If they are damped, what the
- * states do tells. */
+/* Explicit step length that accuracy alone would allow, over h. The error estimate gives it if fast modes are at
+ * rest. At the stability limit such modes may dominate the estimate although they are not visible; if they are
+ * damped, the change of the states gives it. */
 static double
 accuracy_over(integrator *g, double h)
 {
@@ -115,7 +118,7 @@ integrator_decide(integrator *g, bool cut)
                               : 0;
             if (g->creeping >= CREEPING_LOOKS && integrator_need_linear(g)) {
                 g->creeping = 0;
-                integrator_change_to(g, BDF, "what is at rest limits the explicit steps");
+                integrator_change_to(g, BDF, "a state at rest limits the explicit steps");
                 return;
             }
         }
@@ -135,7 +138,7 @@ integrator_decide(integrator *g, bool cut)
         g->easy = explicit_steps * explicit_cost(g) < 0.5 * cost ? g->easy + 1 : 0;
         if (g->easy < g->easy_needed)
             return;
-        g->easy_needed *= 2; /* so that the run does not go to and fro */
+        g->easy_needed *= 2; /* so that the run does not alternate between methods */
         integrator_change_to(g, EXPLICIT, "no longer stiff");
     }
 }

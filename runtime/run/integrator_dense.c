@@ -4,10 +4,10 @@
 #include "integrator_inside.h"
 
 /* ---- dense output of the explicit method ----
- * Polynomials through states and rates at step ends: of degree five over this step and the one before (error of the
- * order of the method's own); of degree four in a first step, by the method's own interpolation. No further evaluations
- * but where laws bend or have infinite slopes, whose noise in the stages that interpolation magnifies: there the rate
- * at a third of the step gives the fourth degree. */
+ * Polynomials through states and rates at ends of steps: of degree
+ * five over this step and the one before (an error of the method's order); of degree four in a first step, by the
+ * method's own interpolation. They need no further evaluations, except where laws bend or have infinite slopes:
+ * interpolation magnifies the noise of the stages there, so the rate at a third of the step gives the fourth degree. */
 /* Hermite's basis at s for the places -r, 0 and 1, in steps of length h. */
 static void
 two_step_coefficients(double r, double h, double s, double c[6])
@@ -38,7 +38,7 @@ first_step_coefficients(double h, double s, double c[6])
     c[5] = h * s * s * q * q;
 }
 
-/* What the cubic lacks of the rate at a third of the step. */
+/* The difference between the rate at a third of the step and that of the cubic. */
 static bool
 bend_at_third(integrator *g, const double *const x[6], double h)
 {
@@ -59,8 +59,8 @@ bend_at_third(integrator *g, const double *const x[6], double h)
     return true;
 }
 
-/* Of a step, how long the one before it must have been: else it may have ended where something else began; where laws
- * bend, for rounding's sake alone, since there it costs an evaluation to do without. */
+/* Of a step: least length of the one before it, which otherwise may have ended at a change of the model. Where laws
+ * bend only rounding limits it, since doing without that step costs an evaluation there. */
 #define ALIKE 0.2
 #define LEAST_BEFORE 0.02
 

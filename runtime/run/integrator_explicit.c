@@ -17,24 +17,24 @@
 enum { STAGES = 7, INNER = 5, TERMS = 7, MOST_FAILURES = 25, FEW_FAILURES = 2 };
 
 #define SAFETY 0.99
-#define BIAS 1.2          /* the estimate is taken for so many times what it is */
-#define BY_ERROR 0.2      /* exponents of the controller: of this step's error, */
-#define BY_BEFORE 0.0775  /* and of the one's before */
-#define LEAST_ERROR 1e-10 /* of the tolerance: less says nothing more */
+#define BIAS 1.2          /* the error estimate is multiplied by this */
+#define BY_ERROR 0.2      /* exponents of the step controller: of this step's error, */
+#define BY_BEFORE 0.0775  /* and of the previous one's */
+#define LEAST_ERROR 1e-10 /* of the tolerance: smaller errors count as this */
 #define MOST_GROWTH 25
-#define FIRST_GROWTH 10000 /* over a first step whose length was estimated */
+#define FIRST_GROWTH 10000 /* growth after a first step, whose length was an estimate */
 #define LEAST_CHANGE 0.1
-#define FAILED_AGAIN 0.3 /* of the step, at most, after FEW_FAILURES */
-#define UNEVALUATED 0.25 /* where a stage has no value */
-#define WORTH 1.5        /* times longer: before that the step stays as it is, */
+#define FAILED_AGAIN 0.3 /* greatest factor of the step after FEW_FAILURES */
+#define UNEVALUATED 0.25 /* factor of the step if a stage cannot be evaluated */
+#define WORTH 1.5        /* the step keeps its length up to this growth, */
 #define NEARLY 1e-6
-#define OF_STABLE 0.95 /* of the longest step that the spectral radius allows, which is an estimate */
+#define OF_STABLE 0.95 /* of the longest step that the estimated spectral radius allows */
 
-/* A first step: what it is sought between, in roundings of time and in parts of the way and of the states. */
+/* A first step: its bounds, in roundings of time and in parts of the span and of the states. */
 #define FIRST_LEAST 100
 #define FIRST_MOST 0.1
 #define FIRST_SHARE 0.5  /* of what was found */
-#define FIRST_NEARER 0.2 /* times as far, where there are no rates */
+#define FIRST_NEARER 0.2 /* factor of its length if the rates cannot be evaluated there */
 enum { FIRST_LOOKS = 4 };
 
 static const double a[STAGES][STAGES - 1] = {
@@ -60,7 +60,7 @@ struct explicit_method {
     double *inner[INNER]; /* rates at the stages between the step's ends */
     double *error, *projected;
     double next, before; /* length of the next step; error of the last one */
-    double growth;       /* of the next step, at most */
+    double growth;       /* greatest length of the next step */
 };
 
 struct explicit_method *
@@ -101,7 +101,7 @@ explicit_error(const struct explicit_method *e)
 
 /* ---- the first step ---- */
 
-/* No step changes a state by more than a part of it, and none is more than a part of the way. */
+/* Upper bound of a first step: a part of each state's size and a part of the span. */
 static double
 most_first(const integrator *g, double way)
 {
@@ -113,7 +113,7 @@ most_first(const integrator *g, double way)
     return most * fastest > 1 ? 1 / fastest : most;
 }
 
-/* Size of the second derivative in time, by an Euler step of length h. False: no rates there. */
+/* Size of the second derivative in time, by an Euler step of length h. False: rates cannot be evaluated there. */
 static bool
 second_derivative(integrator *g, double h, double *size)
 {
@@ -128,7 +128,7 @@ second_derivative(integrator *g, double h, double *size)
     return true;
 }
 
-/* The length whose second-order term is what is tolerated. */
+/* The length whose second-order term equals the tolerance. */
 static double
 first_length(integrator *g, double until)
 {
@@ -176,7 +176,7 @@ explicit_resume(integrator *g)
 
 /* ---- steps ---- */
 
-/* h times a sum of the last step's rates at its stages. */
+/* h times a weighted sum of the last step's rates at its stages. */
 static void
 weigh_rates(const integrator *g, double h, const double weight[STAGES], double *to)
 {
@@ -192,7 +192,7 @@ weigh_rates(const integrator *g, double h, const double weight[STAGES], double *
     vec_combine(g->n, m, c, term, to);
 }
 
-/* The stages of a step to `end`: its state goes to y[2], its rates to f[2]. False: one could not be evaluated. */
+/* The stages of a step to `end`: its state goes to y[2], its rates to f[2]. False: one stage cannot be evaluated. */
 static bool
 stages(integrator *g, double h, double end)
 {
@@ -227,7 +227,7 @@ explicit_bend(const integrator *g, double *to)
     weigh_rates(g, 1, bend_weight, to);
 }
 
-/* Back onto constraints, from which the state drifts; that it moves is seldom. */
+/* Moves the state back onto the constraints from which it drifts; seldom necessary. */
 static bool
 project_end(integrator *g, double t)
 {
@@ -241,7 +241,7 @@ project_end(integrator *g, double t)
     return memcmp(kept, x, g->n * sizeof *x) == 0 || integrator_evaluate(g, t, x, g->f[2]) == 0;
 }
 
-/* Of a step to the next, by its error. */
+/* The factor from this step's length to the next, by its error. */
 static double
 change(const integrator *g, double h, double error)
 {

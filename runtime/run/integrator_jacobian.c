@@ -1,24 +1,25 @@
-/* integrator_jacobian.c - when BDF's Jacobian is made anew, and where it is taken */
+/* integrator_jacobian.c - when BDF's Jacobian is evaluated again, and where */
 #include <math.h>
 
 #include "integrator_inside.h"
 #include "library_status.h"
 
-#define BESIDE 0.01 /* of the tolerated error: how far from the state the Jacobian is taken at infinite slopes */
-/* A state that moves along beside a root (what comes is what flows off) may be far closer to it than that, where slopes
- * are far greater: each time that the corrector fails there, the Jacobian is taken NEARER, and once it does not,
- * FARTHER again. */
+/* of the tolerated error: distance from the state at which the Jacobian is evaluated at infinite slopes */
+#define BESIDE 0.01
+/* A state that moves beside a root (inflow equals outflow) may be far closer to its zero than that, where slopes are
+ * far greater. Each time the corrector fails there, the Jacobian is evaluated NEARER; once it succeeds, FARTHER
+ * again. */
 #define NEARER 1e-2
 #define NEAREST 1e-30
 #define FARTHER 2
-/* Entries below COUNTS times the greatest value they have had are left out; a change of an entry by more than the share
+/* Entries below COUNTS times their greatest value so far are ignored. A change of an entry by more than the share
  * CHANGES is too much for a corrector that keeps the old one. */
 #define COUNTS 1e-6
 #define CHANGES 0.3
-#define RENEWED 20 /* steps after which the library looks at its matrix by itself: its own default */
+#define RENEWED 20 /* steps after which the library checks its matrix by itself: its default */
 
-/* x but for a hundredth of what is tolerated. At the zero of a root itself the Jacobian would say that nothing can
- * move, and the corrector would believe that it has converged; from here a change that counts is seen as one. */
+/* x, moved by a hundredth of the tolerance. At the zero of a root the Jacobian would be infinite: nothing could
+ * move, and the corrector would seem to have converged. At this distance a change that matters is seen as a change. */
 const double *
 integrator_beside(integrator *g, const double *x)
 {
@@ -34,8 +35,8 @@ integrator_beside(integrator *g, const double *x)
     return to;
 }
 
-/* Greatest part by which an entry of the Jacobian has changed since it was made last; what is next to nothing beside
- * its own greatest value does not count. */
+/* Greatest relative change of an entry of the Jacobian since its last evaluation. Entries that are negligible beside
+ * their own greatest value are ignored. */
 static double
 change_of_jacobian(integrator *g)
 {
@@ -57,9 +58,9 @@ change_of_jacobian(integrator *g)
     return first ? 1 : change;
 }
 
-/* Beside a root the Jacobian is large, and falls fast as the state leaves it. With one that is too large the corrector
- * moves next to nothing and takes that for convergence: the library, which renews it each fifty steps, gives wrong
- * numbers then. So it is renewed step by step, and ever more rarely once it changes little. */
+/* Beside a root the Jacobian is large, and falls fast as the state leaves the zero. With one that is too large the
+ * corrector moves almost nothing and takes that for convergence. The library, which renews it every fifty steps,
+ * then gives wrong numbers. So it is renewed step by step, and less often once it changes little. */
 static void
 renew_in_time(integrator *g, long step, bool in_time)
 {
@@ -73,7 +74,7 @@ renew_in_time(integrator *g, long step, bool in_time)
     library_set(CVodeSetLSetupFrequency(g->cvode, g->every ? g->every : RENEWED));
 }
 
-/* How near roots the next Jacobian is taken. */
+/* Sets the distance from roots at which the next Jacobian is evaluated. */
 static void
 choose_near(integrator *g)
 {
@@ -106,7 +107,7 @@ integrator_linear_system(realtype t, N_Vector x, N_Vector f, SUNMatrix a, boolea
         library_set(CVodeGetNumSteps(g->cvode, &step));
     *fresh = !kept || !linear_known(g->linear) || (g->renews && g->every && step >= g->renewed + g->every);
     if (*fresh) {
-        /* what is predicted may lie far from a root that the state rests at: no Jacobian for more than this step */
+        /* the prediction may lie far from a root at which the state rests: this Jacobian is valid for this step only */
         bool in_time = kept && linear_known(g->linear);
 
         if (g->rooted)

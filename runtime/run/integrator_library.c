@@ -1,4 +1,4 @@
-/* integrator_library.c - the method of each kind made ready, and what CVODES of SUNDIALS asks for while it steps */
+/* integrator_library.c - sets up each method, and serves the callbacks of SUNDIALS' CVODES */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -6,9 +6,9 @@
 #include "integrator_inside.h"
 #include "library_status.h"
 
-#define BDF_YOUTH 30 /* steps that BDF needs to find its step length; none of them counts for the choice of method */
-/* Failed attempts at one step, each shorter than the last: more than the libraries allow by default, since a switching
- * may lie close by. */
+#define BDF_YOUTH 30 /* steps in which BDF finds its step length; they do not count in the choice of the method */
+/* Failed attempts at one step, each shorter than the last. More than the library's default, since a switching may
+ * lie close by. */
 #define MOST_BDF_FAILURES 20
 
 static void
@@ -24,7 +24,7 @@ weights(N_Vector x, N_Vector w, void *data)
     return 0;
 }
 
-/* After a step: back onto the constraints of residual sources, from which it drifts. */
+/* After a step: moves the state back onto the constraints of residual sources, from which it drifts. */
 static int
 project_bdf(realtype t, N_Vector x, N_Vector correction, realtype epsilon, N_Vector error, void *data)
 {

@@ -5,11 +5,11 @@
 
 #include "integrator_inside.h"
 
-#define SCOUT_YOUTH 3     /* pairs of products before a scout is believed */
-#define SCOUT_LIFE 6      /* and after which it leads and the next one sets out */
-#define SAME_RADIUS 0.1   /* of it: as it was when these modes held last, */
-enum { MOST_PAUSE = 32 }; /* after which it is believed for so many switchings at most, at first for none */
-#define FIRST_TIME 1e-3   /* of the run: in which rates are looked ahead where no time constant is known */
+#define SCOUT_YOUTH 3     /* pairs of products before a scout's estimate counts */
+#define SCOUT_LIFE 6      /* and after which it becomes the leader and the next scout starts */
+#define SAME_RADIUS 0.1   /* of it: the same as when these modes were active last, */
+enum { MOST_PAUSE = 32 }; /* after which it is trusted for so many switchings at most, at first for none */
+#define FIRST_TIME 1e-3   /* of the run: how far ahead rates are evaluated if no time constant is known */
 
 double
 integrator_scatter(size_t i, uint64_t seed)
@@ -17,7 +17,7 @@ integrator_scatter(size_t i, uint64_t seed)
     return (double)(int64_t)bg_hash_mix(i + 1, seed) * 0x1p-63;
 }
 
-#define PEAKS 16 /* inputs looked at beforehand, at most */
+#define PEAKS 16 /* greatest number of inputs evaluated in advance */
 
 /* Sizes from the rates f at (t, x); see scales.h. */
 struct instant {
@@ -50,7 +50,7 @@ integrator_follow_rates(integrator *g, double t, const double *x, const double *
     g->failed = failed;
 }
 
-/* Sizes from what will move the states by other rates than f, from x on at t, for so long. */
+/* Sizes from rates other than f that will move the states, from x on at t, for so long. */
 static void
 foresee(integrator *g, double t, const double *x, const double *f, double time)
 {
@@ -59,8 +59,8 @@ foresee(integrator *g, double t, const double *x, const double *f, double time)
     scales_peak(g->scales, x, f, time, rates_there, &at);
 }
 
-/* Sizes from what inputs will do later; without them a state that waits for a pulse would follow its first beginnings
- * below any meaning. */
+/* Sizes from later values of inputs. Without them a state that waits for a pulse would be followed from its first
+ * insignificant digits. */
 void
 integrator_foresee_peaks(integrator *g, double t, const double *x)
 {
@@ -75,8 +75,8 @@ integrator_foresee_peaks(integrator *g, double t, const double *x)
     g->failed = false;
 }
 
-/* Sizes from what time alone makes of the rates within the time the states take to move: what sets out as an input
- * passes through zero has rates of rounding only. */
+/* Sizes from the change of the rates with time alone, within the time in which the states move. If an input starts
+ * at a zero crossing, the rates at that instant are rounding. */
 void
 integrator_foresee_motion(integrator *g, double t, const double *x)
 {
@@ -89,15 +89,15 @@ integrator_foresee_motion(integrator *g, double t, const double *x)
     g->failed = false;
 }
 
-#define ULPS 4      /* by which time and states differ where rounding in rates is looked at, */
+#define ULPS 4      /* differences of time and states at which rounding in rates is measured, */
 #define ROUNDINGS 4 /* so often, */
 #define PLACES 8    /* at so many places */
-#define ALIKE 100   /* what rounding makes behind the present place is no more than so many times what it makes ahead */
-#define ASIDE 1e-3  /* of the states, of what is over and left of the run: places beside the present one */
-#define SHORT 1e-5  /* of what is left of the run: steps that may follow rounding */
-#define PAUSE 25    /* steps, at first, from one look to the next that is in vain; then twice as many */
+#define ALIKE 100   /* the rounding behind the present time is at most so many times that ahead of it */
+#define ASIDE 1e-3  /* of the states, of the past and of the remaining run: points beside the present one */
+#define SHORT 1e-5  /* of the remaining run: steps in which rounding is followed */
+#define PAUSE 25    /* steps, at first, from one unsuccessful check to the next; then twice as many */
 
-/* What rounding makes of the rates at (t, x): [n]; scratch: [3n]. False: they have no values there. */
+/* The rounding in the rates at (t, x): [n]; scratch: [3n]. False: they cannot be evaluated. */
 static bool
 noise_at(integrator *g, double t, const double *x, double *noise, double *scratch)
 {
@@ -118,9 +118,9 @@ noise_at(integrator *g, double t, const double *x, double *noise, double *scratc
     return true;
 }
 
-/* Rounding is much the same at places before and behind the present one, though not seen at each; at a pole, or where a
- * law with an infinite slope sets out from zero, rates differ as much from one number to the next, and it is not. The
- * greatest may be a jump: the second counts. */
+/* Rounding is similar at points before and behind the present time, though not visible at each. At a pole, or where
+ * a law with infinite slope starts from zero, rates differ from one floating-point number to the next, and the
+ * points are not similar. The greatest difference may be a jump, so the second counts. */
 bool
 integrator_hears_noise(integrator *g)
 {
@@ -174,7 +174,7 @@ integrator_listen(integrator *g)
  * sets out along the rates, is iterated in turn with the leader, and takes its place when it finds more or has seen
  * enough. What is at rest is stable at any step: only what moves counts. */
 #define CHANGE 1e-7         /* of the states' scales, by which J v is taken */
-#define UNKNOWN_SCALE 1e-12 /* of a state that nothing has moved yet */
+#define UNKNOWN_SCALE 1e-12 /* of a state that has not moved yet */
 
 static bool
 product(integrator *g, double t, const double *x, const double *f, const double *v, double *to)
@@ -195,7 +195,7 @@ any_direction(integrator *g, struct direction *d)
         d->v[i] = integrator_scatter(i, 5) / g->weight[i];
 }
 
-/* `pairs` of products on d, whose rho and reach follow; g->weight are the scales' reciprocals. */
+/* `pairs` of products on d, which update its rho and reach; g->weight are the reciprocals of the scales. */
 static void
 iterate(integrator *g, double t, const double *x, const double *f, struct direction *d, int pairs)
 {
@@ -226,7 +226,7 @@ iterate(integrator *g, double t, const double *x, const double *f, struct direct
         double second = vec_wrms(n, w, g->weight), wu = vec_wdot(n, w, u, g->weight), wv = vec_wdot(n, w, v, g->weight);
         double det = 1 - uv * uv;
         d->reach = REACH;
-        d->rho = second; /* v is an eigenvector nearly */
+        d->rho = second; /* v is almost an eigenvector */
         if (det > 1e-8) {
             double sum = (wu - wv * uv) / det, less = (wv - wu * uv) / det * first, disc = sum * sum + 4 * less;
             if (disc < 0) {
@@ -277,7 +277,7 @@ integrator_spectral_radius(integrator *g, double t, const double *x, const doubl
     g->until_rho = RHO_EVERY;
 }
 
-/* What is known of the present combination of modes, or a place for it. */
+/* The record of the present combination of modes, or a free one. */
 static struct remembered *
 remembered_now(integrator *g)
 {
@@ -312,7 +312,7 @@ integrator_radius_again(integrator *g, double t, const double *x, const double *
         } else if (r->pause < MOST_PAUSE) {
             r->pause *= 2;
         }
-        r->left = g->rooted ? 0 : r->pause - 1; /* beside an infinite slope it is another at each place */
+        r->left = g->rooted ? 0 : r->pause - 1; /* beside an infinite slope it differs from point to point */
         r->rho = g->leader.rho;
         r->reach = g->leader.reach;
     }
@@ -322,8 +322,8 @@ integrator_radius_again(integrator *g, double t, const double *x, const double *
     g->until_rho = RHO_EVERY;
 }
 
-/* At the start nothing may have a size yet: what the rates would move each state by in a short time stands for it, and
- * what these states would move the others by. */
+/* At the start no state may have a size yet. Then the size is how far the rates would move each state in a short
+ * time, and how far these states would move the others. */
 static void
 first_radius(integrator *g, double t, const double *x, const double *f)
 {

@@ -10,15 +10,16 @@
 
 #include "integrator_inside.h"
 
-enum { MOST_TRIED = 8 };  /* states at the end of one step: the others come to rest a step later */
-enum { MOST_PAUSE = 16 }; /* steps between two looks that cost an evaluation, where nothing came to rest */
+enum { MOST_TRIED = 8 };  /* states at the end of one step: further ones come to rest a step later */
+enum { MOST_PAUSE = 16 }; /* steps between two checks that cost an evaluation, if no state came to rest */
 
 #define SOON 10        /* times the last step */
-#define NEARER 16      /* times nearer to zero a rate is looked at once more: */
-#define HARDLY_LESS 12 /* times less of a rate with a finite slope there, or nearly so, is more than this */
-#define NOTHING 1e-12  /* of the rates beside zero: what moves the state away from it */
+#define NEARER 16      /* ratio of distances from zero at which a rate is evaluated twice: */
+#define HARDLY_LESS 12 /* a rate with a finite slope falls by more than this in between */
+#define NOTHING 1e-12  /* of the rates beside zero: a smaller rate at zero does not move the state away */
 
-/* Is the rate of state i at zero nothing, and leads it back from both sides by a root? x: scratch, all but state i. */
+/* Is the rate of state i zero at zero, and does it lead back there from both sides by a root? x: scratch, all but
+ * state i. */
 static bool
 rests_at_zero(integrator *g, size_t i, double near, double *x, double *f)
 {
@@ -40,8 +41,8 @@ integrator_rests_at_root(const integrator *g, size_t i, const double *x, const d
     return g->emptied && g->emptied[i] && x[i] == 0 && f[i] == 0;
 }
 
-/* The rates at the end of the last step: BDF's have to be evaluated. A state may be near zero for a whole run without
- * ever coming to rest there, so that the looks become rare. */
+/* The rates at the end of the last step; for BDF they have to be evaluated. A state may be near zero during a whole
+ * run without coming to rest, so checks become rarer. */
 static const double *
 rates_at_end(integrator *g, double *f)
 {
@@ -54,8 +55,8 @@ rates_at_end(integrator *g, double *f)
     return f;
 }
 
-/* States that are within tolerance of zero and would pass it soon: those are 0 in `moved`, their numbers in `which`.
- * How many. */
+/* States that are within tolerance of zero and would soon pass it: 0 in `moved`, their numbers in `which`. Returns
+ * their number. */
 static size_t
 nearly_empty(integrator *g, double *moved, double *scratch, size_t *which)
 {
@@ -88,7 +89,8 @@ integrator_come_to_rest(integrator *g)
         return false;
     scales_weights(g->scales, x, g->weight);
     count = nearly_empty(g, moved, f, which);
-    /* together, as those in a row are; what does not rest is left out, and the others are looked at without it */
+    /* together, since storage in a row rests together; a state that does not rest is left out, and the others are
+     * checked without it */
     while (count > 0 && kept < count) {
         kept = 0;
         for (size_t k = 0; k < count; k++) {

@@ -18,13 +18,14 @@ enum { STAGES = 8, KEPT = 3 };
 
 #define DIAGONAL 0.21193756319429014
 #define SAFETY 0.9
-#define LEAST_CHANGE 0.1 /* of a step to the next attempt */
+#define LEAST_CHANGE 0.1 /* factor of the step for the next attempt */
 #define GREATEST_CHANGE 8
-#define UNEVALUATED 0.25 /* where a stage has no value */
+#define UNEVALUATED 0.25 /* factor of the step if a stage cannot be evaluated */
 #define MOST_FAILURES 25
 #define ORDER 5
-#define TIME_PART 1e-3    /* of the step: in which rates are looked ahead for what time alone does to them */
-#define FIRST_CHANGE 0.05 /* of the time in which rates would change the states by their own size: a first step */
+#define TIME_PART 1e-3 /* of the step: time difference for the derivative of the rates by time */
+/* of the time in which rates would change the states by their own size: length of a first step */
+#define FIRST_CHANGE 0.05
 
 /* y at stage i: y0 + sum over j of reach[i][j] u[j]; the last three go on from the one before by its u. */
 static const double reach[6][5] = {
@@ -117,7 +118,7 @@ rosenbrock_begin(integrator *g, double hand)
     g->rosenbrock->next = fmin(hand, change > 0 ? FIRST_CHANGE / change : INFINITY);
 }
 
-/* What time alone does to the rates, per second, by a parabola through them at three times from t on. */
+/* The derivative of the rates by time alone, per second, from a parabola through them at three times from t on. */
 static bool
 rates_by_time(integrator *g, double t, double h, const double *x, const double *f)
 {
@@ -135,7 +136,7 @@ rates_by_time(integrator *g, double t, double h, const double *x, const double *
     return true;
 }
 
-/* The stages of a step to t + h, whose end goes to y[2]. 0, or 1: a stage could not be evaluated. */
+/* The stages of a step to t + h, whose end goes to y[2]. Returns 0, or 1: a stage could not be evaluated. */
 static int
 stages(integrator *g, double t, double h, double end)
 {

@@ -6,7 +6,7 @@
 
 #include "model_graph.h"
 
-#define UNKNOWN 1e-3 /* in SI: a velocity that is zero is tried with this */
+#define UNKNOWN 1e-3 /* in SI: replaces a velocity that is zero in difference quotients */
 
 struct kinetic {
     bg_model *model;
@@ -14,7 +14,7 @@ struct kinetic {
     size_t *state;               /* [n] */
     size_t *at;                  /* [ninertias] of {momentum, velocity} among the model's bond values */
     double *x, *value, *V, *P;   /* V, P: ninertias by n */
-    double *scale, *moved, *one; /* scale: what each velocity is tried with */
+    double *scale, *moved, *one; /* scale: the velocities used in difference quotients */
 };
 
 bool
@@ -89,7 +89,7 @@ kinetic_states(const kinetic *k)
     return k->state;
 }
 
-/* Velocities of the size that they have: laws are not asked about others. */
+/* Velocities of their actual size: laws are not evaluated at others. */
 static void
 take_scales(kinetic *k, const double *x)
 {

@@ -5,7 +5,7 @@
 #include <lapacke.h>
 #include <string.h>
 
-enum { MOST_SHARED = 100 }; /* unknowns up to which what they leave open is shared: takes the cube of them */
+enum { MOST_SHARED = 100 }; /* greatest number of unknowns whose undetermined part is shared: the cost is cubic in it */
 
 struct linear {
     bg_model *model;
@@ -17,7 +17,7 @@ struct linear {
     double *rate;              /* [nonzeros] 1 in state rows, 0 in the others */
     double *work;              /* [3n] */
     bool of_step;              /* the matrix is that of a step */
-    bool shared;               /* and it leaves something open among the unknowns of blocks */
+    bool shared;               /* and it leaves some unknowns of blocks undetermined */
     uint64_t factorizations, evaluations;
 };
 

@@ -6,14 +6,15 @@
 
 #include "reach.h"
 
-/* A step has at most so many pieces; what is faster is not followed, and once that was so, in no later step with more
- * than a few. */
+/* Greatest number of pieces of a step. A faster function is not followed; once that has happened, later steps have
+ * only a few pieces. */
 enum { PIECES_MOST = 1 << 18, PIECES_GIVEN_UP = 1 << 6 };
 enum { NODES = 5, TESTS = 2 };
-/* After so many halvings it is asked whether there is anything to follow, by values at so many neighbouring numbers. */
+/* After so many halvings values at so many neighbouring floating-point numbers show whether there is a function to
+ * follow at all. */
 enum { DEEP = 6, NEIGHBOURS = 8 };
 
-/* Lobatto's places, and two that no period falls in with. */
+/* Lobatto's points, and two that are not commensurate with any period. */
 static const double place[NODES + TESTS] = { 0, 0.17267316464601142810, 0.5,         0.82732683535398857190,
                                              1, 0.0724518839,           0.6381966011 };
 
@@ -21,11 +22,11 @@ struct pieces {
     bg_model *model;
     size_t n;
     double *value[NODES + TESTS];
-    double *size;                /* greatest magnitude of each clock so far */
-    double *noise;               /* up to this size a clock is rounding alone */
-    double weight[TESTS][NODES]; /* what the polynomial through the nodes has at the other places */
+    double *size;                /* greatest magnitude of each function of time so far */
+    double *noise;               /* up to this size a function of time is only rounding */
+    double weight[TESTS][NODES]; /* weights of the polynomial through the nodes at the other points */
     VEC(double) end, todo;
-    double at, share; /* where the next piece begins; how smooth it must be */
+    double at, share; /* where the next piece begins; required smoothness */
     size_t taken, most;
     size_t unresolved;
     reach *reach;
@@ -80,7 +81,7 @@ pieces_forget(pieces *p)
         reach_forget(p->reach);
 }
 
-/* The first clock that is not smooth over a..b, or NO_INDEX. */
+/* The first function of time that is not smooth over a..b, or NO_INDEX. */
 static size_t
 rough(pieces *p, double a, double b, double share)
 {
@@ -103,8 +104,8 @@ rough(pieces *p, double a, double b, double share)
     return NO_INDEX;
 }
 
-/* What should be zero is some rounding error instead, which changes from one number to the next: no shorter piece makes
- * it smooth. */
+/* A function that should be zero is rounding, which changes from one floating-point number to the next: no shorter
+ * piece makes it smooth. */
 static bool
 is_noise(pieces *p, size_t clock, double t, double share)
 {
@@ -131,7 +132,7 @@ pieces_begin(pieces *p, double t0, double t1, double share)
     p->most = p->unresolved == NO_INDEX ? PIECES_MOST : PIECES_GIVEN_UP;
     p->todo.n = 0;
     vec_push(&p->todo, t1);
-    reach_step(p->reach, t0, t1 - t0, t1); /* as a rule all of it is clear */
+    reach_step(p->reach, t0, t1 - t0, t1); /* usually all of it is smooth */
 }
 
 double

@@ -3,16 +3,16 @@
 
 #include <math.h>
 
-#define WINDOW 32 /* steps that a window is long at first */
+#define WINDOW 32 /* initial length of the window, in steps */
 #define WINDOW_HALVINGS 60
-#define BETTER 1.5  /* a shorter window must let steps be so much longer to be worth it, twice */
+#define BETTER 1.5  /* a shorter window must allow steps longer by this factor to be worth it, twice */
 #define LEAST 1e-13 /* of the run */
 
 struct reach {
     bg_model *model;
     double start, stop;
     bool all;
-    double from, to, step; /* within this window steps so long are fine */
+    double from, to, step; /* within this window steps of this length are safe */
 };
 
 reach *
@@ -62,7 +62,7 @@ reach_step(reach *r, double t, double h, double end)
         before = step;
     }
     r->from = t;
-    if (!(step > 0)) { /* unbounded however short: nobody can say, and the integrator has to see it */
+    if (!(step > 0)) { /* unbounded however short: no bound exists, and the integrator has to find it */
         r->to = t + WINDOW * h;
         r->step = INFINITY;
         return h;

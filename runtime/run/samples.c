@@ -7,8 +7,8 @@
 #include "draw.h"
 #include "model_graph.h"
 
-#define AT_START 1e-9   /* of a period: so near to the start a sample is at it */
-#define MOST_COUNT 9e15 /* of periods since time 0: above, a double does not tell one from the next */
+#define AT_START 1e-9   /* of a period: a sample so near to the start is at the start */
+#define MOST_COUNT 9e15 /* of periods since time 0: beyond it a double does not distinguish two samples */
 #define MOST_SEED 9007199254740992.0
 #define MOST_TOLD 12 /* values in a message */
 
@@ -109,7 +109,7 @@ samples_check(const samples *s, sources *to)
         diag_error(to, "run-every", model_when(s->model, b->when).at,
                    "samples every %.6g s, from %.6g s on, cannot be taken in a run from %.6g s to %.6g s", b->period,
                    b->offset, s->start, s->stop);
-        diag_help(to, "A period is above zero, and long enough to tell one sample from the next.");
+        diag_help(to, "A period must be positive and long enough to separate two samples.");
     }
     for (size_t k = 0; s && k < s->draw.n; k++) {
         double seed = s->draw.at[k].seed;
@@ -117,7 +117,7 @@ samples_check(const samples *s, sources *to)
         if (seed == floor(seed) && fabs(seed) <= MOST_SEED)
             continue;
         fine = false;
-        diag_error(to, "run-seed", s->draw.at[k].at, "%.6g is no seed: a seed is a whole number", seed);
+        diag_error(to, "run-seed", s->draw.at[k].at, "%.6g is not a seed: a seed is a whole number", seed);
     }
     return fine;
 }
@@ -184,7 +184,8 @@ samples_take(samples *s, double t, double *modes)
     return true;
 }
 
-/* The unit that v is declared in, else that of something it stands beside: a pressure beside 6 [bar] is told in bar. */
+/* The unit in which v is declared, else that of a quantity it is compared with: a pressure beside 6 [bar] is shown
+ * in bar. */
 static const unit *
 written_beside(const bg_model *m, const var_id *list, size_t n, const struct model_variable *v)
 {

@@ -11,42 +11,45 @@
 
 #define ATOL_SHARE 1e-3   /* of rtol and the scale */
 #define SHARE 1e-3        /* of a unit's largest state, of a part's energy scale */
-#define SHARE_OF_ALL 1e-3 /* of the model's energy against the part's */
-/* What rounding in sums with the largest leaves of the others: a tight rtol would ask for less. */
+#define SHARE_OF_ALL 1e-3 /* of the model's energy relative to the part's */
+/* Rounding in sums with the largest state affects the others by this; a tight rtol would demand less. */
 #define ROUNDING 1e-14
 #define LEAST 1e-18 /* where nothing is known */
-#define FAST 0.01   /* of the time in which a peak acts: a state that settles sooner is moved by less */
-#define NEARER 1e-4 /* of a move, the next one */
-#define AT_REST 10  /* times what rounding moves a state by: one that has never been larger is at rest but for that */
-#define PROBE 1e-7  /* of a state's scale: by which it is moved to see the terms it has in rates */
+#define FAST 0.01   /* of the time in which a peak acts: a state that settles faster is moved by less */
+#define NEARER 1e-4 /* of a move: ratio of the next one */
+#define AT_REST 10  /* times the change by rounding: a state that never was larger is at rest except for rounding */
+#define PROBE 1e-7  /* of a state's scale: change by which the terms of its rates are measured */
 
-enum { LOOKS = 80 }; /* at moves, each of NEARER of the last, so that none is too far for any law */
+enum { LOOKS = 80 }; /* number of moves, each NEARER times the last, so that one is short enough for every law */
 
 struct scales {
     bg_model *model;
     size_t n;
     double rtol, atol;
     bool sized;
-    double *size, *least; /* [n] greatest |x| so far, what moved it at the start; what the others say */
-    double *drift;        /* [n] by which rounding in its rate may move it until the end */
-    double *allow;        /* [n] least, or of what is moved by rounding alone what makes that the tolerance */
+    double *size, *least; /* [n] greatest |x| so far, initial estimate from rates; estimate from other states */
+    double *drift;        /* [n] how far rounding in its rate may move it until the end */
+    /* [n] least scale; for a state moved by rounding alone, the scale that makes this the tolerance */
+    double *allow;
     double
-        *moved_by; /* [n] later, of what stores no energy. Not fed back: what scales make of one another has no bound */
-    bool *pseudo;  /* [n] on bonds whose effort times flow is no power: what it stores is no energy */
-    bool *holds;   /* [n] has no rate: it needs no size */
-    size_t known;  /* of the first ones the sizes are, or need not be */
-    bool begun;    /* the sizes of the start are known */
+        /* [n] later estimates for states without energy. Not fed back, since scales that depend on each other have
+         * no bound */
+        *moved_by;
+    bool *pseudo; /* [n] on pseudo bonds: its stored quantity has no energy */
+    bool *holds;  /* [n] has no rate: it needs no size */
+    size_t known; /* of the first ones the sizes are, or need not be */
+    bool begun;   /* the sizes of the start are known */
     uint32_t *unit_of,
-        *part_of; /* [n] states of one unit; connected parts of the graph, one more for what stores no energy */
+        *part_of; /* [n] states of one unit; connected parts of the graph, one more for states without energy */
     size_t nunits, nparts;
-    double *unit_size, *energy; /* greatest of each; energy: sqrt(2E), which large numbers leave a number */
-    double *curvature;          /* [n] of the energy; 0: none known */
+    double *unit_size, *energy; /* greatest of each; energy: sqrt(2E), which does not overflow */
+    double *curvature;          /* [n] of the energy; 0: not known */
     size_t without;             /* states that have none */
 };
 
 /* ---- connected parts of the graph ---- */
 
-/* Junctions that bonds, two-ports or fields connect are of one part. */
+/* Junctions connected by bonds, two-ports or fields belong to one part. */
 static uint32_t *
 find_parts(const model_graph *g)
 {
@@ -220,11 +223,11 @@ scales_of(const scales *s, const double *x, double *scale)
                             : fabs(x[i]) + s->atol / s->rtol;
 }
 
-/* How long each state would go on by its rate, if all were moved by their rates: its own time constant there. Of an
- * exponential law far from where it will ever be (a diode that stands against the whole mains) this is all that limits
- * what such a rate can do, and it shows only in moves that are short enough: each look moves less far, until two say
- * the same. d: what moves the states, out of rate, which is that at x; settles: the times, INFINITY where none is
- * known. */
+/* Each state's own time constant: how long it would continue at its rate if all states moved by their rates. For an
+ * exponential law far from its operating range (a diode with the whole mains across it) this is the only limit of
+ * such a rate's effect, and it appears only in moves that are short enough. So each move is shorter, until two give
+ * the same result. d: the move of the states along rate, which is that at x; settles: the times, INFINITY where
+ * unknown. */
 static void
 find_times(const scales *s, const double *x, const double *d, const double *rate, double time,
            int (*evaluate)(void *ctx, const double *x, double *f), void *ctx, double *settles)
@@ -271,8 +274,8 @@ scales_peak(scales *s, const double *x, const double *f, double time,
     free(rate);
 }
 
-/* What sticks has terms in its rate that leave nothing but rounding, whatever the states are: what friction does to it
- * once it slips tells how large it is. */
+/* The terms in the rate of a sticking state cancel to rounding, whatever the states are. Its size is the effect of
+ * the friction once it slips. */
 static void
 size_of_what_sticks(scales *s, const double *x, const double *f, double time,
                     int (*evaluate)(void *ctx, const double *x, double *f), void *ctx, double *rate)
@@ -313,7 +316,7 @@ scales_from_rates(scales *s, const double *x, const double *f, double time, bool
         settles[i] = INFINITY;
     if (all)
         find_times(s, x, f, f, time, evaluate, ctx, settles);
-    /* products of the Jacobian with vectors of random signs: two, so that terms hardly cancel in both */
+    /* products of the Jacobian with two vectors of random signs, so that terms hardly cancel in both */
     for (uint64_t trial = 0; trial < 2; trial++) {
         for (size_t i = 0; i < s->n; i++) {
             double step = PROBE * (all ? fabs(x[i]) : fmax(s->size[i], s->curvature[i] > 0 ? s->least[i] : 0));

@@ -109,9 +109,8 @@ meet_constraints(run *s)
                state.name, model_state_shown(s->model, worst, s->x[worst]).text,
                model_state_shown(s->model, worst, to).text, s->t);
     diag_note(s->sources, model_constraint_place(s->model, broken), "the condition of this source");
-    diag_help(s->sources, "What is stored cannot vanish in no time: give it somewhere to go (a diode or resistor "
-                          "beside a coil, a resistor before a capacitor), or say "
-                          "with `when ... { reinit ... }` what happens to it.");
+    diag_help(s->sources, "A stored quantity cannot vanish in an instant: give it a path (a diode or resistor beside "
+                          "a coil, a resistor before a capacitor), or set it with `when ... { reinit ... }`.");
     return false;
 }
 
@@ -484,9 +483,8 @@ check_options(run *s)
     }
     if (o->solver == SIM_VARIATIONAL && !(o->max_step > 0)) {
         diag_error(s->sources, "variational-step", at,
-                   "the variational integrator takes equal steps, and nothing says "
-                   "how long they are");
-        diag_help(s->sources, "Say it: max_step = 1 [ms]; in the experiment, or --step 0.001.");
+                   "the variational integrator takes equal steps, and their length is not given");
+        diag_help(s->sources, "Give it: max_step = 1 [ms]; in the experiment, or --step 0.001.");
         return false;
     }
     if (isnan(o->rtol) || isnan(o->atol) || o->rtol > GREATEST_RTOL || (o->rtol > 0 && o->rtol < LEAST_RTOL)) {
@@ -538,7 +536,7 @@ begin_run(run *s)
         return false;
     if (o->equilibrium && s->delays) {
         diag_error(s->sources, "equilibrium-delay", model_delay(s->model, 0).at,
-                   "an equilibrium is not looked for in a model with delays");
+                   "no search for an equilibrium exists for a model with delays");
         diag_help(s->sources, "Start from stated values, or run until it rests.");
         return false;
     }
@@ -576,7 +574,8 @@ begin_run(run *s)
         if (moving && s->follow && s->follow->fire) { /* who follows derivatives looks at what events do */
             diag_error(
                 s->sources, "variational-form", model_place(s->model),
-                "a ratio between inertias moves: the variational integrator gives no derivatives by parameters then");
+                "a ratio between inertias varies: the variational integrator gives no derivatives by parameters in "
+                "that case");
             diag_help(s->sources, "Take `solver = auto` for sensitivities and identification.");
             return false;
         }

@@ -1,29 +1,31 @@
-/* simulate_crossing.c - where in a step a condition contradicts its mode first */
+/* simulate_crossing.c - the first point in a step at which a condition contradicts its mode */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "simulate_inside.h"
 
-/* How well a piece of a step follows what depends on time alone, in parts of its size (pieces.h): where conditions are
- * looked for, a few looks a period; where power is integrated, Lobatto's rule does far better than the polynomial. */
+/* Accuracy with which a piece of a step follows functions of time alone, relative to their size (pieces.h). The
+ * search for conditions needs a few points for each period; for the integral of power Lobatto's rule is far more
+ * accurate than the polynomial. */
 #define SMOOTH_FOR_EVENTS 0.01
 
-/* A dip of a margin between looks is followed while its parabola comes below this part of the lowest, so many looks at
- * most. */
+/* A dip of a margin between evaluations is followed while its parabola goes below this part of the lowest value,
+ * with at most so many evaluations. */
 #define DIP_SHARE 0.3
 #define DIP_LOOKS 8
-#define DIP_DEPTH 1e-7 /* in parts of the condition's size: less may be the integrator's error */
+#define DIP_DEPTH 1e-7 /* of the condition's size: a smaller contradiction may be the integrator's error */
 
-/* Rates leap where they differ by more than this part of their difference over a whole step across any part of it, also
- * after so many halvings: on its branch a block's solution may end with an infinite slope, whose change falls by the
- * root of 2 each time. */
+/* Rates jump if across any part of the step they differ by more than this share of their difference over the whole
+ * step, also after so many halvings. A block's solution may end with an infinite slope on its branch, whose change
+ * falls by the root of 2 with each halving. */
 enum { SMOOTH_HALVINGS = 10 };
 #define SMOOTH_LEAP 0.1
-#define MATTERS 0.1 /* of what is tolerated: what rates make of a step beside that is no leap */
+#define MATTERS 0.1 /* of the tolerance: a smaller effect of the rates on the step is no jump */
 
-enum { CLOSER = 200 }; /* looks onto a switching at most */
-#define ASIDE 1e-3     /* of the way between the last two places thought of: how far aside of the second is looked */
+enum { CLOSER = 200 }; /* greatest number of evaluations to locate a switching */
+/* of the distance between the last two estimates: how far beside the second the next evaluation is */
+#define ASIDE 1e-3
 
 /* Margin at t of the last step, its state in x_probe. */
 static bool
@@ -32,7 +34,7 @@ margin_at(run *s, double t, double *m)
     return integrator_dense(s->integrator, t, s->x_probe) && events_margin(s->events, t, s->x_probe, m);
 }
 
-/* Margin at the start of the last step: known from the end of the one before, as a rule. */
+/* Margin at the start of the last step; usually known from the end of the one before. */
 static bool
 look_at_start(run *s, struct look *at)
 {
@@ -46,8 +48,8 @@ look_at_start(run *s, struct look *at)
     return margin_at(s, t0, &at->m);
 }
 
-/* Between three looks without a contradiction: the parabola through them may dip below zero and come back. Looks where
- * it is lowest, and closer around that as long as it could. *at: the contradiction. */
+/* Three evaluations without a contradiction: the parabola through them may go below zero and come back. Evaluates
+ * its lowest point, and nearer around it while that is possible. *at: the contradiction. */
 static bool
 dips(run *s, const struct look three[3], struct look *at)
 {
@@ -88,9 +90,10 @@ dips(run *s, const struct look three[3], struct look *at)
     return false;
 }
 
-/* Behind `from` blocks, or curved nets, have, at `to`, no solution or one of another branch, behind a fold. Before that
- * a condition may contradict its mode: its law goes on beyond its border as nothing does. True: *at is the first place
- * known, *before a look before it; else both are the last one on this branch, and *behind is a place just behind it. */
+/* Blocks or curved nets have a solution at `from`, but at `to` none, or one of another branch behind a fold. Before
+ * the fold a condition may contradict its mode, because its law continues beyond its border. True: *at is the first
+ * known contradiction, *before an evaluation before it; else both are the last point on this branch, and *behind is
+ * a point just behind it. */
 static bool
 follow_branch(run *s, struct look from, double to, struct look *before, struct look *at, double *behind)
 {
@@ -111,16 +114,17 @@ follow_branch(run *s, struct look from, double to, struct look *before, struct l
     return false;
 }
 
-/* The first place known where a condition contradicts its mode in the last step: middles and ends of its pieces are
- * looked at, and where the margin dips between. *before: the look before it. *cut: there is none, but so far the
- * present branch of the solution of blocks, or of curved nets, leads. *third: a look before these, or none. */
+/* The first known point at which a condition contradicts its mode in the last step. Evaluates middles and ends of
+ * its pieces, and dips of the margin between. *before: the evaluation before it. *cut: there is no contradiction,
+ * but the present branch of the solution of blocks or curved nets ends here. *third: an evaluation before these, or
+ * none. */
 static bool
 find_contradiction(run *s, struct look *third, struct look *before, struct look *at, bool *found, bool *cut,
                    double *behind)
 {
     double t0 = integrator_t0(s->integrator), t1 = integrator_t1(s->integrator), end = t1;
     size_t seen = 1;
-    bool half = false; /* the piece's middle has been looked at */
+    bool half = false; /* the middle of the piece is evaluated already */
     struct look last[3] = { { NAN, NAN }, { NAN, NAN }, { NAN, NAN } };
 
     *found = *cut = false;
@@ -129,7 +133,7 @@ find_contradiction(run *s, struct look *third, struct look *before, struct look 
         return false;
     if (s->pieces)
         pieces_begin(s->pieces, t0, t1, SMOOTH_FOR_EVENTS);
-    while (t0 < t1) { /* piece by piece, for the first switching may be near and the step long */
+    while (t0 < t1) { /* piece by piece, since the first switching may be near and the step long */
         if (!half && s->pieces)
             end = pieces_next(s->pieces);
 
@@ -172,7 +176,7 @@ find_contradiction(run *s, struct look *third, struct look *before, struct look 
     return true; /* exactly zero belongs to the next step */
 }
 
-/* Where a margin known at three places is zero, by inverse interpolation; the third may be none (NAN). */
+/* The zero of a margin known at three points, by inverse interpolation; the third may be missing (NAN). */
 static double
 zero_between(struct look lo, struct look hi, struct look third)
 {
@@ -223,14 +227,14 @@ close_in(run *s, struct look lo, struct look hi, struct look third, double *t)
     return true;
 }
 
-/* Rates at t of the last step. False: there are none. */
+/* Rates at t of the last step. False: they cannot be evaluated. */
 static bool
 rates_at(run *s, double t, double *f)
 {
     return integrator_dense(s->integrator, t, s->x_probe) && model_rhs(s->model, t, s->x_probe, f) == 0;
 }
 
-/* How far two rates take the states apart in the last step, in parts of what is tolerated. */
+/* How far two rates move the states apart during the last step, in tolerances. */
 static double
 apart(run *s, const double *a, const double *b)
 {
@@ -361,13 +365,13 @@ run_find_crossing(run *s, struct crossing *c)
     at_lo = before.m;
     if (!events_mark(s->events, t0, integrator_x0(s->integrator)))
         return false;
-    if (at_lo <= 0 && !margin_at(s, lo, &at_lo)) /* without those that were on their border */
+    if (at_lo <= 0 && !margin_at(s, lo, &at_lo)) /* without conditions that were at their border */
         return false;
     if (at_lo <= 0 && lo > t0 && (lo = t0, !margin_at(s, lo, &at_lo)))
         return false;
     if (at_lo <= 0) {
-        /* Just switched and back on zero: was it above in between? */
-        double part = hi - t0, seen = hi; /* the first place known where it clearly contradicts */
+        /* Just switched and back at zero: was it positive in between? */
+        double part = hi - t0, seen = hi; /* the first known point of a clear contradiction */
         bool above = false;
         while (part > run_tiny(s, t0)) {
             part /= 2;

@@ -1,13 +1,13 @@
-/* simulate_fail.c - what is said when a run fails */
+/* simulate_fail.c - messages of a run that fails */
 #include <math.h>
 
 #include "model_graph.h"
 #include "simulate_inside.h"
 
 #define END_OF_NUMBERS 1e300   /* a step from there leads beyond */
-#define SWITCHINGS_TOLD 200000 /* after so many it is asked whether the run will ever end */
-#define STIFF_EVERY 16384      /* steps after which it is asked whether the explicit method is the right one */
-#define STIFF_STEPS 1e6        /* that it may need to the end, where nobody allowed a number */
+#define SWITCHINGS_TOLD 200000 /* switchings after which the length of the run is estimated */
+#define STIFF_EVERY 16384      /* steps after which the choice of the explicit method is questioned */
+#define STIFF_STEPS 1e6        /* steps that it may still need, if the user set no limit */
 
 /* An evaluation fails at or just ahead of (t, x): names the equation. */
 static bool
@@ -36,7 +36,7 @@ explain(run *s, double t, const double *x)
     return false;
 }
 
-/* The greatest state is at the end of all numbers, or beyond. */
+/* Is the greatest state at the limit of floating-point numbers, or beyond? */
 static bool
 overflows(const double *x, size_t n, size_t *which)
 {
@@ -82,7 +82,7 @@ run_fail_evaluation(run *s, double t, const double *x)
     return false;
 }
 
-/* What to do, and the solver that was not at work when it failed. */
+/* What to do, and the solver that was not used when the run failed. */
 static void
 help_solver(run *s, const char *what)
 {
@@ -114,16 +114,17 @@ run_fail_steps(run *s, double t)
     size_t i = integrator_worst(s->integrator, &ratio);
     span at = s->nx ? model_state(s->model, i).at : model_place(s->model);
 
-    diag_error(s->sources, "run-steps", at, "%zu steps end at %.6g s of %.6g s", s->max_steps, t, s->stop);
+    diag_error(s->sources, "run-steps", at, "the limit of %zu steps is reached at %.6g s of %.6g s", s->max_steps, t,
+               s->stop);
     if (s->nx)
         diag_note(s->sources, at, "\"%s\" has the largest error of the last step", model_state(s->model, i).name);
     help_solver(s, "Loosen rtol, shorten the run, or look for a condition that switches over and over");
     return false;
 }
 
-/* How many there would be at the end: at the rate of the last half of them; and where they come ever faster, more than
- * a hundred times as many as are allowed, as often twice as many as each doubling is so much quicker than the one
- * before (exp(t) takes as long for each). */
+/* Estimated number of switchings at the end of the run, from the rate of the last half of them. If they come ever
+ * faster, it is more than a hundred times the limit, doubled as often as each doubling is that much quicker than the
+ * one before (for exp(t) each takes equally long). */
 static double
 switchings_in_all(const run *s)
 {
@@ -153,7 +154,7 @@ run_fail_switchings(run *s)
     span at = k == NO_INDEX ? model_place(s->model) : model_mode(s->model, k).at;
 
     diag_error(s->sources, "run-steps", at,
-               "%zu switchings take the run to %.6g s of %.6g s: as they come, it needs %.2g", s->event.n, s->t,
+               "%zu switchings were needed to %.6g s of %.6g s: at this rate the run needs %.2g", s->event.n, s->t,
                s->stop, switchings_in_all(s));
     if (k != NO_INDEX)
         diag_note(s->sources, at, "the last one was of \"%s\"", model_mode(s->model, k).text);
@@ -171,7 +172,7 @@ bool
 run_fail_stiff(run *s)
 {
     diag_error(s->sources, "run-steps", model_place(s->model),
-               "at %.6g s of %.6g s the explicit method has %.2g steps to go: stability limits them to %.2g s", s->t,
+               "at %.6g s of %.6g s the explicit method needs %.2g more steps: stability limits them to %.2g s", s->t,
                s->stop, integrator_stiff(s->integrator), integrator_t1(s->integrator) - integrator_t0(s->integrator));
     help_solver(s, "The model is stiff: shorten the run, or allow as many steps with --max-steps");
     return false;
@@ -190,7 +191,8 @@ bool
 run_fail_unsolved(run *s)
 {
     diag_error(s->sources, "run-step", model_place(s->model),
-               "the midpoint equations of a step of %.3g s from %.6g s on have no solution near", s->o->max_step, s->t);
+               "the midpoint equations of a step of %.3g s from %.6g s on have no solution nearby", s->o->max_step,
+               s->t);
     diag_help(s->sources, "Take shorter steps: max_step, or --step.");
     return false;
 }
@@ -198,7 +200,9 @@ run_fail_unsolved(run *s)
 bool
 run_fail_time(run *s, size_t steps)
 {
-    diag_error(s->sources, "run-time", model_place(s->model), "%.3g seconds end at %.6g s of %.6g s, after %zu steps",
+    diag_error(s->sources, "run-time", model_place(s->model),
+               "the limit of %.3g seconds is reached at %.6g s of "
+               "%.6g s, after %zu steps",
                s->o->max_seconds, s->t, s->stop, steps);
     diag_help(s->sources, "Allow more with --max-time, loosen rtol, or shorten the run.");
     return false;
@@ -207,7 +211,8 @@ run_fail_time(run *s, size_t steps)
 bool
 run_fail_told(run *s)
 {
-    diag_error(s->sources, "run-interrupted", model_place(s->model), "told to stop at %.6g s of %.6g s", s->t, s->stop);
+    diag_error(s->sources, "run-interrupted", model_place(s->model), "stopped on request at %.6g s of %.6g s", s->t,
+               s->stop);
     return false;
 }
 

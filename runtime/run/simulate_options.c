@@ -4,7 +4,7 @@
 
 #include "simulate_inside.h"
 
-/* A time that an experiment sets, if it does. */
+/* Sets a time from an experiment, if it states one. */
 static bool
 positive_setting(bg_model *m, struct model_setting given, const char *name, double *to)
 {

@@ -1,4 +1,4 @@
-/* simulate_record.c - what a step gives: points of the grid, and its pieces for what is measured */
+/* simulate_record.c - records a step: points of the grid, and smooth pieces for measurements */
 #include <math.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ run_emit(run *s, double t, const double *x)
         memcpy(r->state + i * s->nx, x, s->nx * sizeof(double));
     if (r->output && model_outputs(s->model, t, x, r->output + i * s->ny) != 0)
         return run_fail_evaluation(s, t, x);
-    if (r->mode) /* delayed values are those of this time */
+    if (r->mode) /* delayed values belong to this time */
         memcpy(r->mode + i * model_nmodes(s->model), model_modes(s->model), model_nmodes(s->model) * sizeof(double));
     return !r->output || watch_outputs(s->watch, r->time[i], x, r->output + i * s->ny) || !s->o->finite_outputs;
 }
@@ -38,7 +38,7 @@ emit_step(run *s, double t0, double t1)
         double t = grid_time(s, s->grid);
         if (t >= t1 - run_tiny(s, t1) || s->grid + 1 == s->o->points)
             return true;
-        if (s->grid == 0 && t <= s->start) { /* dense output at the start is the state but for rounding */
+        if (s->grid == 0 && t <= s->start) { /* dense output at the start equals the state except for rounding */
             if (!run_emit(s, s->start, s->x_first))
                 return false;
             continue;
@@ -52,7 +52,7 @@ emit_step(run *s, double t0, double t1)
     return true;
 }
 
-/* The same piece for what is delayed: it began where the one before ended. */
+/* The same piece for delays: it begins where the one before ended. */
 static int
 keep_history(run *s, double t, const double *last)
 {
@@ -64,7 +64,7 @@ keep_history(run *s, double t, const double *last)
     return status;
 }
 
-/* One piece of a step, to t: the states inside it are s->inner, that at its end is last. */
+/* One piece of a step, to t: the states inside it are s->inner, the state at its end is last. */
 static int
 take_piece(run *s, double t, const double *last)
 {
@@ -155,7 +155,7 @@ run_take_step(run *s, double t0, double t1)
         return false;
     int status = (s->inside || s->o->track || s->delays) && t1 > t0 ? take_pieces(s, t0, t1) : 0;
     if (status == TRACK_NOT_FINITE || status == TRACK_BEYOND)
-        return false; /* watch_report says which output it is; the track's owner knows */
+        return false; /* watch_report names the output; the track's owner knows it */
     if (status != 0)
         return run_fail_evaluation(s, t0, s->x);
     return (!s->follow || follow_piece(s, t0, t1)) && emit_step(s, t0, t1);
@@ -169,7 +169,7 @@ run_warn_unresolved(const run *s)
     if (k == NO_INDEX)
         return;
     diag_warn(s->sources, "run-unresolved", model_clock_place(s->model, k),
-              "what is read of time here changes too often to be followed: between steps, "
-              "conditions may be missed and activities are estimates");
-    diag_help(s->sources, "A shorter experiment, or one that looks at the slow part alone, can do better.");
+              "this function of time changes too often to be followed: conditions between steps may be missed, and "
+              "activities are estimates");
+    diag_help(s->sources, "Use a shorter experiment, or one for the slow part alone.");
 }

@@ -6,10 +6,10 @@
 
 #include "quartic.h"
 
-/* Parts of a piece so small, 2^-DEEPEST, are taken as they are: what a polynomial of degree four does within them is
- * below rounding. */
+/* Parts of a piece smaller than 2^-DEEPEST are not divided: a polynomial of degree four varies by less than rounding
+ * in them. */
 enum { DEEPEST = 12 };
-/* How near the greatest difference is found, in parts of itself. */
+/* Relative accuracy of the greatest difference. */
 static const double SHARP = 1e-6;
 
 void
@@ -55,7 +55,7 @@ value_in_piece(const track *k, size_t i, size_t j, double t)
     static const double end[2] = { 0, 1 };
     double from = k->border.at[2 * i], s = (t - from) / (k->border.at[2 * i + 1] - from), sum = 0;
 
-    /* Lagrange's form: a look at one moment needs no coefficients */
+    /* Lagrange's form: a single value needs no coefficients */
     for (int a = 0; a < 5; a++) {
         double at = a == 0   ? end[0]
                     : a == 4 ? end[1]
@@ -78,7 +78,7 @@ track_value(const track *k, size_t i, double t)
 {
     size_t piece = 0, beyond = k->border.n / 2;
 
-    while (beyond - piece > 1) { /* it begins at t or before; those from `beyond` on later */
+    while (beyond - piece > 1) { /* it begins at t or before; those from `beyond` on begin later */
         size_t middle = piece + (beyond - piece) / 2;
 
         if (k->border.at[2 * middle] <= t)
@@ -89,8 +89,8 @@ track_value(const track *k, size_t i, double t)
     return beyond ? value_in_piece(k, piece, i, t) : NAN;
 }
 
-/* Is an output further from the other run's than it may be, at a moment inside a piece of both? Borders are left out:
- * what jumps has two values there. */
+/* Does an output differ from the other run's by more than the limit, at a time inside a piece of both? Borders are
+ * excluded, since jumps have two values there. */
 static bool
 is_beyond(track *k, double t, const double *value)
 {
@@ -158,7 +158,7 @@ track_step(track *k, bg_model *m, double t, const double *const x[4])
 
 /* ---------------------------------------------------------------- comparing */
 
-/* Output i of a track, looked at from one piece to the next. */
+/* Output i of a track, read piece by piece. */
 struct reader {
     const track *of;
     size_t output, piece;
@@ -205,7 +205,7 @@ open_reader(const track *t, size_t output, const quartic_tables *tables)
     return r;
 }
 
-/* Value at t, which is in the piece at hand. */
+/* Value at t, which is in the present piece. */
 static double
 at_time(const struct reader *r, double t)
 {
@@ -214,7 +214,7 @@ at_time(const struct reader *r, double t)
     return quartic_value(r->c, to > from ? fmin(fmax((t - from) / (to - from), 0), 1) : 1);
 }
 
-/* Greatest magnitude of a polynomial, where it is above *most; *where in 0..1. */
+/* Greatest magnitude of a polynomial, if it is above *most; *where in 0..1. */
 static void
 find_greatest(const double b[5], double lo, double width, int depth, double *most, double *where)
 {
@@ -233,7 +233,7 @@ find_greatest(const double b[5], double lo, double width, int depth, double *mos
     find_greatest(right, lo + width / 2, width / 2, depth + 1, most, where);
 }
 
-/* Integral of the magnitude over a length of 1. */
+/* Integral of the magnitude over an interval of length 1. */
 static double
 integral_of_magnitude(const double b[5], int depth)
 {
@@ -299,7 +299,7 @@ track_compare(const track *a, size_t i, const track *b, size_t j)
             d.reference += h * integral_of_magnitude(bern, 0);
             length += h;
         }
-        /* where both end together both go on: what is at a switching of both is compared on its two sides */
+        /* if both pieces end together both advance: at a common switching the values of each side are compared */
         bool past_a = to_of(&ra) <= to, past_b = to_of(&rb) <= to;
         if (past_a)
             next_piece(&ra);

@@ -11,29 +11,31 @@
 #include "kinetic.h"
 
 #define MOST_ITERATIONS 40
-#define ROUNDING (4 * DBL_EPSILON) /* of the states' sizes: what an iteration can reach */
-#define FALLS 0.5                  /* a correction that falls less has reached what rounding lets it, */
+#define ROUNDING (4 * DBL_EPSILON) /* of the states' sizes: accuracy that an iteration can reach */
+#define FALLS 0.5                  /* a correction that decreases less has reached rounding, */
 #define STALLED 1e-8               /* if it is below this part of the sizes */
-/* Whether the rule fits is asked of the rates beside the point: each state moved by so much of its size, or of 1. */
+/* The applicability of the rule is tested by rates beside the point: each state moved by so much of its size, or of
+ * 1. */
 #define MOVED 1e-3
-#define EQUAL 1e-12   /* two values that are the same but for rounding; and what sources carry of inertias: nothing */
-#define UNMOVED 1e-8  /* of a displacement's rate: what displacements may do to it */
-#define STRAIGHT 1e-6 /* of what momenta do to a displacement's rate: how far it may bend, */
-#define STRAIGHT_OF_ALL 1e-9 /* and of the rate itself, which rounds */
-#define SLOW 0.1             /* a correction that falls less asks for a new Jacobian */
+/* two values that are equal except for rounding; also the power of sources on inertias that counts as none */
+#define EQUAL 1e-12
+#define UNMOVED 1e-8         /* of a displacement's rate: effect that displacements may have on it */
+#define STRAIGHT 1e-6        /* of the effect of momenta on a displacement's rate: its allowed nonlinearity, */
+#define STRAIGHT_OF_ALL 1e-9 /* and of the rate itself, which is rounded */
+#define SLOW 0.1             /* a correction that decreases less needs a new Jacobian */
 
 struct variational {
     bg_model *model;
     linear *linear;
     size_t n;
-    double *d, *lost, *middle, *rate[2], *change; /* lost: what sums of steps lost by rounding, yet to be added */
+    double *d, *lost, *middle, *rate[2], *change; /* lost: rounding of the sums of steps, to be added later */
     double gamma;                                 /* of the factors; NAN: there are none */
-    double before;                                /* length of the step that d is of; 0: none */
+    double before;                                /* length of the step to which d belongs; 0: none */
     uint64_t evaluations;
-    struct moving *moving; /* NULL: ratios between inertias are fixed */
+    struct moving *moving; /* NULL: ratios between inertias are constant */
 };
 
-/* Of a model whose inertias weigh differently from place to place: the rule holds for canonical momenta B(q) x_p
+/* For a model with an inertia matrix that depends on position: the rule is applied to canonical momenta B(q) x_p
  * (kinetic.h). */
 struct moving {
     kinetic *kinetic;
@@ -179,7 +181,7 @@ by_masses(struct moving *w)
                : 1;
 }
 
-/* At the middle, whose rates are in rate[0]: P0 + part h (B f_p + dB/dt x_p) in `to`; B is there. */
+/* At the middle, whose rates are in rate[0]: P0 + part h (B f_p + dB/dt x_p) in `to`; B is given. */
 static int
 momenta(variational *v, double t, double h, double part, double *to)
 {
@@ -195,7 +197,7 @@ momenta(variational *v, double t, double h, double part, double *to)
     return status;
 }
 
-/* What the momenta and velocities of `change` are instead. */
+/* The momenta and velocities that replace those of `change`. */
 static int
 moving_change(variational *v, double t, double h)
 {
@@ -221,7 +223,7 @@ moving_start(variational *v, double t, const double *x0)
     return status;
 }
 
-/* Momenta at the end of the step, and x1's from them and its displacements. */
+/* Momenta at the end of the step, and from them and the displacements those of x1. */
 static int
 moving_end(variational *v, double t0, double t1, double h, double *x1)
 {
@@ -245,7 +247,7 @@ moving_end(variational *v, double t0, double t1, double h, double *x1)
 
 /* ---------------------------------------------------------------- a step */
 
-/* By the rates themselves, so that what pulls on one and pushes on another cancels. */
+/* By the rates themselves, so that equal and opposite forces cancel. */
 static int
 step_by_rates(variational *v, double t0, double t1, const double *x0, double *x1)
 {
@@ -316,11 +318,12 @@ variational_step(variational *v, double t0, double t1, const double *x0, const d
     return status != 0 ? status : 1;
 }
 
-#define OTHER_RATE "its rate is not made of velocities of inertias alone; a damper in series or a filter makes it so"
+#define OTHER_RATE \
+    "its rate does not depend on velocities of inertias alone: a damper in series or a filter is involved"
 
 #define MOVED_RATE \
-    "a ratio that moves is between it and the velocities of inertias; as a source whose force reads a position it " \
-    "fits"
+    "a varying ratio lies between it and the velocities of inertias; write it as a source whose force reads a " \
+    "position"
 
 /* ---------------------------------------------------------------- what it does not fit */
 
@@ -329,18 +332,19 @@ struct trial {
     const model_graph *g;
     double t, later; /* two times */
     const double *x;
-    double *moved, *v[4]; /* numbers of all variables: as it is, moved, later, with velocities alone moved */
+    double *moved, *v[4]; /* numbers of all variables: unchanged, moved, later, with velocities alone moved */
     uint32_t *group;      /* of a junction: joined by bonds and fixed two-ports */
     bool *stores;         /* a group does */
-    uint32_t mover;       /* a two-port between stores whose ratio moves with displacements; NONE: there is none */
+    /* a two-port between inertias or springs whose ratio depends on displacements; NONE: there is none */
+    uint32_t mover;
 };
 
 static void
 help(struct trial *w)
 {
     diag_help(model_sources(w->model),
-              "It is for models in which springs move with the velocities of masses by fixed ratios and "
-              "nothing switches; `solver = auto` takes any.");
+              "It needs springs that move with the velocities of masses by constant ratios, and no switching; "
+              "`solver = auto` takes any model.");
 }
 
 static bool
@@ -378,7 +382,7 @@ nothing_switches(struct trial *w)
             return refuse_model(w, mode.at, mode.text, "it switches as the states move");
     }
     for (size_t k = 0; k < model_nconstraints(m); k++)
-        return refuse_model(w, model_constraint_place(m, k), "such that", "a condition holds the states");
+        return refuse_model(w, model_constraint_place(m, k), "such that", "a condition constrains the states");
     return true;
 }
 
@@ -395,7 +399,7 @@ differs(double a, double b)
     return !(fabs(a - b) <= EQUAL * fmax(fabs(a), fabs(b)));
 }
 
-/* Does a ratio move with displacements alone, so that it is one of kinematics? */
+/* Does a ratio depend on displacements alone, as in kinematics? */
 static bool
 is_kinematic(const struct trial *w, const struct model_element *el)
 {
@@ -408,8 +412,8 @@ is_kinematic(const struct trial *w, const struct model_element *el)
     return el->type == EL_TF;
 }
 
-/* Between stores ratios are fixed, or move with displacements: two-ports whose moduli move otherwise may only lead to
- * sources and dampers. */
+/* Between storage elements ratios are constant or depend on displacements. Two-ports with other moduli may only lead
+ * to sources and dampers. */
 static bool
 ratios_fit(struct trial *w)
 {
@@ -446,7 +450,7 @@ ratios_fit(struct trial *w)
         else if (sides > 1)
             fine = refuse_model(
                 w, el->at, el->name,
-                "its ratio moves, not with displacements alone, and there are stores on both of its sides");
+                "its ratio does not depend on displacements alone, and there is storage on both of its sides");
     }
     free(moves);
     return fine;
@@ -464,7 +468,9 @@ elements_fit(struct trial *w)
             var_id flow = g->port[el->port0 + k].f;
 
             if (differs(w->v[0][flow], w->v[1][flow]))
-                return refuse_model(w, el->at, el->name, "a source of velocity that follows the motion is no force");
+                return refuse_model(w, el->at, el->name,
+                                    "a source of velocity that depends on the motion is not a "
+                                    "force");
         }
     }
     for (size_t i = 0; i < g->ndependent; i++) {
@@ -472,19 +478,19 @@ elements_fit(struct trial *w)
 
         if (!el->linear && !is_displacement(w, g->dependent[i]))
             return refuse_model(w, el->at, el->name,
-                                "it moves with another inertia, and its law is not given by one number");
+                                "it depends on another inertia, and its law is not given by one number");
     }
     for (size_t k = 0; k < g->ndependent && g->common_states; k++) {
         const struct model_element *el = &g->element[g->port[g->dependent[k]].element];
 
         if (!el->linear)
             return refuse_model(w, el->at, el->name,
-                                "no state is what it stores, and its law is not given by one number");
+                                "its stored quantity is not a state, and its law is not given by one number");
     }
     return true;
 }
 
-/* Where a ratio moves: inertias are numbers, and no velocity comes from outside. */
+/* With a varying ratio inertias are given by numbers, and no source imposes a velocity. */
 static bool
 masses_fit(struct trial *w)
 {
@@ -500,17 +506,21 @@ masses_fit(struct trial *w)
 
         if (el->type == EL_I && (!el->linear || el->nports != 1 || g->port[el->port0].crossed))
             return refuse_model(w, el->at, el->name,
-                                "its law is not given by one number, and a ratio between stores moves");
+                                "its law is not given by one number, and a ratio between stores varies");
     }
     for (size_t i = 0; i < g->ndependent; i++)
         if (is_displacement(w, g->dependent[i])) {
             const struct model_element *el = &g->element[g->port[g->dependent[i]].element];
 
-            return refuse_model(w, el->at, el->name, "what it stores is no state, and a ratio between stores moves");
+            return refuse_model(w, el->at, el->name,
+                                "its stored quantity is not a state, and a ratio between stores "
+                                "varies");
         }
     k = kinetic_new(w->model);
     if (!(kinetic_carried(k, w->t, w->moved) < EQUAL))
-        fine = refuse_model(w, mover->at, mover->name, "its ratio moves, and a source moves inertias");
+        fine = refuse_model(w, mover->at, mover->name,
+                            "its ratio varies, and a source imposes the velocity of "
+                            "inertias");
     kinetic_free(k);
     return fine;
 }
@@ -534,7 +544,7 @@ state_is_displacement(const struct trial *w, size_t i)
     return s.kind == VAR_COMMON && w->g->junction[s.junction].type == 0;
 }
 
-/* Rates with displacements (or momenta) moved by `by` of a small amount. */
+/* Rates with displacements (or momenta) moved by `by` times a small amount. */
 static bool
 rates_moved(struct trial *w, bool displacements, double by, double *rate)
 {
@@ -545,7 +555,7 @@ rates_moved(struct trial *w, bool displacements, double by, double *rate)
     return model_rhs(w->model, w->t, w->moved, rate) == 0;
 }
 
-/* Displacements move with momenta alone, and linearly where inertias are numbers. */
+/* Rates of displacements depend on momenta alone, linearly if inertias are given by numbers. */
 static bool
 displacements_follow(struct trial *w)
 {
@@ -569,7 +579,7 @@ displacements_follow(struct trial *w)
                 fine = refuse_model(w, s.at, s.name, w->mover == NONE ? OTHER_RATE : MOVED_RATE);
             else if (numbers && fabs(rate[2][i] + rate[3][i] - 2 * rate[0][i]) >
                                     STRAIGHT * fabs(rate[2][i] - rate[3][i]) + STRAIGHT_OF_ALL * fabs(rate[0][i]))
-                fine = refuse_model(w, s.at, s.name, "its rate is no sum of velocities by fixed ratios");
+                fine = refuse_model(w, s.at, s.name, "its rate is not a sum of velocities with constant ratios");
         }
     for (int k = 0; k < 4; k++)
         free(rate[k]);
@@ -588,7 +598,7 @@ has_inertia(struct trial *w)
     return false;
 }
 
-/* The numbers of all variables with velocities and momenta moved alone. */
+/* The numbers of all variables with only velocities and momenta moved. */
 static bool
 velocities_moved(struct trial *w)
 {

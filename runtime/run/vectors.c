@@ -109,7 +109,7 @@ vec_wdot(size_t n, const double *x, const double *y, const double *w)
     return n ? r / (double)n : 0;
 }
 
-/* Adding one to the exponent's field carries into the sign's place only from the exponent of infinities and NaN. */
+/* Adding one to the exponent field changes the sign bit only for the exponent of infinities and NaN. */
 VECTOR_CLONES bool
 vec_finite(size_t n, const double *x)
 {

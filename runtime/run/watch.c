@@ -6,24 +6,24 @@
 
 #include "model_graph.h"
 
-/* Towards a zero of the divisor the rates are looked at where it has these parts of its size at the step's end. Of a
- * quotient that stays smooth (sin(x)/x) the differences from place to place fall with the parts; of a logarithm's they
- * stay, of a pole's they grow. */
+/* Towards a zero of the divisor the rates are evaluated where it has these parts of its size at the step's end.
+ * Differences between these points decrease with the parts for a smooth quotient (sin(x)/x), stay equal for a
+ * logarithm, and grow for a pole. */
 enum { PLACES = 4, LEAST_PLACES = 3 };
 static const double part[PLACES] = { 1e-1, 1e-2, 1e-3, 1e-4 };
 static const double REACHED = 2;   /* of the part */
-static const double BOUNDED = 0.5; /* of the first difference: below it the last is that of a smooth function */
+static const double BOUNDED = 0.5; /* of the first difference: if the last one is smaller, the function is smooth */
 static const double NOTHING =
-    1e-6; /* of the rate's size, here or on the way of its state so far: what no difference is looked at below */
-/* Grown so much at both ends after some halvings: it changes its sign through infinity. Later, next to a pole,
+    1e-6; /* of the rate's size, here or over the state's way so far: smaller differences are not evaluated */
+/* Growth at both ends after some halvings: the function changes its sign through infinity. Nearer to the pole
  * equations have any solution within rounding. */
 static const double GROWN = 2;
-/* An unknown on its way to infinity, beside what it was where it began to grow; the steps, beside the time since then,
- * on the way and at its end. */
+/* An unknown on its way to infinity: its growth since it began to grow, and the lengths of steps relative to that
+ * time, on the way and at its end. */
 static const double RISEN = 1e6, SHRUNK = 1e-4, AT_POLE = 1e-11;
-/* Tolerances by which a state moves while an unknown grows so */
+/* Least motion of a state, in tolerances, while an unknown grows like this */
 static const double MOVED = 1e-3;
-/* Of the numbers of a unit: what is left of them by rounding */
+/* Of the numbers of a unit: remainder that is rounding */
 static const double CANCELLED = 1e-9;
 enum { HALVINGS = 50, SOON = 10 };
 
@@ -41,20 +41,20 @@ struct watch {
     double *before, *now;         /* [n] divisors, at the last accepted point and at the present one */
     double *x, *rate, *f[PLACES]; /* scratch: states; rates; rates, then powers */
     size_t nu;
-    double *earlier, *solved, *solution; /* [nu] unknowns at the two last accepted points, and where one looks */
+    double *earlier, *solved, *solution; /* [nu] unknowns at the last two accepted points, and at the point examined */
     double step;                         /* s, the last; INFINITY: none yet */
-    double *rose_from, *rose_at;         /* [nu] what it was, and when, since when it has only grown */
+    double *rose_from, *rose_at;         /* [nu] its value and the time since when it has only grown */
     size_t points;
     struct bad_output *output; /* [ny] */
 };
 
-/* What may be zero: a divisor, or the reciprocal of an unknown. */
+/* A quantity that may be zero: a divisor, or the reciprocal of an unknown. */
 struct subject {
     size_t k;
     bool unknown;
     double at_start, at_end; /* of the part of the step */
     double most;             /* of an unknown: the largest number of its unit at the step's start */
-    bool risen;              /* it has grown by decades, in ever shorter steps: this one begins at the pole itself */
+    bool risen;              /* it has grown by decades, in ever shorter steps: this step begins at the pole */
 };
 
 watch *
@@ -118,7 +118,7 @@ watch_outputs(watch *w, double t, const double *x, const double *y)
     return fine;
 }
 
-/* Is what is recorded an output that is told of already? */
+/* Is the recorded expression an output that was reported already? */
 static bool
 is_told(map *told, const model_graph *g, size_t k)
 {
@@ -185,7 +185,7 @@ watch_start(watch *w, double t, const double *x)
         w->rose_at[k] = t;
 }
 
-/* The subject at t of the last step, whose state is left in w->x. NAN: it cannot be evaluated. */
+/* The watched quantity at t of the last step, whose state is left in w->x. NAN: it cannot be evaluated. */
 static double
 subject_at(watch *w, integrator *g, const struct subject *s, double t)
 {
@@ -199,7 +199,7 @@ subject_at(watch *w, integrator *g, const struct subject *s, double t)
     return 1 / w->solution[s->k];
 }
 
-/* Rates, and powers where they count, at t of the last step. */
+/* Rates, and powers if they are measured, at t of the last step. */
 static bool
 rates_at(watch *w, integrator *g, double t, double *f)
 {
@@ -207,8 +207,8 @@ rates_at(watch *w, integrator *g, double t, double *f)
            (!w->powers || model_powers(w->model, t, w->x, f + w->nx) == 0);
 }
 
-/* Do the rates grow without bound from t0 towards the place in (t0, t1] where the subject is zero? *zero: that place.
- * What changes its sign through infinity is no divisor there. */
+/* Do the rates grow without bound from t0 towards the point in (t0, t1] at which the watched quantity is zero?
+ * *zero: that point. A quantity that changes its sign through infinity is not a divisor with a zero there. */
 static bool
 is_pole(watch *w, integrator *g, const struct subject *s, double t0, double t1, double *zero)
 {
@@ -221,7 +221,7 @@ is_pole(watch *w, integrator *g, const struct subject *s, double t0, double t1, 
         double middle = lo + (hi - lo) / 2, d = subject_at(w, g, s, middle);
         bool beyond = d == 0 || (d < 0) != (at_start < 0);
 
-        if (isnan(d)) { /* the very place: what is divided by zero there may be finite beside it */
+        if (isnan(d)) { /* exactly at the zero: the result of the division may be finite beside it */
             hi = middle;
             found = false;
             break;
@@ -232,7 +232,7 @@ is_pole(watch *w, integrator *g, const struct subject *s, double t0, double t1, 
             return false;
     }
     *zero = hi;
-    /* what stays below other numbers of its unit is rounding, that a root beside zero makes larger */
+    /* values below others of the same unit are rounding, which a root beside zero magnifies */
     if (s->unknown && found && fmin(fabs(at[0]), fabs(at[1])) * s->most > 1)
         return false;
     for (n = 0; n < PLACES; n++) { /* where the divisor has that part of what it was */
@@ -247,7 +247,7 @@ is_pole(watch *w, integrator *g, const struct subject *s, double t0, double t1, 
             *(before ? &near : &far) = middle;
             at_near = before ? d : at_near;
         }
-        /* equations solved together may have no solution that rounding lets find so near to a pole */
+        /* near a pole, equations solved together may have no solution within rounding */
         if (s->unknown && fabs(at_near) > REACHED * part[n] * fabs(at_start))
             break;
         at_place[n] = near;
@@ -257,8 +257,8 @@ is_pole(watch *w, integrator *g, const struct subject *s, double t0, double t1, 
             return true;
     }
     if (n < LEAST_PLACES || !(at_place[n - 1] > at_place[0]))
-        return s->risen; /* it is zero all along: the step begins there */
-    /* the rounding of what is zero changes its sign all the time */
+        return s->risen; /* it is zero throughout: the step begins there */
+    /* the rounding of a quantity that is zero changes its sign all the time */
     if (s->unknown && w->nx && integrator_moves(g, w->f[n - 1], t1 - t0) < MOVED)
         return false;
     for (size_t i = 0; i < w->nf; i++) {
@@ -276,8 +276,7 @@ is_pole(watch *w, integrator *g, const struct subject *s, double t0, double t1, 
 static void
 help_pole(sources *s)
 {
-    diag_help(s, "What goes through infinity comes back as another number each time: stop before, or keep the divisor "
-                 "away from zero.");
+    diag_help(s, "Beyond infinity the numbers are arbitrary: stop the run before, or keep the divisor away from zero.");
 }
 
 static void
@@ -345,8 +344,8 @@ watch_solves(const watch *w)
     return w->nu > 0;
 }
 
-/* The largest number of unknown k's unit at (t, x). Where they cancel, as in a model at rest, what is far below it is
- * rounding, and changes its sign all the time. */
+/* The largest number of the unit of unknown k at (t, x). If the numbers of a unit cancel, as in a model at rest, an
+ * unknown far below them is rounding, and changes its sign all the time. */
 static double
 most_of_unit(watch *w, size_t k, double t, const double *x)
 {
@@ -389,8 +388,8 @@ pass_unknown(watch *w, size_t k, double t, const double *x, double u)
     return false;
 }
 
-/* Does unknown k, u at most, change its sign through infinity in the last step? Looking for the place takes some
- * hundred evaluations, that it is rounding one. */
+/* Does unknown k, or u at most, change its sign through infinity in the last step? Locating the point takes some
+ * hundred evaluations; recognising rounding takes one. */
 static bool
 is_pole_of_number(watch *w, integrator *g, struct subject *of, double t, double u)
 {
@@ -403,8 +402,8 @@ is_pole_of_number(watch *w, integrator *g, struct subject *of, double t, double 
     return true;
 }
 
-/* Has an unknown grown by decades, in ever shorter steps of which the last was so long? What is zero but for rounding,
- * as in a model at rest, grows by decades too: there nothing moves a state meanwhile. */
+/* Has an unknown grown by decades, in ever shorter steps, of which this was the last? A quantity that is zero except
+ * for rounding, as in a model at rest, grows by decades too, but then no state moves. */
 static bool
 has_risen(const watch *w, integrator *g, size_t k, double t, double step)
 {
@@ -459,7 +458,7 @@ watch_solved(watch *w, integrator *g, double t, const double *x)
                               .at_end = 1 / now,
                               .risen = has_risen(w, g, k, t0, t - t0) };
 
-        /* there: next to infinity any number solves the equations, within rounding */
+        /* beside infinity any number solves the equations within rounding */
         if (of.risen && (fabs(now) * RISEN < fabs(before) || fmax(t - t0, w->step) < AT_POLE * (t0 - w->rose_at[k])) &&
             !pass_unknown(w, k, t, integrator_x0(g), before))
             return false;

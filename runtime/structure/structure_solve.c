@@ -186,7 +186,7 @@ relations_solve_dissipators(struct relations *w, const struct dependence *d)
     dense_multiply(nl, nl, n, 1, M[M_L].value, M[M_J_LX].value, 1, given + nl * (nz + nu));
     dense_multiply(nl, nl, nd, 1, M[M_L].value, d->J_LD.value, 1, given + nl * (nz + nu + n));
     if (nl && !dense_solve(nl, left, wide, given))
-        relations_fail(w, "what dissipators give is not determined here");
+        relations_fail(w, "the efforts and flows of dissipators are not determined here");
     memcpy(out, M[M_J_SS].value, n * nz * sizeof(double));
     memcpy(out + n * nz, M[M_J_SU].value, n * nu * sizeof(double));
     memcpy(out + n * (nz + nu), M[M_J_SX].value, n * n * sizeof(double));

@@ -108,7 +108,7 @@ velocities(const linearization *l, const struct parts *w, char **why)
                 to[i + w->np * k] = S[z + s->nz * w->p[k]];
             for (size_t k = 0; k < w->ne && !*why; k++)
                 if (S[z + s->nz * w->e[k]] != 0)
-                    *why = bg_format("\"%s\" moves by its momentum and by the displacement \"%s\"",
+                    *why = bg_format("the rate of \"%s\" depends on its momentum and on the displacement \"%s\"",
                                      linear_storage_name(l, z), linear_state_name(l, w->e[k]));
         }
     return to;

@@ -227,9 +227,9 @@ put_rate_of_gathered(struct written *k, double factor, const char *whose)
         if (is_nothing(k, a))
             continue;
         if (c >= in->out)
-            relations_fail(&k->w, "\"%s\" moves with what dampers give", whose);
+            relations_fail(&k->w, "the rate of \"%s\" depends on damper forces", whose);
         else if (c >= in->u + k->nopen)
-            relations_fail(&k->w, "\"%s\" moves with the rate of a source", whose);
+            relations_fail(&k->w, "the rate of \"%s\" depends on the rate of a source", whose);
         else
             put(k,
                 c >= in->u   ? balance_column(k, c + k->nopen)
@@ -392,7 +392,7 @@ take_out_columns(struct written *k, size_t first, size_t end)
     elimination_eliminate(k->r, may);
     for (size_t c = first; c < end; c++)
         if (!elimination_solved(k->r, (uint32_t)c))
-            relations_fail(&k->w, "what dissipators give is not determined here");
+            relations_fail(&k->w, "the efforts and flows of dissipators are not determined here");
     free(may);
 }
 
@@ -485,10 +485,9 @@ check_displacements(struct written *k, struct displacements *d)
         }
         if (worst > RESTS * most)
             relations_fail(&k->w,
-                           fixed ? "the rate of \"%s\" is not made of velocities of inertias alone; a damper in "
-                                   "series or a filter makes it so"
-                                 : "\"%s\" is no function of the positions: by its rate it depends on the way that "
-                                   "led there",
+                           fixed ? "the rate of \"%s\" does not depend on velocities of inertias alone: a damper in "
+                                   "series or a filter is involved"
+                                 : "\"%s\" is not a function of the positions: its rate makes it depend on the path",
                            linear_state_name(k->l, k->state_of_e[i]));
     }
     free(moved);
@@ -689,7 +688,7 @@ write(const linearization *l, const second_order *s, pool *p, structure_block ou
     if (k.w.fine)
         read_balances(&k, l, out);
     if (k.w.fine && s->M && !agrees(s, out))
-        relations_fail(&k.w, "laws read what no matrix has a column for");
+        relations_fail(&k.w, "laws read a variable that no matrix has a column for");
     *why = k.w.fine ? NULL : bg_strdup(k.t.why);
     written_free(&k);
     free(input);

@@ -673,8 +673,8 @@ two_sources(void **unused)
     assert_int_equal(judge(g), -1);
     assert_string_equal(first_code(g), "causality-conflict");
     assert_true(mentions(g, "\"u2\" and \"u1\" contradict each other"));
-    assert_true(mentions(g, "by way of the bond between \"c\" and \"b\"") ||
-                mentions(g, "by way of the bond between \"b\" and \"c\""));
+    assert_true(mentions(g, "through the bond between \"c\" and \"b\"") ||
+                mentions(g, "through the bond between \"b\" and \"c\""));
     graph_free(g);
 }
 

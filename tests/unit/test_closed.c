@@ -312,7 +312,7 @@ what_needs_the_source_is_refused(void **state)
     assert_non_null(model_partials(c.model, &k, 1, 0));
     assert_null(model_partials(c.model, &k, 1, 1));
     assert_string_equal(diag_first_error(c.sources),
-                        "derivatives by parameters cannot be had of a model without its source");
+                        "derivatives by parameters: not available once the model's source was released");
     assert_null(model_curvature(c.model, &k, 1));
     compile_free(&c);
 }

@@ -333,7 +333,7 @@ set_from_outside(void **state)
                   { "c.p(0)", "it has q(0) or e(0)" },
                   { "d.q(0)", "is called \"d\"" },
                   { "k(0)", "has no initial value" },
-                  { "", "this is no name" },
+                  { "", "this is not a name" },
                   { "(0)", "" },
                   { ".(0)", "" },
                   { "c.", "" } };
@@ -470,7 +470,7 @@ names_mistakes(void **state)
         { "parameter stiffness = 1;\nparameter b = stifness;", "name-unknown", 2, "Did you mean \"stiffness\"?" },
         { "1:body;\nsignal s = bodi.f;", "name-unknown", 2, "Did you mean \"body.f\"?" },
         { "1:body;\nbodi -> R:r = 1;", "name-unknown", 2, "Did you mean \"body\"?" },
-        { "1:body;\nsignal s = body;", "name-part", 2, "Say what is read of it: body.f" },
+        { "1:body;\nsignal s = body;", "name-part", 2, "Write which of its variables to read: body.f." },
         { "parameter k = 1;\nsignal s = k.f;", "name-value", 2, "values have no \".f\"" },
         { "1:v -> 0:n as b;\nb -> R:r = 1;", "bond-end", 2, "is a bond" },
         { "1:v -> Q:x = 1;", "type-unknown", 1, "called \"Q\"" },
@@ -532,7 +532,7 @@ unit_mistakes(void **state)
           "alternatives" },
         { "parameter m_s = 1 [kg]; parameter k = 1 [N/m];\nsignal s = max(m_s, k);", "unit-clash", 2, "[N/m]" },
         { "parameter m_s = 1 [kg];\nparameter k [N/m] = m_s;", "unit-clash", 2,
-          "parameter \"k\" is in [N/m] (kg/s^2), what it is given is in [kg]" },
+          "parameter \"k\" is in [N/m] (kg/s^2), but its value is in [kg]" },
         { "parameter t = 1 [s];\nparameter w [1/s] = t;", "unit-clash", 2, "[1/s]" },
         { "parameter p = 1 [bar];\nsignal s = if p > 100 then 1 else 0;", "unit-bare", 2, "declared in [bar]" },
         { "parameter p = 1 [bar];\nsignal s = 100 + p;", "unit-bare", 2, "bare number is in SI" },
@@ -546,7 +546,7 @@ unit_mistakes(void **state)
         { "parameter m_s = 1 [kg];\nsignal s = sin(m_s);", "unit-argument", 2, "\"m_s\" is in [kg]" },
         { "signal s = exp(time); parameter x = 1 [m];", "unit-argument", 1, "[s]" },
         { "signal s = time^0.123; parameter x = 1 [m];", "unit-exponent", 1, "[s] to the power 0.123" },
-        { "parameter n = 2; parameter x = 1 [m];\nsignal s = time^n;", "unit-exponent", 2, "written out" },
+        { "parameter n = 2; parameter x = 1 [m];\nsignal s = time^n;", "unit-exponent", 2, "literal number" },
         { "signal s = 2^time; parameter x = 1 [m];", "unit-exponent", 1, "pure number" },
         { "parameter a = 1 [furlongs_];", "unit-unknown", 1, "is not a unit" },
         { "parameter a [m^1/2] = 1;", "unit-unknown", 1, "whole numbers" },
@@ -620,7 +620,7 @@ bond_units(void **state)
     (void)state;
     static const struct mistake m[] = {
         { "1:v -> I:m = 2 [kg];\nv -> R:r = 3 [ohm];", "unit-clash", 2,
-          "the bonds of R:r and I:m carry different things" },
+          "the bonds of R:r and I:m have incompatible units" },
         { "1:v -> I:m = 2 [kg];\nv -> R:r = 3 [ohm];", "unit-clash", 2, "effort in [N], flow in [m/s]" },
         { "parameter k = 3 [N/m];\n1:v -> I:m = 2 [kg]; v -> C:c = k;", "unit-clash", 2, "C:c" },
         { "1:v;\nv -> C:c = 3 [J/K];", "unit-bond", 2, "C:c is given in [J/K]" },
@@ -629,7 +629,7 @@ bond_units(void **state)
         { "1:v -> GY:g = 2 [N/A] -> 1:w; v -> R:a = 2 [N.s/m]; w -> R:b = 3 [N.s/m];", "unit-clash", 1, "GY:g" },
         { "1:v -> I:m = 2 [kg];\noutput x [N] = v.f;", "unit-clash", 2, "[m/s]" },
         { "parameter k = 3 [N/m];\n1:v -> I:m = 2 [kg]; v -> C:c { e = k; }", "unit-clash", 2,
-          "C:c says effort in [N/m]" },
+          "C:c requires effort in [N/m]" },
         { "1:v -> I:m = 2 [kg]; v -> C:c = 1 { q(0) = 1 [s]; }", "unit-clash", 1, "c.q(0)" },
         { "1:v -> I:m = 2 [kg];\nSe:s = 3 [V] -> v;", "unit-clash", 2, "Se:s" },
         { "1:v { f(0) = 1 [kg]; } v -> I:m = 2 [kg];", "unit-clash", 1, "v.f(0)" },
@@ -693,7 +693,7 @@ law_mistakes(void **state)
     };
 
     ALL_ARE_SAID(m);
-    says(SEV_NOTE, "1:v -> TF:t = cos(time/1 [s]) -> 1:w;", NULL, "modulated-spelling", 1, "MTF:t says so");
+    says(SEV_NOTE, "1:v -> TF:t = cos(time/1 [s]) -> 1:w;", NULL, "modulated-spelling", 1, "write MTF:t");
     says(SEV_NOTE, "1:v -> R:r = 2*v.f;", NULL, "modulated-spelling", 1, "MR:r");
     says(SEV_NOTE, "parameter f = 1;\n1:v -> R:r { e = 3*f; }", NULL, "name-shadow", 2, "element's own");
 }
