@@ -79,14 +79,14 @@ tail -n 1 out | awk -F, '{ exit !($2 > 0.31605 && $2 < 0.31607) }' || { echo "FA
 echo 'model m { 1:v; v -> I:mass = 1; v -> R:r = 1; output b = floor(exp(1000*time)); }
 experiment e of m { stop = 10; }' >floor.bg
 try 60 3 run floor.bg
-says 'as they come'
+says 'at this rate'
 echo 'model m { MSe:mains = 10*sin(2*pi*1e9*time) -> 1:line; line -> R:diode { f = if e > 0 then e else 0; } line -> 0:out;
 out -> C:tank = 1; out -> R:load = 1; output u = out.e; }
 experiment charge of m { stop = 0.2; }' >diode.bg
 try 90 3 run diode.bg
-says 'as they come'
+says 'at this rate'
 try 20 3 run diode.bg --max-time 0.5
-says 'seconds end at'
+says 'seconds is reached at'
 try 20 3 run diode.bg --max-steps 1000
-says '1000 steps end at'
+says '1000 steps is reached at'
 exit $failed
