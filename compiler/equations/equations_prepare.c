@@ -4,7 +4,8 @@
 
 #include "equations_inside.h"
 
-enum { MOST_CHOICES = 6 }; /* greatest number of conditions in a law whose combinations are tried */
+enum { MOST_FLAT_TOLD = 5 }; /* warnings of one kind that a reader looks at */
+enum { MOST_CHOICES = 6 };   /* greatest number of conditions in a law whose combinations are tried */
 
 bool
 inst_is_parameter(const flat_model *f, inst i)
@@ -247,11 +248,13 @@ equations_ways(const equations *eq, enum law_way *way, bool *varying, bool *inve
 }
 
 void
-equations_report_flat(const equations *eq, const causal *c)
+equations_report_flat(const equations *e, const causal *c)
 {
-    flat_model *f = ((equations *)eq)->f;
+    flat_model *f = e->f;
+    map flat = { 0 }; /* as in equations_ways */
+    size_t told = 0;
 
-    for (size_t i = 0; i < c->dependent.n; i++) {
+    for (size_t i = 0; i < c->dependent.n && told < MOST_FLAT_TOLD; i++) {
         const flat_port *p = &f->port.at[c->dependent.at[i]];
         const flat_law *law = port_law(f, c->dependent.at[i]);
         uint32_t k = law->kind == LAW_ASSIGN ? inst_slot_of(f, law->def, p->stored) : NONE;
@@ -269,4 +272,5 @@ equations_report_flat(const equations *eq, const causal *c)
         diag_help(f->sources,
                   "Make one element of those that share it, or give the flat part of the law a small slope.");
     }
+    map_free(&flat);
 }
