@@ -575,13 +575,26 @@ names_intern_z(names *t, const char *s)
     return names_intern(t, s, strlen(s));
 }
 
+static double
+clock_seconds(clockid_t clock)
+{
+    static const double nanosecond = 1e-9;
+    struct timespec t;
+
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + nanosecond * (double)t.tv_nsec;
+}
+
 double
 bg_cpu_seconds(void)
 {
-    struct timespec t;
+    return clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
+}
 
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+double
+bg_wall_seconds(void)
+{
+    return clock_seconds(CLOCK_MONOTONIC);
 }
 
 char *

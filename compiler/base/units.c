@@ -21,6 +21,7 @@
 #include "units_inside.h"
 
 enum { MOST_BRACKETS = 20, LONGEST_TEXT = 200, GREATEST_POWER = 99, GREATEST_DIMENSION = 30000 };
+static const double EXACT = 1e-9; /* a written exponent this close to a fraction is this fraction */
 
 struct unit_system {
     ut_system *ut;
@@ -489,7 +490,7 @@ take_exponent(struct taker *t, int *num, int *den)
     t->p = end;
     *den = WHOLE;
     *num = (int)lround(x * WHOLE);
-    return fabs(x * WHOLE - *num) < 1e-9 * WHOLE;
+    return fabs(x * WHOLE - *num) < EXACT * WHOLE;
 }
 
 static struct taken take_product(struct taker *t);

@@ -10,6 +10,11 @@
 
 #include "elab.h"
 
+/* Exponents that are fractions: their greatest denominator, their greatest size, and how near to it a computed one is.
+ */
+enum { GREATEST_DENOMINATOR = 12, GREATEST_FRACTION = 1000 };
+static const double EXACT = 1e-9;
+
 val
 val_bad(elab *el)
 {
@@ -213,12 +218,12 @@ units_divide(elab *el, val a, val b)
 bool
 small_fraction(double x, int *num, int *den)
 {
-    if (!(fabs(x) <= 1000))
+    if (!(fabs(x) <= GREATEST_FRACTION))
         return false;
-    for (*den = 1; *den <= 12; ++*den) {
+    for (*den = 1; *den <= GREATEST_DENOMINATOR; ++*den) {
         double n = round(x * *den);
 
-        if (fabs(x * *den - n) < 1e-9) {
+        if (fabs(x * *den - n) < EXACT) {
             *num = (int)n;
             return true;
         }

@@ -13,6 +13,7 @@ enum {
     DEEPEST = 4000, /* depth of constants that read constants */
     MOST_STEPS = 100000
 };
+static const double GREATEST_WHOLE = 1e15; /* of a size or an index: up to here doubles count exactly */
 
 struct reader {
     elab *el;
@@ -72,7 +73,7 @@ read_known_name(struct reader *r, scope *in, const ast_expr *e, double *x)
         return true;
     }
     if (name == el->n_pi) {
-        *x = 3.14159265358979323846;
+        *x = M_PI;
         return true;
     }
     at = find_value(el, in, name);
@@ -237,7 +238,7 @@ known_integer(elab *el, scope *in, const ast_expr *e, const char *what, int64_t 
         diag_error(el->s, "known-number", e->at, "%s must be a whole number; it is %.15g", what, d);
         return false;
     }
-    *x = d < -1e15 ? -1000000000000000 : d > 1e15 ? 1000000000000000 : (int64_t)d;
+    *x = (int64_t)fmin(fmax(d, -GREATEST_WHOLE), GREATEST_WHOLE);
     return true;
 }
 

@@ -12,6 +12,11 @@
 #include "elab.h"
 #include "parameters.h"
 
+enum { POINTS = 5 }; /* at which slopes are compared */
+/* Variables are there from 0.4 to 1.4 times a size: not near zero, where many laws have a corner. */
+static const double SMALLEST_VALUE = 0.4;
+static const double SAME_SLOPE = 1e-9; /* relative: slopes that differ by less are equal except for rounding */
+
 /* The variable on which a port's law depends. */
 static var_id
 argument_of(const flat_port *p, const flat_law *law)
@@ -60,13 +65,13 @@ slope_by(const flat_model *f, inst law, var_id v)
 static double
 trial(var_id v, int point)
 {
-    static const double size[] = { 1, 1e-3, 30, 1e-6, 1 };
+    static const double size[POINTS] = { 1, 1e-3, 30, 1e-6, 1 };
     uint64_t h = (v + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)(point + 1) * UINT64_C(0xbf58476d1ce4e5b9);
 
     h ^= h >> 29;
     h *= UINT64_C(0x94d049bb133111eb);
     h ^= h >> 32;
-    return size[point] * (0.4 + (double)(h >> 11) * 0x1p-53);
+    return size[point] * (SMALLEST_VALUE + (double)(h >> 11) * 0x1p-53);
 }
 
 static double
@@ -93,7 +98,7 @@ same_slopes(const flat_model *f, inst a, node da, int ta, inst b, node db, int t
     for (int point = 0; point < 5; point++) {
         double x = ta * value_at(f, a, da, number, point), y = tb * value_at(f, b, db, number, point);
 
-        if (isfinite(x) && isfinite(y) && fabs(x - y) > 1e-9 * fmax(fabs(x), fabs(y)))
+        if (isfinite(x) && isfinite(y) && fabs(x - y) > SAME_SLOPE * fmax(fabs(x), fabs(y)))
             return false;
     }
     return true;

@@ -3,6 +3,7 @@
  * reports   unknown names with the most similar one, quantities that a part does not have, and values that are not
  *           known before the run
  */
+#include <math.h>
 #include <string.h>
 
 #include "domain.h"
@@ -273,7 +274,7 @@ read_plain_name(builder *b, const ast_ref *r)
     uint32_t at;
 
     if (p->name == el->n_pi)
-        return (val){ .n = ex_const(el->pool, 3.14159265358979323846), .fit = FIT_BARE };
+        return (val){ .n = ex_const(el->pool, M_PI), .fit = FIT_BARE };
     if (b->function) {
         at = map_get(b->formal, map_ptr_key(p->name));
         if (at != MAP_NONE) {

@@ -69,6 +69,15 @@ struct angle {
     bool time, circle;
 };
 
+/* pi or 2*pi, as people write them: 3.14, 3.1416, 6.283 */
+static bool
+is_pi_or_turn(double x)
+{
+    static const double between[2][2] = { { 3.14, 3.15 }, { 6.28, 6.29 } };
+
+    return (x > between[0][0] && x < between[0][1]) || (x > between[1][0] && x < between[1][1]);
+}
+
 static void
 see(void *ctx, const ast_expr *e)
 {
@@ -80,8 +89,7 @@ see(void *ctx, const ast_expr *e)
 
     if (e->kind == AST_NUMBER) {
         u = ast_number_unit(e) ? unit_parse(a->el->u, ast_number_unit(e)->text, &why) : NULL;
-        a->circle |= (e->number.value > 6.28 && e->number.value < 6.29) ||
-                     (e->number.value > 3.14 && e->number.value < 3.15);
+        a->circle |= is_pi_or_turn(e->number.value);
     } else if (e->kind == AST_REF && ast_expr_ref(e, &room).nparts == 1) {
         const char *name = ast_expr_ref(e, &room).part[0].name;
 

@@ -3,6 +3,9 @@
 
 #include "expr_pool.h"
 
+/* Whole exponents up to this one are counted exactly and added: x^2*x^3 is x^5. */
+static const double GREATEST_COUNT = 1e6;
+
 /* ---------------------------------------------------------------- sums and products
  *
  * Each function expects simplified operands and calls others only on parts of them, so that the depth of calls is
@@ -252,7 +255,7 @@ split_power(const pool *p, node n, double *m)
     const ex_node *e = pool_node(p, n);
 
     *m = 1;
-    if (e->op == EX_POW && ex_is_const(p, e->b, m) && *m == floor(*m) && fabs(*m) < 1e6)
+    if (e->op == EX_POW && ex_is_const(p, e->b, m) && *m == floor(*m) && fabs(*m) < GREATEST_COUNT)
         return e->a;
     *m = 1;
     return n;
@@ -378,7 +381,7 @@ make_pow(pool *p, node a, node b)
         return make_div(p, p->one, a);
     if (n == 0.5)
         return pool_raw(p, EX_SQRT, a, NODE_NONE, NODE_NONE);
-    if (n == floor(n) && fabs(n) < 1e6) {
+    if (n == floor(n) && fabs(n) < GREATEST_COUNT) {
         bool even = fmod(n, 2) == 0;
         node base;
 

@@ -10,6 +10,9 @@
 
 #include "writer.h"
 
+/* Numbers outside this range are printed with a power of ten, as a product. */
+static const double LEAST_PLAIN = 1e-4, GREATEST_PLAIN = 1e15;
+
 enum { PIECES = 1 << 18 };
 enum { ANY = 0, BRANCH = 1, SUM = 6, PRODUCT = 7, SIGNED = 8, FACTOR = 9, CLOSED = 10 };
 
@@ -42,7 +45,10 @@ latex_binding(const pool *p, const ex_node *e)
 {
     (void)p;
     switch (e->op) {
-    case EX_CONST: return e->value < 0 ? SIGNED : fabs(e->value) >= 1e15 || fabs(e->value) < 1e-4 ? PRODUCT : CLOSED;
+    case EX_CONST:
+        if (e->value < 0)
+            return SIGNED;
+        return e->value >= GREATEST_PLAIN || e->value < LEAST_PLAIN ? PRODUCT : CLOSED;
     case EX_NEG: return SUM;
     case EX_DIV:
     case EX_SQRT:

@@ -9,6 +9,7 @@
 #include "written.h"
 
 #define NEGATIVE 1e-10 /* relative to a matrix's greatest entry: smaller values are rounding */
+#define SAID 1e-3      /* of the greatest input of a port: smaller ones are not named in the message */
 enum { MOST_PORTS = 200, TOLD = 4 };
 enum { FEW_SLOTS = 8 }; /* for so few slots derivatives are cached for each form of law */
 
@@ -159,7 +160,7 @@ say_many(const flat_model *f, const flat_element *e, const double *v, double pow
         const flat_law *law = &f->law.at[e->law0 + i];
         enum quantity q;
 
-        if (fabs(v[i]) < 1e-3 || told++ >= TOLD)
+        if (fabs(v[i]) < SAID || told++ >= TOLD)
             continue;
         q = other(f, e, law->port, law->out);
         strbuf_printf(&text, "%s%s.%c = %s", text.n ? ", " : "", port_name(f, law->port), letter[q],

@@ -17,8 +17,12 @@
 static const double ACTIVE = 0.92;
 /* A column whose spread is below this share of its size is constant: no instrument has this resolution. */
 static const double RESTS = 1e-10;
-/* Smallest squared share of a direction that is reported. */
-static const double NAMED = 1e-3;
+/* Smallest squared share of a direction that is reported, as text and as JSON. */
+static const double NAMED = 1e-3, NAMED_IN_JSON = 1e-6;
+/* Two parameters that are correlated by more than this are reported as known only together. */
+static const double CORRELATED = 0.95;
+/* A number that changes by less than this share stays as it is written. */
+static const double ANOTHER = 1e-9;
 
 struct session {
     const request *q;
@@ -70,7 +74,7 @@ least_spacing(const fit_run *run)
     double least = INFINITY, before = run->o.start;
 
     for (size_t i = 0; i < run->ntimes; before = run->time[i++])
-        if (run->time[i] - before > 1e-9 * (run->o.stop - run->o.start))
+        if (run->time[i] - before > TIME_SLACK * (run->o.stop - run->o.start))
             least = fmin(least, run->time[i] - before);
     return isfinite(least) ? least : run->o.stop - run->o.start;
 }
@@ -189,7 +193,7 @@ take_columns(const request *q, const loaded *l, const char *path, const measured
 static int
 load_run(struct session *s, const char *experiment, const char *path)
 {
-    struct run_settings settings = { .q = s->q, .default_rtol = 1e-9, .shown = -1 };
+    struct run_settings settings = { .q = s->q, .default_rtol = RANKING_RTOL, .shown = -1 };
     request one = *s->q;
     loaded *l = bg_calloc(1, sizeof *l);
     measured m = { 0 }, weights = { 0 };
@@ -394,8 +398,7 @@ choose_parameters(struct session *s)
             vec_push(&s->f.parameter.at[k].all, p.name);
             continue;
         }
-        p.low = p.start > 0 ? 1e-6 * p.start : -INFINITY;
-        p.high = p.start < 0 ? 1e-6 * p.start : INFINITY;
+        fit_keep_sign(&p);
         vec_push(&p.all, p.name);
         vec_push(&s->f.parameter, p);
         vec_push(&s->place, at);
@@ -425,7 +428,7 @@ make_text(struct session *s, char **why)
         double to = (s->r.value[k] - p->offset) / p->scale;
         char *text;
 
-        if (!p->known || !s->r.active[k] || fabs(to - p->written) <= 1e-9 * fabs(p->written))
+        if (!p->known || !s->r.active[k] || fabs(to - p->written) <= ANOTHER * fabs(p->written))
             continue;
         text = number_written(to);
         edits_replace(&s->edits, p->at.begin, p->at.end, text, strlen(text));
@@ -496,7 +499,7 @@ write_identified_json(const struct session *s, FILE *out)
             for (size_t k = 0; k < n; k++) {
                 double part = s->r.unknown.at[d].part[k];
 
-                if (part * part > 1e-6)
+                if (part * part > NAMED_IN_JSON)
                     json_key(&j, s->f.parameter.at[k].name), json_number(&j, which ? part : part * part);
             }
             json_close(&j, '}');
@@ -560,7 +563,7 @@ write_identified_text(const struct session *s, FILE *out)
     }
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < i; k++)
-            if (fabs(s->r.correlation[i * n + k]) > 0.95)
+            if (fabs(s->r.correlation[i * n + k]) > CORRELATED)
                 fprintf(out, "%s and %s are correlated by %.3f: the data determine their %s better than each\n",
                         s->f.parameter.at[k].name, s->f.parameter.at[i].name, s->r.correlation[i * n + k],
                         s->r.correlation[i * n + k] > 0 ? "ratio" : "sum");

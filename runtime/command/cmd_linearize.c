@@ -102,7 +102,7 @@ go_to(const request *q, loaded *l, double point, bool given, double *t, double *
     }
     *t = isfinite(point) ? point : start;
     if (status == STATUS_DONE && isfinite(point) && point > start) {
-        struct run_settings settings = { .q = q, .shown = -1, .default_rtol = 1e-9 };
+        struct run_settings settings = { .q = q, .shown = -1, .default_rtol = RANKING_RTOL };
 
         adjust_run(&settings, m, &o);
         o.stop = point;

@@ -11,6 +11,14 @@ static const char *const methods[] = {
 };
 enum { NMETHODS = sizeof methods / sizeof *methods };
 
+/* Of the time between samples: deviations of the column time up to this are its rounding. */
+static const double UNEVEN = 1e-3;
+/* Of a matrix's greatest eigenvalue: a least one below this is zero except for rounding. */
+static const double SEMIDEFINITE = 1e-9;
+/* Share of the variance that a simulation leaves unexplained and that is reported: by how much it exceeds what noise
+ * leaves, but at least the second, which is the accuracy of the simulation. */
+static const double MORE_THAN_NOISE = 1.25, LEAST_UNEXPLAINED = 1e-6;
+
 /* Number after the letter in a column's name (u3: 3), 0 for other names. */
 static size_t
 channel_number(const char *name, char letter)
@@ -68,12 +76,12 @@ find_step(const request *q, unit_system *units, const char *path, const measured
     if ((status = take_channel(units, path, m, column, t)) == STATUS_DONE) {
         mean = (t[m->rows - 1] - t[0]) / (double)(m->rows - 1);
         for (size_t i = 1; i < m->rows && status == STATUS_DONE; i++)
-            if (!(fabs(t[i] - t[i - 1] - mean) <= 1e-3 * mean)) {
+            if (!(fabs(t[i] - t[i - 1] - mean) <= UNEVEN * mean)) {
                 complain("%s: line %u: the samples are not evenly spaced (%g s here, %g s on average)", path,
                          m->line[i], t[i] - t[i - 1], mean);
                 status = STATUS_USAGE;
             }
-        if (status == STATUS_DONE && (q->given & OPT(OPT_STEP)) && fabs(q->step - mean) > 1e-3 * mean) {
+        if (status == STATUS_DONE && (q->given & OPT(OPT_STEP)) && fabs(q->step - mean) > UNEVEN * mean) {
             complain("--step says %g s, the column time of %s %g s", q->step, path, mean);
             status = STATUS_USAGE;
         }
@@ -211,14 +219,14 @@ judge_matrices(const request *q, const mdk_data *d, const mdk_result *r, const c
                 "the %s matrix by method %s is not positive definite: its least eigenvalue is %.3g of its greatest",
                 name[i], method, r->lowest[i]);
             status = STATUS_NUMBERS;
-        } else if (r->lowest[i] < 1e-9 && !q->quiet) {
+        } else if (r->lowest[i] < SEMIDEFINITE && !q->quiet) {
             complain("the %s matrix is positive semidefinite only: the data contain a direction without %s", name[i],
                      name[i]);
         }
     if (!isfinite(r->cost)) {
         complain("the simulation with the matrices by method %s diverges", method);
         status = STATUS_NUMBERS;
-    } else if (r->cost > fmax(1.25 * r->noise, 1e-6) && !q->quiet) {
+    } else if (r->cost > fmax(MORE_THAN_NOISE * r->noise, LEAST_UNEXPLAINED) && !q->quiet) {
         complain("the simulation leaves %.3g of the variance unexplained, noise alone would leave about %.3g: the "
                  "steps of %g s are long for the fastest mode, more coordinates move than are measured, or the "
                  "system is not linear",

@@ -12,6 +12,9 @@
 #include "side_by_side.h"
 #include "compiled.h"
 
+static const double LEAST_SHOWN = 1e-4;   /* a smaller probability is shown as "< 0.0001" */
+static const double DEFAULT_CHANGE = 0.1; /* of a parameter: half the distance of the two levels of a design */
+
 /* Greatest number of runs of a full design; beyond it a fraction is used. */
 enum { MOST_RUNS = 1024 };
 
@@ -252,7 +255,7 @@ put_p(table *t, double p)
 {
     if (isnan(p))
         table_put(t, "-");
-    else if (p < 1e-4)
+    else if (p < LEAST_SHOWN)
         table_put(t, "< 0.0001");
     else
         table_put(t, "%.4f", p);
@@ -365,7 +368,7 @@ int
 cmd_sensitivity(const request *q)
 {
     const char *response = q->text[OPT_RESPONSE] ? q->text[OPT_RESPONSE] : responses[0];
-    struct study s = { .q = q, .delta = q->given & OPT(OPT_DELTA) ? q->delta : 0.1 };
+    struct study s = { .q = q, .delta = q->given & OPT(OPT_DELTA) ? q->delta : DEFAULT_CHANGE };
     loaded l;
     int status;
 

@@ -19,7 +19,8 @@ enum exit_status {
     STATUS_MEMORY = EXIT_NO_MEMORY /* 5: not enough memory */
 };
 
-/* Default number of points of a run's table, and relative tolerance of runs whose powers are compared. */
+/* Default number of points of a run's table, and relative tolerance of runs whose powers, derivatives or differences
+ * are computed. */
 enum { RUN_POINTS = 501 };
 #define RANKING_RTOL 1e-9
 #define DEFAULT_THRESHOLD 0.99 /* share of the activity that stays */

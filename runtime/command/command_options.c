@@ -256,6 +256,15 @@ parse_share(const char *text, double *value)
     return !*end && *value >= 0 && *value <= 1;
 }
 
+static const double MOST_COUNT = 1e6, MOST_ROWS = 1e8; /* of states, rounds, ...; of a table's rows */
+static const double MOST_WHOLE = 1e15;                 /* up to here doubles count exactly */
+
+static bool
+parse_whole(const char *text, double least, double most, double *value)
+{
+    return parse_number(text, value) && *value >= least && *value <= most && *value == floor(*value);
+}
+
 /* "-2" or "-2,30" */
 static bool
 parse_pair(const char *text, double value[2])
@@ -286,12 +295,12 @@ accept_option(request *q, int o, const char *value)
     case OPT_TF: vec_push(&q->transfer, value); break;
     case OPT_AGAINST: vec_push(&q->against, value); break;
     case OPT_TRUNCATE:
-        if (!parse_number(value, &x) || x < 0 || x > 1e6 || x != floor(x))
+        if (!parse_whole(value, 0, MOST_COUNT, &x))
             return command_wrong(q, "--truncate is a number of states, not \"%s\"", value);
         vec_push(&q->truncate, (size_t)x);
         break;
     case OPT_EIGENVALUES:
-        if (!parse_number(value, &x) || x < 1 || x > 1e6 || x != floor(x))
+        if (!parse_whole(value, 1, MOST_COUNT, &x))
             return command_wrong(q, "--eigenvalues is a whole number from 1 on, not \"%s\"", value);
         q->eigenvalues = (size_t)x;
         break;
@@ -308,13 +317,13 @@ accept_option(request *q, int o, const char *value)
             return command_wrong(q, "--delta is a share between 0 and 1, like 10%%, not \"%s\"", value);
         break;
     case OPT_FRACTION:
-        if (!parse_number(value, &x) || x < 0 || x > 16 || x != floor(x))
+        if (!parse_whole(value, 0, 16, &x))
             return command_wrong(q, "--fraction is a whole number from 0 to 16, not \"%s\"", value);
         q->fraction = (size_t)x;
         break;
     case OPT_BOUNDS: vec_push(&q->bounds, value); break;
     case OPT_STARTS:
-        if (!parse_number(value, &x) || x < 1 || x > 10000 || x != floor(x))
+        if (!parse_whole(value, 1, 10000, &x))
             return command_wrong(q, "--starts is a whole number from 1 on, not \"%s\"", value);
         q->starts = (size_t)x;
         break;
@@ -323,7 +332,7 @@ accept_option(request *q, int o, const char *value)
             return command_wrong(q, "--step is a time in s above 0, not \"%s\"", value);
         break;
     case OPT_HORIZON:
-        if (!parse_number(value, &x) || x < 2 || x > 1e6 || x != floor(x))
+        if (!parse_whole(value, 2, MOST_COUNT, &x))
             return command_wrong(q, "--horizon is a whole number from 2 on, not \"%s\"", value);
         q->horizon = (size_t)x;
         break;
@@ -332,7 +341,7 @@ accept_option(request *q, int o, const char *value)
             return command_wrong(q, "--allow-read %s: %s", value, strerror(errno));
         break;
     case OPT_SAMPLES:
-        if (!parse_number(value, &x) || x < 2 || x > 1e8 || x != floor(x))
+        if (!parse_whole(value, 2, MOST_ROWS, &x))
             return command_wrong(q, "--samples is a whole number from 2 on, not \"%s\"", value);
         q->samples = (size_t)x;
         break;
@@ -341,17 +350,17 @@ accept_option(request *q, int o, const char *value)
             return command_wrong(q, "--stop is a time, 10 or 20[ms], not \"%s\"", value);
         break;
     case OPT_ROUNDS:
-        if (strcmp(value, "all") && (!parse_number(value, &x) || x < 1 || x > 1e6 || x != floor(x)))
+        if (strcmp(value, "all") && (!parse_whole(value, 1, MOST_COUNT, &x)))
             return command_wrong(q, "--rounds is a whole number from 1 on, or all, not \"%s\"", value);
         q->rounds = strcmp(value, "all") ? (size_t)x : NO_INDEX;
         break;
     case OPT_ORDER:
-        if (!parse_number(value, &x) || x < 1 || x > 1e6 || x != floor(x))
+        if (!parse_whole(value, 1, MOST_COUNT, &x))
             return command_wrong(q, "--order is a whole number of states from 1 on, not \"%s\"", value);
         q->order = (size_t)x;
         break;
     case OPT_POINTS:
-        if (!parse_number(value, &x) || x < 2 || x > 1e8 || x != floor(x))
+        if (!parse_whole(value, 2, MOST_ROWS, &x))
             return command_wrong(q, "--points is a whole number from 2 on, not \"%s\"", value);
         q->points = (size_t)x;
         break;
@@ -361,7 +370,7 @@ accept_option(request *q, int o, const char *value)
         q->given |= OPT(OPT_VERIFY);
         break;
     case OPT_MAX_STEPS:
-        if (!parse_number(value, &x) || x < 1 || x > 1e15 || x != floor(x))
+        if (!parse_whole(value, 1, MOST_WHOLE, &x))
             return command_wrong(q, "--max-steps is a whole number from 1 on, not \"%s\"", value);
         q->max_steps = (size_t)x;
         break;

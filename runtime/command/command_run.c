@@ -1,21 +1,12 @@
 /* command_run.c - runs a loaded experiment, with a progress bar */
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "command_inside.h"
 #include "compiled.h"
 
 static const double PROGRESS_AFTER = 0.5, PROGRESS_EVERY = 2; /* s */
-
-static double
-wall_clock(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+static const double NO_JUMP = 1e-12; /* of the energies of a run: energy that jumps took is only rounding */
 
 /* The progress bar, for long runs. On other outputs than a terminal, time and steps are printed. */
 static void
@@ -23,7 +14,7 @@ show_progress(void *ctx, double t, uint64_t steps)
 {
     struct run_settings *s = ctx;
     int percent = s->end > s->begin ? (int)(100 * (t - s->begin) / (s->end - s->begin)) : 0;
-    double now = wall_clock();
+    double now = bg_wall_seconds();
 
     if (now - s->since < PROGRESS_AFTER || (percent == s->shown && now - s->said < PROGRESS_EVERY))
         return;
@@ -68,7 +59,7 @@ adjust_run(void *settings, bg_model *m, sim_options *o)
     s->begin = o->start;
     s->end = o->stop;
     if (!q->quiet && is_terminal(stderr)) {
-        s->since = s->said = wall_clock();
+        s->since = s->said = bg_wall_seconds();
         s->steps = 0;
         o->progress = show_progress;
         o->ctx = s;
@@ -80,7 +71,7 @@ print_audit(const flat_model *f, const audit_totals *a)
 {
     fprintf(stderr, "energy: %.6g J supplied = %.6g J stored + %.6g J dissipated", a->supplied, a->stored,
             a->dissipated);
-    if (fabs(a->jumps) > 1e-12 * a->size)
+    if (fabs(a->jumps) > NO_JUMP * a->size)
         fprintf(stderr, " + %.6g J taken by jumps", a->jumps);
     if (a->worst != NO_INDEX)
         fprintf(stderr, "; %.1e of %.3g J missing by the steps, most in \"%s\"",

@@ -53,7 +53,7 @@ static bool
 want_value(struct session *s, const flat_expect *x, uint32_t i)
 {
     double t = inst_known(x->time) ? model_value(s->c->model, x->time) : s->run.stop,
-           slack = 1e-9 * (s->run.stop - s->run.start);
+           slack = TIME_SLACK * (s->run.stop - s->run.start);
 
     if (!(t >= s->run.start - slack && t <= s->run.stop + slack)) {
         diag_error(s->c->sources, "expect-time", x->at, "%.6g s is not within the experiment, %.6g .. %.6g s", t,

@@ -6,6 +6,8 @@
 
 #include "base.h"
 
+static const double CONVERGED = 1e-15; /* last relative change of a continued fraction */
+
 /* ---------------------------------------------------------------- designs */
 
 /* Length of the shortest product of generators that is the identity. word: a factor and the base factors whose product
@@ -159,7 +161,7 @@ incomplete_beta(double x, double a, double b)
         c = 1 + odd / c;
         change = d * c;
         value *= change;
-        if (fabs(change - 1) < 1e-15)
+        if (fabs(change - 1) < CONVERGED)
             break;
     }
     return front * value;

@@ -35,6 +35,11 @@ enum { MORE_STEPS = 20, FEW_STEPS = 20000 };
  * not noise: the outputs oscillate, and the fit has a wrong number of oscillations. For white noise neighbouring
  * residuals differ by sqrt(2) of their size (mean squares are compared). */
 static const double ASTRAY = 0.01, NO_NOISE = 1;
+/* A parameter that keeps its sign comes no nearer to zero than this share of its start: masses and resistances of zero
+ * leave equations singular. */
+static const double LEAST_SHARE = 1e-6;
+/* Share of a column's mean size: a mean deviation of this size gives a performance of zero. */
+static const double POOR = 0.01;
 /* The first part of the data's time that such a search uses, and the factor by which that time then grows. */
 static const double FIRST_PART = 1.0 / 32, MORE_TIME = 2;
 
@@ -390,7 +395,7 @@ performance(struct search *s)
                 top += fabs(s->output.at[r][i * model_noutputs(run->model) + run->output[c]] - datum);
                 bottom += fabs(datum);
             }
-            sum += 1 - (bottom > 0 ? top / bottom / 0.01 : 0);
+            sum += 1 - (bottom > 0 ? top / bottom / POOR : 0);
         }
     }
     return sum / (double)count;
@@ -400,7 +405,7 @@ static double
 uniform(uint64_t *seed)
 {
     *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return ((double)(*seed >> 11) + 0.5) / 9007199254740992.0;
+    return ((double)(*seed >> 11) + 0.5) * 0x1p-53;
 }
 
 /* The best result of several searches. */
@@ -729,6 +734,13 @@ fit_search(fit *f, fit_result *r, char **why)
     free(low);
     free(high);
     return best.any;
+}
+
+void
+fit_keep_sign(fit_parameter *p)
+{
+    p->low = p->start > 0 ? LEAST_SHARE * p->start : -INFINITY;
+    p->high = p->start < 0 ? LEAST_SHARE * p->start : INFINITY;
 }
 
 void

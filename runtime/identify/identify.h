@@ -45,6 +45,9 @@ typedef struct fit_parameter {
     double start, low, high; /* SI; infinite without a bound */
 } fit_parameter;
 
+/* Bounds of a parameter for which none are given: it keeps its sign, or may have any where it starts at zero. */
+void fit_keep_sign(fit_parameter *p);
+
 typedef struct fit {
     VEC(fit_run) run;
     VEC(fit_parameter) parameter;

@@ -93,6 +93,8 @@ static const double WORTH = 1e-4;
 static const double NOISE = 1e-9;
 /* Factor for the damping where a step exceeds the stride. */
 static const double MORE_DAMPING = 3;
+/* Share of the predicted decrease above which the linear model is trusted, and the factor for the damping then. */
+static const double AS_PROMISED = 0.9, LESS_DAMPING = 0.1;
 /* With a cost below the floor, a step that leaves more than this share of it is the last. */
 static const double SLOW = 0.5;
 /* Smallest damping unit relative to the most sensitive parameter, so that a parameter with little effect is not moved
@@ -304,7 +306,7 @@ descend(struct search *s, ls_result *r)
             r->steps++;
             if (s->cost <= s->p->cost_floor && s->cost > SLOW * before)
                 return LS_CONVERGED;
-            s->damping *= fmax(1.0 / 3, 1 - pow(2 * fmin(gain, 1) - 1, 3)) * (gain > 0.9 ? 0.1 : 1);
+            s->damping *= fmax(1.0 / 3, 1 - pow(2 * fmin(gain, 1) - 1, 3)) * (gain > AS_PROMISED ? LESS_DAMPING : 1);
             s->damping = fmax(s->damping, LEAST_DAMPING);
             growth = 2;
             if (s->p->accepted && s->p->accepted(s->p->ctx, s->theta)) {

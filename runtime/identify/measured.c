@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "simulate.h"
+
 /* Reads one cell without blanks and quotes around it; doubled quotes are kept. Moves *p behind the separator. */
 static void
 next_cell(const char **p, const char *end, char separator, const char **from, const char **to, bool *more)
@@ -231,7 +233,7 @@ bool
 measured_times(const measured *m, unit_system *units, double start, double stop, struct timed *order, char **why)
 {
     size_t which = measured_column(m, "time");
-    double slack = 1e-9 * (stop - start);
+    double slack = TIME_SLACK * (stop - start);
     const unit *u;
 
     if (which == NO_INDEX)

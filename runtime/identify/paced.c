@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base.h"
 
@@ -25,15 +24,14 @@ enum { FALLS = 2 };
 /* Relative differences that may be rounding errors of cancelling terms. Tolerances are at least a tenth of it: with a
  * tighter tolerance the run's steps are so short that derivatives are accurate anyway. */
 #define ROUNDING 1e-8
-
-static double
-clock_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+/* Factors of the length from one step to the next: after one that failed, and after one that succeeded. A failed step
+ * shows only that its error is large, so the next is at most half as long; one that succeeded may have begun at rest.
+ */
+#define LEAST_AGAIN 0.02
+#define MOST_AGAIN 0.5
+#define LEAST_NEXT 0.2
+#define MOST_NEXT 20
+#define WHOLE (1 - 1e-9) /* of a number of steps: a rest that rounding leaves over is no further step */
 
 void
 paced_open(paced *p, const sim_options *o)
@@ -46,7 +44,7 @@ paced_open(paced *p, const sim_options *o)
     p->from = bg_calloc(p->n + 1, sizeof *p->from);
     p->rtol = fmax(o->rtol > 0 ? o->rtol : SIM_RTOL, ROUNDING / 10);
     p->most = o->max_steps ? o->max_steps : SIM_MOST_STEPS;
-    p->until = o->max_seconds > 0 ? clock_now() + o->max_seconds : INFINITY;
+    p->until = o->max_seconds > 0 ? bg_wall_seconds() + o->max_seconds : INFINITY;
     paced_forget(p);
 }
 
@@ -160,7 +158,7 @@ advance_pace(paced *p, double t0, double t1, double *v, double *rounding)
 {
     if (++p->steps > p->most)
         p->why = "they take more steps than a run may have";
-    else if (p->steps % CLOCK_EVERY == 0 && isfinite(p->until) && clock_now() > p->until)
+    else if (p->steps % CLOCK_EVERY == 0 && isfinite(p->until) && bg_wall_seconds() > p->until)
         p->why = "they take longer than a run may";
     return !p->why && p->map(p->ctx, t0, t1, v, rounding);
 }
@@ -191,7 +189,7 @@ paced_step(paced *p, double t0, double t1, double *v)
     if (p->n == 0)
         return true;
     while (t != t1) {
-        double left = fabs(t1 - t), parts = ceil(left / (p->unseen ? p->pace : 2 * p->pace) * (1 - 1e-9)),
+        double left = fabs(t1 - t), parts = ceil(left / (p->unseen ? p->pace : 2 * p->pace) * WHOLE),
                h = parts > 1 ? left / parts : left, next = parts > 1 ? t + copysign(h, t1 - t) : t1;
 
         if (p->unseen && !(p->wary && next == t1)) {
@@ -213,7 +211,7 @@ paced_step(paced *p, double t0, double t1, double *v)
             off = off_by(p, v, worst);
             longer = h;
             memcpy(v, p->from, p->n * sizeof *v);
-            p->pace = length_of(error, h / 2, 0.02, 0.5);
+            p->pace = length_of(error, h / 2, LEAST_AGAIN, MOST_AGAIN);
             continue;
         }
         if (error > 1 && off_by(p, v, p->worst) > LARGE * greatest(p)) {
@@ -221,7 +219,7 @@ paced_step(paced *p, double t0, double t1, double *v)
             return false;
         }
         tries = 0;
-        p->pace = length_of(error, h / 2, 0.2, 20);
+        p->pace = length_of(error, h / 2, LEAST_NEXT, MOST_NEXT);
         p->unseen = UNSEEN_MOST;
         t = next;
     }

@@ -14,12 +14,14 @@
 static const double RANK = 1e-12;
 /* Relative to the greatest singular value: below it entries of the input matrix are not determined. */
 static const double DEPENDENT = 1e-13;
+/* Columns for each regressor: a tenth more than there must be. */
+static const double COLUMNS_EACH = 1.1;
 
 size_t
 subspace_most_rows(size_t m, size_t n, size_t samples)
 {
-    /* samples - 2i + 1 columns against i (2m + n) regressors, with a tenth to spare */
-    return (size_t)((double)samples / (1.1 * (double)(2 * m + n) + 2));
+    /* samples - 2i + 1 columns against i (2m + n) regressors */
+    return (size_t)((double)samples / (COLUMNS_EACH * (double)(2 * m + n) + 2));
 }
 
 void

@@ -15,6 +15,9 @@
 
 #include "linearize.h"
 
+#define EFFECT_ROUNDING 1e-12      /* of the greatest eigenvalue: a smaller effect counts as none */
+#define CLEARLY_GREATER (1 + 1e-9) /* ratio: of values equal except for rounding the first one is taken */
+
 /* Fills l->effect, l->holder and the E of elements. by: the parameters; all: the linear model in the model's order,
  * whose B begins with the columns of `by`. held: for a model with ideal switches (held_modes.h), else NULL; modes are
  * kept, and totals are computed if no state is constrained. */

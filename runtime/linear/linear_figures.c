@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "effects.h"
 #include "figure.h"
 #include "linear_figures.h"
 #include "quote.h"
@@ -10,6 +11,9 @@
 #include "transfer.h"
 
 enum { WIDTH = 900, FREQUENCIES = 800, STEPS = 1001, PAIRS_MOST = 12, NAMED_MOST = 7, ROWS_MOST = 60, MODES_MOST = 60 };
+static const double LEAST_DRAWN = 1e-4; /* smaller relative effects have the colour of this one */
+static const double POINT = 1.2;        /* size of an eigenvalue's point, in gnuplot's unit, where nothing moves it, */
+static const double POINT_GROWTH = 1.6; /* and how much larger it is at most */
 
 void
 overlays_free(overlays *o)
@@ -273,7 +277,7 @@ relative_effect(const linearization *l, size_t p, size_t mode)
 {
     double x = cabs(l->effect.at[p * l->modes.count + mode]) * fabs(l->effect.value[p]);
 
-    return x <= 1e-12 * l->modes.size ? 0 : x; /* NAN stays */
+    return x <= EFFECT_ROUNDING * l->modes.size ? 0 : x; /* NAN stays */
 }
 
 /* The parameter with the greatest effect on a mode; nparameters: there is none. */
@@ -286,7 +290,7 @@ strongest(const linearization *l, size_t mode, double *size)
     for (size_t p = 0; p < l->effect.nparameters; p++) {
         double x = relative_effect(l, p, mode);
 
-        if (x > *size * (1 + 1e-9)) {
+        if (x > *size * CLEARLY_GREATER) {
             *size = x;
             best = p;
         }
@@ -340,7 +344,7 @@ draw_poles(const linearization *l, const char *path, char **why)
                 double complex z = l->modes.eigenvalue[i];
 
                 strbuf_printf(&b, "%.9g %.9g %.4g\n", creal(z), cimag(z),
-                              z == 0 ? 1.2 : 1.2 + 1.6 * fmin(1, size / cabs(z)));
+                              z == 0 ? POINT : POINT + POINT_GROWTH * fmin(1, size / cabs(z)));
                 in_group[k]++;
             }
         }
@@ -442,7 +446,7 @@ draw_effects(const linearization *l, const char *path, char **why)
             double x = relative_effect(l, parameter[r], mode[c]) / cabs(l->modes.eigenvalue[mode[c]]);
 
             if (x > 0 && isfinite(x))
-                strbuf_printf(&b, "%zu %zu %.6g\n", c, r, fmax(x, 1e-4));
+                strbuf_printf(&b, "%zu %zu %.6g\n", c, r, fmax(x, LEAST_DRAWN));
         }
     strbuf_puts(&b, "EOD\n");
     put_figure_head(&b, l, "effect of each parameter: |p dλ/dp| / |λ|", path, 180 + 22 * (double)rows);

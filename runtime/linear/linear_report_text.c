@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "effects.h"
 #include "hamiltonian.h"
 #include "linear_report_inside.h"
 #include "norms.h"
@@ -11,6 +12,10 @@
 
 /* Greatest number of conditions that are listed, and of states for which matrices are printed. */
 enum { CONDITIONS_SHOWN = 12, TEXT_MOST = 12 };
+/* Of the greatest eigenvalue: effects that differ by less are equal, and one table shows both. */
+static const double SAME_EFFECT = 1e-9;
+/* Relative: a greater difference between the structured form and the Jacobian is reported. */
+static const double MISMATCH = 1e-8;
 
 static void
 conditions_text(const linearization *l, FILE *out)
@@ -58,7 +63,7 @@ modes_text(const linearization *l, FILE *out)
         size_t best = 0;
 
         for (size_t k = 0; k < m->n; k++)
-            if (cabs(linear_participation(m, i, k)) > (1 + 1e-9) * cabs(linear_participation(m, i, best)))
+            if (cabs(linear_participation(m, i, k)) > CLEARLY_GREATER * cabs(linear_participation(m, i, best)))
                 best = k;
         table_put(&t, "%zu", i + 1);
         put_complex(&t, z);
@@ -149,7 +154,7 @@ effect_table_text(const linearization *l, const double complex *at, const size_t
             if (isnan(size))
                 table_put(&t, "-");
             else
-                table_put(&t, "%.4g", size < 1e-12 * m->size ? 0 : size);
+                table_put(&t, "%.4g", size < EFFECT_ROUNDING * m->size ? 0 : size);
         }
     }
     table_print(&t, out, "  ");
@@ -160,7 +165,7 @@ static bool
 totals_differ(const effect_table *e, size_t count, double size)
 {
     for (size_t i = 0; i < e->nparameters * count; i++)
-        if (!(cabs(e->at[i] - e->total[i]) * fabs(e->value[i / count]) <= 1e-9 * size))
+        if (!(cabs(e->at[i] - e->total[i]) * fabs(e->value[i / count]) <= SAME_EFFECT * size))
             return true;
     return false;
 }
@@ -298,7 +303,7 @@ linear_text(const linearization *l, const linear_view *v, FILE *out)
     }
     if (l->structure.why)
         fprintf(out, l->sparse ? "no matrices: %s\n" : "no structured form: %s\n", l->structure.why);
-    else if (!(l->mismatch < 1e-8))
+    else if (!(l->mismatch < MISMATCH))
         fprintf(out,
                 "the structured form is not the Jacobian here (%.2g): coefficients on the way to dependent storage "
                 "vary while it moves\n",

@@ -18,6 +18,8 @@
 #define GREATER (1 + 1e-6) /* ratio of coefficients: a pivot is preferred only if it is greater than by rounding */
 #define ALWAYS_RESTS 1e-12 /* SI: a rate below this is zero, whatever its terms */
 #define RESTS 1e-7         /* relative to the terms of a rate: the rate counts as zero */
+/* of a state's size, or of 1: how far from the given point a second one is at which the model must be linear too */
+#define ANOTHER_POINT 0.1
 
 const char *
 linear_state_name(const linearization *l, size_t i)
@@ -438,7 +440,8 @@ size_terms(const linearization *l, const sparse_jacobian *A, double *size)
     free(row_of);
 }
 
-/* Does A stay the same when the states move a little, in mixed directions? */
+/* Does A stay the same when the states move a little, in mixed directions? The directions are cosines of angles that
+ * have no common period, so that no two states have the same part in them. */
 static bool
 bends_nowhere(bg_model *m, double t, const double *x)
 {
@@ -470,7 +473,7 @@ linear_everywhere(bg_model *m, double t, const double *x)
     bool fine;
 
     for (size_t i = 0; i < n; i++)
-        beside[i] = x[i] + 0.1 * (1 + fabs(x[i])) * cos(3 + 0.9 * (double)i);
+        beside[i] = x[i] + ANOTHER_POINT * (1 + fabs(x[i])) * cos(3 + 0.9 * (double)i);
     fine = bends_nowhere(m, t, x) && bends_nowhere(m, t, beside);
     free(beside);
     return fine;

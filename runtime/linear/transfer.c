@@ -19,6 +19,10 @@
 #define EQUAL 1e-10                  /* relative: parts that count as equal when sorting */
 #define CANCELS 1e-6                 /* relative to a pole: a zero cancels it */
 #define ROUNDING (100 * DBL_EPSILON) /* relative to the norm of the matrix */
+/* Frequencies at which the gain may be taken, as ratios of neighbours about the mean of poles and zeros: they span nine
+ * times it, enough to get away from a zero. */
+enum { GAIN_LOOKS = 8 };
+#define GAIN_RATIO 1.37
 
 /* Removes pairs of equal zeros and poles from both lists. */
 static void
@@ -167,8 +171,8 @@ find_gain(const state_space *s, size_t input, size_t output, struct zeros_poles 
         }
     }
     middle = count ? exp(middle / (double)count) : 1;
-    for (int k = 0; k < 8; k++) {
-        double here = middle * pow(1.37, k - 3.5), nearest = INFINITY;
+    for (int k = 0; k < GAIN_LOOKS; k++) {
+        double here = middle * pow(GAIN_RATIO, k - (GAIN_LOOKS - 1) / 2.0), nearest = INFINITY;
 
         for (size_t i = 0; i < out->nzeros; i++)
             nearest = fmin(nearest, cabs(here - out->zero[i]) / (here + cabs(out->zero[i])));

@@ -15,11 +15,12 @@
 #define REAL 1e-10 /* relative to the distance from the shift: imaginary parts that count as zero */
 /* relative to the distance from the shift: distance from an eigenvalue at which its vectors are iterated */
 #define BESIDE 1e-5
-#define NILPOTENT 1e-6          /* relative to the inverse on a cluster: the cluster is defective */
-#define ROUNDING 1e-13          /* relative to the greatest eigenvalue found: parts that count as zero */
-#define EQUAL 1e-10             /* relative: imaginary parts that count as equal when sorting */
-#define NEARER (1 - 1e-12)      /* ratio of distances: nearer by more than rounding */
-#define REGULAR (1e3 * DBL_MIN) /* reciprocal condition number below which a shifted matrix is singular */
+#define DIAGONALLY (0.8 + 0.6 * I) /* direction of that distance, of length 1: off both axes, where eigenvalues lie */
+#define NILPOTENT 1e-6             /* relative to the inverse on a cluster: the cluster is defective */
+#define ROUNDING 1e-13             /* relative to the greatest eigenvalue found: parts that count as zero */
+#define EQUAL 1e-10                /* relative: imaginary parts that count as equal when sorting */
+#define NEARER (1 - 1e-12)         /* ratio of distances: nearer by more than rounding */
+#define REGULAR (1e3 * DBL_MIN)    /* reciprocal condition number below which a shifted matrix is singular */
 /* Relative to the shift, or to the matrix: how far a shift that meets an eigenvalue is moved, and the factor of each
  * further try. */
 #define ASIDE 1e-9
@@ -420,7 +421,7 @@ fill_groups(shifted *s, double complex near, double complex *lambda, double comp
     m->cluster = bg_calloc(total + 1, sizeof *m->cluster);
     for (size_t i = 0, k; i < count && fine; i = k) {
         double distance = fmax(cabs(list[i].lambda - near), LEAST_DISTANCE * cabs(list[i].lambda));
-        double complex at = list[i].lambda + BESIDE * (distance > 0 ? distance : least) * (0.8 + 0.6 * I);
+        double complex at = list[i].lambda + BESIDE * (distance > 0 ? distance : least) * DIAGONALLY;
         bool pair = cimag(list[i].lambda) > 0, defective = false;
 
         for (k = i; k < count && list[k].group == list[i].group; k++)

@@ -5,6 +5,8 @@
 
 #include "partition_inside.h"
 
+static const double SHOWS = 1e-3; /* of an output's size: a greater difference is reported where nothing was cut */
+
 void
 partition_run_failed(void *ctx, const sources *s)
 {
@@ -373,7 +375,7 @@ static bool
 shows(const run_errors *e)
 {
     for (size_t i = 0; i < e->n; i++)
-        if (e->at[i].rms > 1e-3 * e->at[i].size)
+        if (e->at[i].rms > SHOWS * e->at[i].size)
             return true;
     return false;
 }

@@ -10,6 +10,8 @@
 enum { FIRST_PARTS = 4 }; /* intervals into which a smooth stretch is first divided */
 /* Used where all samples are written: a jump greater than this share of a column's range counts as one. */
 static const double CORNER = 1e-5;
+/* Of the mean distance of samples: one so close to an event was taken at it. */
+static const double AT_EVENT = 1e-6;
 
 struct samples {
     const columns *c, *sides;
@@ -132,7 +134,7 @@ static void
 gather_samples(struct samples *s, const double *event, size_t nevents, double share)
 {
     const columns *c = s->c;
-    double tiny = c->points > 1 ? 1e-6 * (c->time[c->points - 1] - c->time[0]) / (double)c->points : 0;
+    double tiny = c->points > 1 ? AT_EVENT * (c->time[c->points - 1] - c->time[0]) / (double)c->points : 0;
     size_t done = 0, pair = 0, begin = 0;
 
     for (size_t e = 0; e < nevents; e++) {

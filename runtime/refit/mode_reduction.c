@@ -16,6 +16,7 @@
 #include "yardstick.h"
 #include "compiled.h"
 
+#define EQUAL 1e-12    /* relative to the greatest eigenvalue: equal, or zero, except for rounding */
 #define NOTHING 1e-7   /* relative to the greatest effect: no effect */
 #define AT_REST 1e-3   /* relative to the greatest value of a step response: it returns to zero */
 #define READ_SHARE 0.1 /* relative to the greatest effect of an element that is read: the eigenvalue belongs to it */
@@ -28,7 +29,7 @@ with_conjugates(const linearization *l, mode_choice *c)
 {
     for (size_t i = 0; i < c->n; i++)
         for (size_t k = 0; k < c->n && c->keep[i]; k++)
-            if (cabs(l->modes.eigenvalue[k] - conj(l->modes.eigenvalue[i])) <= 1e-12 * l->modes.size)
+            if (cabs(l->modes.eigenvalue[k] - conj(l->modes.eigenvalue[i])) <= EQUAL * l->modes.size)
                 c->keep[k] = true;
 }
 
@@ -55,7 +56,7 @@ strengths(const linearization *l)
 
             for (size_t i = 0; i < n; i++) {
                 one[i] = cabs(mode_residue(l, i, u, y)) /
-                         fmax(fabs(creal(l->modes.eigenvalue[i])), 1e-12 * l->modes.size);
+                         fmax(fabs(creal(l->modes.eigenvalue[i])), EQUAL * l->modes.size);
                 most = fmax(most, l->modes.eigenvalue[i] == 0 ? 0 : one[i]);
             }
             for (size_t i = 0; i < n && most > 0; i++)

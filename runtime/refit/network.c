@@ -12,6 +12,12 @@
 #include "wholes.h"
 #include "compiled.h"
 
+/* Relative: the least singular value of the input matrix that is not rounding; the remainder of the inputs that it must
+ * reproduce; the difference between the network's response and the model's that is rounding. */
+static const double DEPENDENT_INPUT = 1e-12, SAME_INPUTS = 1e-9, SAME_RESPONSE = 1e-8;
+static const double LEAST_FREQUENCY = 1e-300; /* rad/s: where no eigenvalue differs from zero */
+enum { LOOKS = 3, LOOKS_APART = 7 };          /* frequencies at which responses are compared, and their ratio */
+
 /* Number of states that are integrals and belong to no element; state NULL: only counts them. */
 static size_t
 integrals(const structure *s, size_t *state)
@@ -71,13 +77,13 @@ sources_by_inputs(const linearization *l, const structure *s, double *W)
     for (size_t c = 0; c < nu; c++)
         memcpy(X + rows * c, l->space.B + n * c, n * sizeof *X);
     fine = LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)s->nu, (lapack_int)nu, M, (lapack_int)n, X,
-                          (lapack_int)rows, sigma, 1e-12, &rank) == 0;
+                          (lapack_int)rows, sigma, DEPENDENT_INPUT, &rank) == 0;
     for (size_t c = 0; c < nu; c++)
         memcpy(W + s->nu * c, X + rows * c, s->nu * sizeof *W);
     memcpy(check, l->space.B, n * nu * sizeof *check);
     dense_multiply(n, s->nu, nu, 1, s->matrix[M_B].value, W, -1, check);
     size = dense_norm(n * nu, l->space.B);
-    fine = fine && dense_norm(n * nu, check) <= 1e-9 * size;
+    fine = fine && dense_norm(n * nu, check) <= SAME_INPUTS * size;
     free(M);
     free(X);
     free(sigma);
@@ -154,7 +160,7 @@ same_response(const linearization *l, const network *k)
 {
     size_t ny = k->ny, nu = k->nu, n = k->n;
     uint8_t *fate = bg_calloc(n + 1, 1);
-    double *factor = bg_calloc(n + 1, sizeof *factor), omega = fmax(l->modes.size, 1e-300);
+    double *factor = bg_calloc(n + 1, sizeof *factor), omega = fmax(l->modes.size, LEAST_FREQUENCY);
     double complex *G = bg_calloc(ny * nu + 1, sizeof *G), *from = bg_calloc(n * nu + 1, sizeof *from),
                    *to = bg_calloc(n * ny + 1, sizeof *to), *M = bg_calloc(l->space.n * l->space.n + 1, sizeof *M),
                    *X = bg_calloc(l->space.n * nu + 1, sizeof *X);
@@ -164,7 +170,7 @@ same_response(const linearization *l, const network *k)
     for (size_t i = 0; i < n; i++)
         factor[i] = 1;
     network_piece_of(k, fate, &p);
-    for (int at = 0; at < 3 && fine; at++, omega /= 7) {
+    for (int at = 0; at < LOOKS && fine; at++, omega /= LOOKS_APART) {
         double size = 0, off = 0;
         size_t order = l->space.n;
 
@@ -182,7 +188,7 @@ same_response(const linearization *l, const network *k)
                 size = fmax(size, cabs(exact));
                 off = fmax(off, cabs(exact - G[y + ny * u]));
             }
-        fine = fine && off <= 1e-8 * size;
+        fine = fine && off <= SAME_RESPONSE * size;
     }
     network_piece_free(&p);
     free(fate);

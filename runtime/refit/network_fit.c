@@ -10,6 +10,21 @@
 #include "response.h"
 
 enum { DENSE = 1200 };
+/* The dense grid goes from BELOW times the slowest eigenvalue to a hundred times the fastest. Eigenvalues below
+ * SLOWEST times the fastest count as zero. */
+static const double BELOW = 1e-3, RANGE = 1e5, SLOWEST = 1e-7;
+/* The search for one set of parts: it ends with a step that changes the logarithms of coefficients by less, or promises
+ * to lower the cost by less, relatively. */
+static const double LEAST_STEP = 1e-5, LEAST_GAIN = 1e-6;
+/* The search for the least greatest error: a round that lowers it by a smaller share does not count as progress, after
+ * so many of these it ends, and each round has so many steps. */
+static const double PROGRESS = 1e-4;
+enum { ROUNDS_WITHOUT = 25, ROUND_STEPS = 4 };
+/* Peaks above this share of the greatest error join the frequencies that are fitted, unless one of these is nearer
+ * than NEAR, in the logarithm. No weight falls below LEAST_WEIGHT in a round, so that each can grow again. */
+static const double PEAK = 0.7, NEAR = 0.01, LEAST_WEIGHT = 1e-4;
+/* Of the greatest diagonal of the normal equations: added to all, since parts may act alike. */
+static const double REGULAR = 1e-6;
 static const double FARTHEST = 9.3; /* greatest distance of a logarithm from its start: four decades */
 
 /* ---------------------------------------------------------------- frequencies */
@@ -48,10 +63,10 @@ list_dense(const double complex *eigenvalue, size_t n, frequencies *f)
     }
     if (!(fast > 0))
         slow = fast = 1;
-    slow = fmax(slow, 1e-7 * fast);
+    slow = fmax(slow, SLOWEST * fast);
     f->dense = bg_calloc(DENSE + 7 * n + 1, sizeof *f->dense);
     for (int i = 0; i < DENSE; i++)
-        f->dense[f->ndense++] = slow * 1e-3 * pow(1e5 * fast / slow, (double)i / (DENSE - 1));
+        f->dense[f->ndense++] = slow * BELOW * pow(RANGE * fast / slow, (double)i / (DENSE - 1));
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < sizeof about / sizeof *about; k++) {
             double omega = cimag(eigenvalue[i]) + about[k] * creal(eigenvalue[i]);
@@ -304,8 +319,8 @@ network_fit(const network *k, const tuning *t, const uint8_t *fate, const freque
                                      .high = high,
                                      .evaluate = evaluate_response,
                                      .ctx = &x,
-                                     .step_tolerance = 1e-5,
-                                     .cost_tolerance = 1e-6,
+                                     .step_tolerance = LEAST_STEP,
+                                     .cost_tolerance = LEAST_GAIN,
                                      .most_steps = steps },
                       at, &r);
         error = r.end == LS_NO_START ? INFINITY : sqrt(r.cost / (double)f->n);
@@ -398,7 +413,7 @@ add_peaks(frequencies *f, const double *error, double least)
         for (size_t k = 0; k < f->n; k++) {
             double far = fabs(log(f->omega[k] / f->dense[i]));
 
-            near = near || far < 0.01;
+            near = near || far < NEAR;
             if (far < nearest) {
                 nearest = far;
                 weight = f->weight[k];
@@ -417,13 +432,13 @@ network_fit_worst(const network *k, const tuning *t, const uint8_t *fate, freque
     size_t since = 0;
 
     least = network_worst(k, t, fate, f, theta);
-    for (size_t round = 0; round < rounds && since < 25; round++) {
+    for (size_t round = 0; round < rounds && since < ROUNDS_WITHOUT; round++) {
         struct fitting x;
         double worst, now, sum = 0;
 
         fitting_open(&x, k, t, fate, f, theta);
         now = errors_at(&x, f->dense, f->dense_G, f->ndense, error);
-        if (now < (1 - 1e-4) * least)
+        if (now < (1 - PROGRESS) * least)
             since = 0;
         else
             since++;
@@ -431,7 +446,7 @@ network_fit_worst(const network *k, const tuning *t, const uint8_t *fate, freque
             least = now;
             memcpy(best, theta, t->nparameters * sizeof *theta);
         }
-        add_peaks(f, error, 0.7 * now);
+        add_peaks(f, error, PEAK * now);
         free(error);
         error = bg_calloc((f->ndense > f->n ? f->ndense : f->n) + 1, sizeof *error);
         worst = errors_at(&x, f->omega, f->G, f->n, error);
@@ -440,12 +455,12 @@ network_fit_worst(const network *k, const tuning *t, const uint8_t *fate, freque
             break;
         /* squared weights are proportional to the errors; none becomes zero, since its frequency may matter again */
         for (size_t i = 0; i < f->n; i++) {
-            f->weight[i] = fmax(f->weight[i] * sqrt(error[i] / worst), 1e-4);
+            f->weight[i] = fmax(f->weight[i] * sqrt(error[i] / worst), LEAST_WEIGHT);
             sum += f->weight[i] * f->weight[i] / (double)f->n;
         }
         for (size_t i = 0; i < f->n; i++)
             f->weight[i] /= sqrt(sum);
-        network_fit(k, t, fate, f, 4, theta);
+        network_fit(k, t, fate, f, ROUND_STEPS, theta);
     }
     memcpy(theta, best, t->nparameters * sizeof *theta);
     free(error);
@@ -534,7 +549,7 @@ judge_prospect(const struct outlook *o, prospect *p)
                 most = fmax(most, sum);
         }
     for (size_t a = 0; a < n; a++)
-        N[a * (n + 1)] += 1e-6 * most;
+        N[a * (n + 1)] += REGULAR * most;
     for (size_t c = 0; c < o->ncandidates; c++)
         for (size_t a = 0; a < n; a++)
             for (size_t i = 0; i < m; i++)

@@ -7,11 +7,13 @@
 #include "transfer.h"
 #include "compiled.h"
 
-#define SAME_GAIN 1e-9  /* relative: the factor counts as 1 */
-#define NO_ERROR 1e-9   /* relative to the greatest value of a step response: no error to correct */
-#define WORTH_IT 0.99   /* ratio of errors below which a direct part is worth adding */
-#define ASIDE 0.5       /* range in which the factor is searched, as a share of the one that static gains give */
-#define FACTOR_DIGITS 4 /* more digits of the factor change no error that is shown */
+#define SAME_GAIN 1e-9         /* relative: the factor counts as 1 */
+#define SAME_FRACTION 1e-12    /* relative: a factor is written as this fraction, */
+#define GREATEST_NUMERATOR 1e6 /* with a numerator below this */
+#define NO_ERROR 1e-9          /* relative to the greatest value of a step response: no error to correct */
+#define WORTH_IT 0.99          /* ratio of errors below which a direct part is worth adding */
+#define ASIDE 0.5              /* range in which the factor is searched, as a share of the one that static gains give */
+#define FACTOR_DIGITS 4        /* more digits of the factor change no error that is shown */
 enum { FRACTION_MOST = 64, SEARCH_STEPS = 80 };
 
 void
@@ -257,7 +259,7 @@ put_factor(strbuf *out, double x)
     for (int q = 1; q <= FRACTION_MOST; q++) {
         double p = round(x * q);
 
-        if (p != 0 && fabs(p) < 1e6 && fabs(x * q - p) <= 1e-12 * fabs(p)) {
+        if (p != 0 && fabs(p) < GREATEST_NUMERATOR && fabs(x * q - p) <= SAME_FRACTION * fabs(p)) {
             strbuf_printf(out, q == 1 ? "%.0f" : "%.0f/%d", p, q);
             return;
         }

@@ -19,6 +19,10 @@ static const double GREW = 1e-6, UNSEEN = 1e-9;
 
 /* A step must lower the sum of squares by more than this share. */
 static const double WORTH_A_STEP = 1e-4;
+/* The search ends with a step that changes parameters by less than this share. */
+static const double LEAST_STEP = 1e-6;
+/* Greatest ratio of errors that the weight of an output that got worse grows by in a round, before it is doubled. */
+static const double GREATEST_GROWTH = 1e3;
 
 enum {
     POINTS = 501, /* of each experiment */
@@ -165,8 +169,7 @@ choose(struct refitter *d, char **why)
             vec_push(&d->f.parameter.at[k].all, p.name);
             continue;
         }
-        p.low = p.start > 0 ? 1e-6 * p.start : -INFINITY;
-        p.high = p.start < 0 ? 1e-6 * p.start : INFINITY;
+        fit_keep_sign(&p);
         vec_push(&p.all, p.name);
         vec_push(&d->f.parameter, p);
         vec_push(&d->place, at);
@@ -270,7 +273,8 @@ weigh_worse(struct refitter *d)
             continue;
         if (!first)
             first = m;
-        d->f.run.at[m->run].weight[m->column] *= 2 * fmin(fmax(now->rms / fmax(was->rms, UNSEEN * m->unit), 1), 1e3);
+        d->f.run.at[m->run].weight[m->column] *= 2 * fmin(fmax(now->rms / fmax(was->rms, UNSEEN * m->unit), 1),
+                                                          GREATEST_GROWTH);
     }
     return first;
 }
@@ -397,7 +401,7 @@ reduction_refit(const char *path, const char *given, size_t ngiven, const refit_
     struct refitter d = { .path = path,
                           .o = o,
                           .r = r,
-                          .f = { .step_tolerance = 1e-6, .cost_tolerance = WORTH_A_STEP, .near = true } };
+                          .f = { .step_tolerance = LEAST_STEP, .cost_tolerance = WORTH_A_STEP, .near = true } };
     enum refit_result result = REFIT_FAILED;
     const struct measure *worse = NULL;
     bool fine = true;

@@ -16,7 +16,11 @@
 #include "version.h"
 
 enum { FREQUENCIES = 60, PARTS_MOST = 1500 };
-static const double ANOTHER = 1e-9; /* relative: a number that changes by more is another one */
+static const double ANOTHER = 1e-9;       /* relative: a number that changes by more is another one */
+static const double SAME_RESPONSE = 1e-7; /* relative: the text that was written does what the network did */
+/* Error that the search aims at, relative to the norm: that of balanced truncation, or the first where this is not
+ * known; the second where truncation is exact to rounding. */
+static const double AIM = 1e-3, LEAST_AIM = 1e-9;
 
 /* A text, compiled with its inputs and sources open, and its linear model. */
 struct linear_text {
@@ -319,7 +323,7 @@ responds(const struct work *w, const linearization *l, const double *theta)
     free(f.G);
     free(none);
     responder_free(r);
-    return fine && off <= 1e-7;
+    return fine && off <= SAME_RESPONSE;
 }
 
 /* Removes parts next to remaining ones as in the network; where dropping gives the same response, they are dropped. */
@@ -592,7 +596,7 @@ reduce_to_order(const char *path, const char *text, size_t length, const order_o
     result = open_model(&w, why);
     if (result == ORDER_DONE) {
         const yardstick_row *truncated = &report->yard.row.at[0];
-        double aim = truncated->why ? 1e-3 : fmax(truncated->error.upper / report->yard.norm.lower, 1e-9);
+        double aim = truncated->why ? AIM : fmax(truncated->error.upper / report->yard.norm.lower, LEAST_AIM);
 
         report->frequencies = w.at.n;
         if (!joint_search(&w.network, &w.tuning.tuning, &w.at,

@@ -7,7 +7,9 @@
 #include "inst.h"
 #include "compiled.h"
 
-static const double ONE_POWER = 1e-7; /* tolerance for two estimates of a power */
+static const double ONE_POWER = 1e-7;  /* tolerance for two estimates of a power */
+static const double ONE_SLOPE = 1e-12; /* relative: slopes at two states that differ by less belong to a linear law */
+static const double ANY_VALUE = 1.37;  /* of the first variable at the second state; others are a whole number more */
 
 /* The coefficient of a part for the present parameters; NAN: its law is not linear. */
 static double
@@ -39,12 +41,12 @@ coefficient_now(bg_model *m, const network_part *q)
 
             vec_push(&slot, kind == VAR_LITERAL ? var_value(f, v)
                             : kind == VAR_PARAM ? model_parameter_value(m, v)
-                                                : look * (1.37 + a));
+                                                : look * (ANY_VALUE + a));
         }
         slope[look] = ex_eval(f->pool, d, slot.at);
         vec_free(&slot);
     }
-    if (!(fabs(slope[0] - slope[1]) <= 1e-12 * fabs(slope[0])))
+    if (!(fabs(slope[0] - slope[1]) <= ONE_SLOPE * fabs(slope[0])))
         return NAN;
     return left == gives ? 1 / slope[0] : slope[0];
 }

@@ -25,6 +25,7 @@ enum { ASTRAY = 40 };   /* of which so many may switch without coming nearer to 
 #define SMALL_SIZE 1e-3 /* of the greatest state of its unit: least size of a state for the averaging */
 #define SHRUNK 1e-6     /* of a state's former size: least size of a state, even if it rests at zero */
 #define AT_ZERO 1e-8    /* of it: a state below this may be set to zero, if all others then stay at rest */
+#define SIZES_RTOL 1e-6 /* tolerance for which the sizes of states are estimated */
 #define RELATIVE 1e-6   /* of a state: change by which the terms of rates are measured */
 #define HALFWAY 0.5     /* of the rates: remainder of its own equations that a step may leave */
 #define LONGER 10       /* growth of the step length */
@@ -357,7 +358,7 @@ descend(bg_model *m, linear *l, events *e, const bool *active, double t, double 
     for (size_t k = 0; k < sizeof vector / sizeof *vector; k++)
         *vector[k] = bg_calloc(n, sizeof(double));
     s.group = bg_calloc(n, sizeof *s.group);
-    s.scales = scales_new(m, 1e-6, 0);
+    s.scales = scales_new(m, SIZES_RTOL, 0);
     states_by_unit(m, s.group);
     if (n <= DENSE_STATES && linear_pattern(l).n > n) {
         s.jacobian = bg_malloc(n * n * sizeof *s.jacobian);

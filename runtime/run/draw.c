@@ -33,7 +33,7 @@ draw_uniform(int64_t seed, int64_t k)
 
     draw_words((uint32_t[4]){ (uint32_t)n, (uint32_t)(n >> 32), 0, 0 },
                (uint32_t[2]){ (uint32_t)s, (uint32_t)(s >> 32) }, out);
-    return ((double)(((uint64_t)out[1] << 32 | out[0]) >> 12) + 0.5) / 4503599627370496.0;
+    return ((double)(((uint64_t)out[1] << 32 | out[0]) >> 12) + 0.5) * 0x1p-52;
 }
 
 /* The last bit of the library's logarithm may differ between machines. So the logarithm of the mantissa, in [0.7,
@@ -41,11 +41,11 @@ draw_uniform(int64_t seed, int64_t k)
 static double
 logarithm(double x)
 {
-    static const double ln2 = 0.69314718055994530942;
+    static const double ln2 = 0.69314718055994530942, least = 0.70710678118654752440; /* sqrt(1/2) */
     int exponent;
     double m = frexp(x, &exponent), z, square, term, sum = 0;
 
-    if (m < 0.70710678118654752440) {
+    if (m < least) {
         m *= 2;
         exponent--;
     }

@@ -58,6 +58,15 @@
 #define WAIT_STEPS 50000 /* of so many steps */
 #define WAITED 1e-3      /* of the terms in a rate: below it Newton's method may finish the search */
 #define LESS 1e-3        /* of the terms at the start of a march: goal for the rates */
+/* Ratios of the rates' residual from one pseudo-transient step to the next: a step that brings it below the first makes
+ * progress; one that leaves it below the second, which is the same but for rounding, may be followed by a longer one;
+ * a correction that leaves more than the third is the last. */
+#define PROGRESS 0.9
+#define NO_HIGHER 1.01
+#define CORRECTED 0.1
+/* Growth of the step: as the residual falls, within limits. */
+#define LEAST_GROWTH 4
+#define MOST_GROWTH 100
 
 bool
 rest_rates(rest *s, const double *x, double *f)
@@ -243,10 +252,10 @@ step_on(rest *s, double *x)
         if (k % 8 == 0 || now < NEAR_REST)
             measure_rates(s, x);
         now = rest_residual(s, s->f);
-        idle = now < 0.9 * best || switched ? 0 : idle + 1;
+        idle = now < PROGRESS * best || switched ? 0 : idle + 1;
         if (now < r)
-            h *= fmin(100, fmax(4, r / now));
-        else if (now < 1.01 * r)
+            h *= fmin(MOST_GROWTH, fmax(LEAST_GROWTH, r / now));
+        else if (now < NO_HIGHER * r)
             h *= 2;
         else
             h /= 2;
@@ -616,7 +625,7 @@ equilibrium(bg_model *m, double t, double *x)
                 break;
             }
             r = rest_residual(&s, s.f);
-            if (!switched && (r < POLISHED || r > 0.1 * before))
+            if (!switched && (r < POLISHED || r > CORRECTED * before))
                 break;
         }
     }

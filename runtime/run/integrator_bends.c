@@ -6,7 +6,13 @@
 #define BEND 2.0        /* in tolerances: how far a step may differ from the integral of its rates */
 #define BEND_AGAIN 0.1  /* the same for a repeated step: among many lengths, one satisfies any rule by chance */
 #define BEND_TRIES 5    /* halvings after which a bend is straight; the remainder is rounding of the rates, */
-#define UNSEEN_TRIES 60 /* times that a step is shortened until nothing inside it is missed */
+#define BEND_SAFETY 0.7 /* of the length at which the bend, which falls with its square, would be as allowed; */
+#define LEAST_AGAIN 0.1 /* bounds of that length, as a part of the one that failed */
+#define MOST_AGAIN 0.5
+#define STRAIGHT_POWERS 40   /* a bend so much smaller than allowed lets the steps of a model without states grow */
+#define SHORTEST_STATIC 1e-9 /* of the run: a step of such a model is not made shorter */
+#define BORDER 1e-6          /* of a step: a border so close ahead is its end */
+#define UNSEEN_TRIES 60      /* times that a step is shortened until nothing inside it is missed */
 
 /* Greatest coefficient of degree four in the powers over [t, t+h] (five points of activity.h), relative to each
  * power's greatest value so far. */
@@ -82,15 +88,15 @@ integrator_static_step(integrator *g, double until)
             break;
         if (!bend_of_powers(g, t, h, &bend))
             return STEP_SINGULAR;
-        if (bend <= allowed || h < 1e-9 * (g->stop - g->start)) {
-            if (bend < allowed / 40)
+        if (bend <= allowed || h < SHORTEST_STATIC * (g->stop - g->start)) {
+            if (bend < allowed / STRAIGHT_POWERS)
                 g->static_step = fmin(2 * g->static_step, (g->stop - g->start) / STATIC_STEPS);
             break;
         }
         g->static_step = h / 2;
     }
     g->t[1] = t;
-    g->t[2] = until - (t + h) < 1e-6 * h ? until : t + h;
+    g->t[2] = until - (t + h) < BORDER * h ? until : t + h;
     g->steps++;
     return STEP_OK;
 }
@@ -108,7 +114,7 @@ integrator_bends(integrator *g, unsigned tries)
         g->bent_from = g->steps + g->bent_pause;
         return false;
     }
-    g->set_out = (g->t[2] - g->t[1]) * fmin(0.5, fmax(0.1, 0.7 * sqrt(BEND / bend)));
+    g->set_out = (g->t[2] - g->t[1]) * fmin(MOST_AGAIN, fmax(LEAST_AGAIN, BEND_SAFETY * sqrt(BEND / bend)));
     return true;
 }
 

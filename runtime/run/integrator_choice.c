@@ -5,11 +5,21 @@
 #include "integrator_inside.h"
 
 /* Costs are in passes over one vector element. A nonzero of the Jacobian costs about one in an evaluation of the
- * rates. */
-/* overhead of a step of either library, in the same unit; it dominates in small models */
-#define STEP_OVERHEAD 10000.0
-#define BDF_STEPS 2.5   /* steps of BDF for one explicit step of the same accuracy (2 to 3 on smooth models) */
-#define BDF_FACTORS 0.1 /* factorisations for each step of BDF, once it has its step length */
+ * rates; where the Jacobian is not known, each state counts as a few of them. The vectors of a step cost some passes
+ * for each state, solving with the factors some for each of their nonzeros; an operation of factoring costs half of
+ * one. All of these are measured. */
+#define STEP_OVERHEAD 10000.0 /* of a step of either library; it dominates in small models */
+#define RATES_NONZERO 1.1
+#define RATES_STATE 3.5
+#define EXPLICIT_STATE 40
+#define BDF_STATE 100
+#define SOLVE_NONZERO 4
+#define FACTOR_OPERATION 0.5
+#define EXPLICIT_EVALUATIONS 6 /* of the rates in an explicit step */
+#define BDF_ITERATIONS 1.3     /* Newton's iterations in a step of BDF, on average: each evaluates and solves */
+#define BDF_NONZERO 16         /* solving in them, with what SUNDIALS does around it */
+#define BDF_STEPS 2.5          /* steps of BDF for one explicit step of the same accuracy (2 to 3 on smooth models) */
+#define BDF_FACTORS 0.1        /* factorisations for each step of BDF, once it has its step length */
 /* greatest number of steps of BDF between switchings for which Rosenbrock's method replaces it, */
 #define OFTEN_BDF 200
 #define OFTEN_ROSENBROCK 100  /* and for which it stays */
@@ -17,33 +27,35 @@
 #define LIMITED_STEPS 15      /* stability-limited steps in a row before BDF is considered */
 #define CREEPING 50           /* ratio of the step that the states would allow to the actual one, */
 #define CREEPING_LOOKS 8      /* at so many checks in a row: a state at rest limits the steps */
+#define ERROR_SAFETY 1.5      /* factor of the error estimate before a step length is computed from it */
+#define NO_CHANGE 1e-12       /* in tolerances: error, or change of the states, that limits no step */
 #define JACOBIAN_COMPILED 5e7 /* cost of its first use, in the same unit: some milliseconds */
 
 static double
 rhs_cost(const integrator *g)
 {
-    return g->linear ? 1.1 * (double)linear_pattern(g->linear).nonzeros : 3.5 * (double)g->n;
+    return g->linear ? RATES_NONZERO * (double)linear_pattern(g->linear).nonzeros : RATES_STATE * (double)g->n;
 }
 
 static double
 explicit_cost(const integrator *g)
 {
-    return STEP_OVERHEAD + 6 * rhs_cost(g) + 40 * (double)g->n;
+    return STEP_OVERHEAD + EXPLICIT_EVALUATIONS * rhs_cost(g) + EXPLICIT_STATE * (double)g->n;
 }
 
 static double
 bdf_cost(const integrator *g)
 {
-    return STEP_OVERHEAD + 1.3 * (rhs_cost(g) + 16 * linear_fill(g->linear)) + 100 * (double)g->n +
-           linear_flops(g->linear);
+    return STEP_OVERHEAD + BDF_ITERATIONS * (rhs_cost(g) + BDF_NONZERO * linear_fill(g->linear)) +
+           BDF_STATE * (double)g->n + linear_flops(g->linear);
 }
 
 /* Cost of a step with so many evaluations, solutions and factorisations. */
 static double
 implicit_step(const integrator *g, double evaluations, double solutions, double factors)
 {
-    return STEP_OVERHEAD + evaluations * rhs_cost(g) + 4 * solutions * linear_fill(g->linear) + 100 * (double)g->n +
-           0.5 * factors * linear_flops(g->linear);
+    return STEP_OVERHEAD + evaluations * rhs_cost(g) + SOLVE_NONZERO * solutions * linear_fill(g->linear) +
+           BDF_STATE * (double)g->n + FACTOR_OPERATION * factors * linear_flops(g->linear);
 }
 
 /* Eight stages, each with a solution; one Jacobian, and two evaluations for the derivative by time. */
@@ -57,7 +69,7 @@ void
 integrator_set_out_implicit(integrator *g, uint64_t steps)
 {
     bool often = !g->rooted && steps < (g->kind == BDF ? OFTEN_BDF : OFTEN_ROSENBROCK) &&
-                 rosenbrock_cost(g) < ROSENBROCK_SAVES * implicit_step(g, 1.3, 1.3, BDF_FACTORS);
+                 rosenbrock_cost(g) < ROSENBROCK_SAVES * implicit_step(g, BDF_ITERATIONS, BDF_ITERATIONS, BDF_FACTORS);
 
     g->kind = g->next = often ? ROSENBROCK : BDF;
     if (often && !g->between)
@@ -88,7 +100,7 @@ static double
 change_over(integrator *g, double h)
 {
     scales_weights(g->scales, integrator_state(g, 2), g->weight);
-    return 0.5 * pow(g->rtol, 0.2) / fmax(g->rtol * vec_wrms(g->n, g->f[2], g->weight) * h, 1e-12);
+    return 0.5 * pow(g->rtol, 1.0 / 5) / fmax(g->rtol * vec_wrms(g->n, g->f[2], g->weight) * h, NO_CHANGE);
 }
 
 /* Explicit step length that accuracy alone would allow, over h. The error estimate gives it if fast modes are at
@@ -98,7 +110,8 @@ static double
 accuracy_over(integrator *g, double h)
 {
     scales_weights(g->scales, integrator_state(g, 2), g->weight);
-    double by_error = pow(fmax(1.5 * vec_wrms(g->n, explicit_error(g->explicit), g->weight), 1e-12), -0.2),
+    double by_error = pow(fmax(ERROR_SAFETY * vec_wrms(g->n, explicit_error(g->explicit), g->weight), NO_CHANGE),
+                          -1.0 / 5),
            by_change = change_over(g, h);
     return fmin(g->reach < REACH ? by_error : fmax(by_error, by_change), (g->stop - g->t[2]) / h);
 }

@@ -5,11 +5,15 @@
 
 #include "integrator_inside.h"
 
-#define SCOUT_YOUTH 3     /* pairs of products before a scout's estimate counts */
-#define SCOUT_LIFE 6      /* and after which it becomes the leader and the next scout starts */
-#define SAME_RADIUS 0.1   /* of it: the same as when these modes were active last, */
-enum { MOST_PAUSE = 32 }; /* after which it is trusted for so many switchings at most, at first for none */
-#define FIRST_TIME 1e-3   /* of the run: how far ahead rates are evaluated if no time constant is known */
+#define SCOUT_YOUTH 3      /* pairs of products before a scout's estimate counts */
+#define SCOUT_LIFE 6       /* and after which it becomes the leader and the next scout starts */
+#define SAME_RADIUS 0.1    /* of it: the same as when these modes were active last, */
+enum { MOST_PAUSE = 32 };  /* after which it is trusted for so many switchings at most, at first for none */
+#define DIFFERENT 1e-8     /* two products span a plane if the square of the sine between them is above this */
+#define DAMPED_REACH 18    /* growth of the stable step with the damping of a pair of eigenvalues, up to REACH */
+#define SOONER 1e3         /* if the rates cannot be evaluated so far ahead, the time is divided by this, */
+enum { SOONER_TRIES = 4 }; /* at most so many times */
+#define FIRST_TIME 1e-3    /* of the run: how far ahead rates are evaluated if no time constant is known */
 
 double
 integrator_scatter(size_t i, uint64_t seed)
@@ -227,11 +231,11 @@ iterate(integrator *g, double t, const double *x, const double *f, struct direct
         double det = 1 - uv * uv;
         d->reach = REACH;
         d->rho = second; /* v is almost an eigenvector */
-        if (det > 1e-8) {
+        if (det > DIFFERENT) {
             double sum = (wu - wv * uv) / det, less = (wv - wu * uv) / det * first, disc = sum * sum + 4 * less;
             if (disc < 0) {
                 d->rho = sqrt(-less);
-                d->reach = sum >= 0 ? 1 : fmin(REACH, 1 + 18 * (-sum / 2) / d->rho);
+                d->reach = sum >= 0 ? 1 : fmin(REACH, 1 + DAMPED_REACH * (-sum / 2) / d->rho);
             } else {
                 d->rho = (fabs(sum) + sqrt(disc)) / 2;
             }
@@ -331,7 +335,7 @@ first_radius(integrator *g, double t, const double *x, const double *f)
     double time = FIRST_TIME * (g->stop - g->start);
     bool failed = g->failed;
 
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < SOONER_TRIES; k++) {
         scales_of(g->scales, x, scale);
         bool ok = true;
         for (int round = 0; round < 2 && ok; round++) {
@@ -345,7 +349,7 @@ first_radius(integrator *g, double t, const double *x, const double *f)
             scale[i] = 1 / fmax(scale[i], UNKNOWN_SCALE);
         if (ok)
             break;
-        time /= 1e3;
+        time /= SOONER;
     }
     any_direction(g, &g->leader);
     iterate(g, t, x, f, &g->leader, 5);

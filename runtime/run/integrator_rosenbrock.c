@@ -26,6 +26,8 @@ enum { STAGES = 8, KEPT = 3 };
 #define TIME_PART 1e-3 /* of the step: time difference for the derivative of the rates by time */
 /* of the time in which rates would change the states by their own size: length of a first step */
 #define FIRST_CHANGE 0.05
+#define LAST_STEP (1 + 1e-9) /* a step that ends by rounding before the end goes to the end */
+#define NO_ERROR 1e-10       /* in tolerances: allows the greatest growth of the step */
 
 /* y at stage i: y0 + sum over j of reach[i][j] u[j]; the last three go on from the one before by its u. */
 static const double reach[6][5] = {
@@ -192,7 +194,7 @@ rosenbrock_advance(integrator *g, double until, double least, double *t_end)
     }
     integrator_weights(g, x0, g->weight);
     for (int tries = 0; tries < MOST_FAILURES && h > least; tries++) {
-        bool last = t + h * (1 + 1e-9) >= until;
+        bool last = t + h * LAST_STEP >= until;
         double step = last ? until - t : h, error;
 
         if (stages(g, t, step, last ? until : t + step) != 0) {
@@ -201,7 +203,7 @@ rosenbrock_advance(integrator *g, double until, double least, double *t_end)
             continue;
         }
         error = vec_wrms(g->n, r->u[STAGES - 1], g->weight);
-        double change = SAFETY * pow(fmax(error, 1e-10), -1.0 / ORDER);
+        double change = SAFETY * pow(fmax(error, NO_ERROR), -1.0 / ORDER);
         if (error <= 1) {
             for (int k = 0; k < KEPT; k++) {
                 memset(r->kept[k], 0, g->n * sizeof(double));

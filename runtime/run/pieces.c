@@ -13,6 +13,9 @@ enum { NODES = 5, TESTS = 2 };
 /* After so many halvings values at so many neighbouring floating-point numbers show whether there is a function to
  * follow at all. */
 enum { DEEP = 6, NEIGHBOURS = 8 };
+/* Neighbouring numbers that differ by this part of the required smoothness show rounding; what exceeds the size of the
+ * function so far by this factor is no rounding any more. */
+static const double NOISE_SHARE = 0.01, NOISE_MARGIN = 1e3;
 
 /* Lobatto's points, and two that are not commensurate with any period. */
 static const double place[NODES + TESTS] = { 0, 0.17267316464601142810, 0.5,         0.82732683535398857190,
@@ -117,9 +120,9 @@ is_noise(pieces *p, size_t clock, double t, double share)
         jump = k ? fmax(jump, fabs(p->value[0][clock] - before)) : 0;
         before = p->value[0][clock];
     }
-    if (jump < 0.01 * share * p->size[clock])
+    if (jump < NOISE_SHARE * share * p->size[clock])
         return false;
-    p->noise[clock] = 1e3 * p->size[clock];
+    p->noise[clock] = NOISE_MARGIN * p->size[clock];
     return true;
 }
 

@@ -17,7 +17,9 @@
     1e-4 /* of a state's greatest size: what a switching may move it to meet a constraint, for the integrator's errors \
           */
 
-#define PROGRESS_EVERY 256 /* steps */
+#define PROGRESS_EVERY 256  /* steps, */
+#define PROGRESS_SHARE 0.01 /* or this part of the run, after which progress is reported */
+#define WHOLE (1 - 1e-9)    /* of a number of strides: a rest that rounding leaves over is no further stride */
 
 enum { MOST_FOLDS = 8 }; /* times that a step is taken anew to the place where blocks leave their branch */
 
@@ -241,7 +243,7 @@ next_stride(run *s, double until)
     if (s->station < s->o->nstations)
         until = fmin(until, s->o->station[s->station]);
     left = until - s->t;
-    count = ceil(left / s->o->max_step * (1 - 1e-9));
+    count = ceil(left / s->o->max_step * WHOLE);
     return count > 1 ? s->t + left / count : until;
 }
 
@@ -439,7 +441,7 @@ main_loop(run *s)
             s->bent = false;
         if ((switched || c.found || s->bent) && s->t < s->stop && !s->ended && !set_out(s))
             return false;
-        if (s->o->progress && (step % PROGRESS_EVERY == 0 || s->t - shown > 0.01 * (s->stop - s->start))) {
+        if (s->o->progress && (step % PROGRESS_EVERY == 0 || s->t - shown > PROGRESS_SHARE * (s->stop - s->start))) {
             shown = s->t;
             s->o->progress(s->o->ctx, s->t, step + 1);
         }
@@ -659,7 +661,7 @@ simulate(bg_model *m, const sim_options *o, sim_result *r)
     if (s.follow && s.follow->fire)
         events_follow(s.events, s.follow->fire, s.follow->ctx);
     s.watch = watch_new(m, o->activity);
-    clock_gettime(CLOCK_MONOTONIC, &s.began);
+    s.began = bg_wall_seconds();
     s.reach = reach_new(m, s.start, s.stop, s.nx == 0);
     s.integrator = integrator_new(m, rtol, o->atol, o->solver, s.start, s.stop, o->activity || o->track);
     events_measure(s.events, moves, tolerated, s.integrator);

@@ -17,6 +17,8 @@
 /* Defaults. */
 #define SIM_RTOL 1e-6
 #define SIM_MOST_STEPS 50000000
+/* of a run's length: a stated time (of a window, a datum, an expectation) so close to the run's end belongs to it */
+#define TIME_SLACK 1e-9
 
 enum sim_solver { SIM_AUTO, SIM_EXPLICIT, SIM_BDF, SIM_VARIATIONAL };
 

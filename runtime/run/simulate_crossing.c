@@ -24,6 +24,9 @@ enum { SMOOTH_HALVINGS = 10 };
 #define MATTERS 0.1 /* of the tolerance: a smaller effect of the rates on the step is no jump */
 
 enum { CLOSER = 200 }; /* greatest number of evaluations to locate a switching */
+/* of a run: how far ahead a condition that is zero now is looked at, from rounding on, until it shows its side */
+#define EDGE_FIRST 1e-15
+#define EDGE_LAST 1e-6
 /* of the distance between the last two estimates: how far beside the second the next evaluation is */
 #define ASIDE 1e-3
 
@@ -408,7 +411,7 @@ run_switch_at_edge(run *s)
     if (!s->nx || !events_watched(s->events) || model_rhs(s->model, s->t, s->x, f) != 0 ||
         !events_mark(s->events, s->t, s->x))
         return EVENTS_SAME;
-    for (double part = 1e-15; part < 1e-6; part *= 10) {
+    for (double part = EDGE_FIRST; part < EDGE_LAST; part *= 10) {
         double d = part * (s->stop - s->start), m;
 
         for (size_t i = 0; i < s->nx; i++)

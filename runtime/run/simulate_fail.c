@@ -178,15 +178,6 @@ run_fail_stiff(run *s)
     return false;
 }
 
-static double
-seconds_since(const struct timespec *t)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - t->tv_sec) + 1e-9 * (double)(now.tv_nsec - t->tv_nsec);
-}
-
 bool
 run_fail_unsolved(run *s)
 {
@@ -222,5 +213,5 @@ run_out_of_time(run *s)
     if (s->o->max_seconds <= 0 || ++s->unlooked < LIMIT_EVERY)
         return false;
     s->unlooked = 0;
-    return seconds_since(&s->began) > s->o->max_seconds;
+    return bg_wall_seconds() - s->began > s->o->max_seconds;
 }

@@ -2,8 +2,6 @@
 #ifndef BG_SIMULATE_INSIDE_H
 #define BG_SIMULATE_INSIDE_H
 
-#include <time.h>
-
 #include "simulate.h"
 #include "activity.h"
 #include "delays.h"
@@ -59,7 +57,7 @@ typedef struct run {
     sim_follower audited;
     audit *audit;
     watch *watch;
-    struct timespec began;
+    double began;    /* bg_wall_seconds at the start */
     size_t unlooked; /* steps and pieces since the last check of the clock */
 } run;
 

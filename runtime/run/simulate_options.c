@@ -68,7 +68,7 @@ sim_options_from_experiment(bg_model *m, sim_options *o)
         o->window_to = to;
         for (size_t i = 0; i < e->nwindows; i++) {
             model_window(m, i, &from[i], &to[i]);
-            double slack = 1e-9 * (o->stop - o->start);
+            double slack = TIME_SLACK * (o->stop - o->start);
             if (!(to[i] > from[i]) || from[i] < o->start - slack || to[i] > o->stop + slack) {
                 diag_error(said, "experiment-window", at, "window %.6g .. %.6g s is not within %.6g .. %.6g s", from[i],
                            to[i], o->start, o->stop);

@@ -22,6 +22,8 @@
 #define UNMOVED 1e-8         /* of a displacement's rate: effect that displacements may have on it */
 #define STRAIGHT 1e-6        /* of the effect of momenta on a displacement's rate: its allowed nonlinearity, */
 #define STRAIGHT_OF_ALL 1e-9 /* and of the rate itself, which is rounded */
+#define SAME_STEP 1e-6       /* of a step: with lengths that differ by less the factors stay */
+#define LATER 0.0618         /* of the run: how much later the ratios are looked at; no whole part of it */
 #define SLOW 0.1             /* a correction that decreases less needs a new Jacobian */
 
 struct variational {
@@ -282,7 +284,7 @@ variational_step(variational *v, double t0, double t1, const double *x0, const d
         double most = 0;
 
         status = mean_rates(v, t0, t1, x0);
-        if (status == 0 && !(fabs(v->gamma - h / 2) <= 1e-6 * h)) {
+        if (status == 0 && !(fabs(v->gamma - h / 2) <= SAME_STEP * h)) {
             status = factors(v, t0, h / 2);
             fresh = true;
         }
@@ -532,6 +534,15 @@ scatter(size_t i, uint64_t seed)
     return (double)(int64_t)bg_hash_mix(i + 1, seed) * 0x1p-63;
 }
 
+/* The small amount by which a state is moved from x: between half and two and a half times MOVED of its size. */
+static double
+moved_by(double x, double anywhere)
+{
+    static const double middle = 1.5;
+
+    return MOVED * (fabs(x) + MOVED) * (middle + anywhere);
+}
+
 static bool
 state_is_displacement(const struct trial *w, size_t i)
 {
@@ -549,9 +560,8 @@ static bool
 rates_moved(struct trial *w, bool displacements, double by, double *rate)
 {
     for (size_t i = 0; i < model_nstates(w->model); i++)
-        w->moved[i] = w->x[i] + (state_is_displacement(w, i) == displacements
-                                     ? by * MOVED * (fabs(w->x[i]) + MOVED) * (1.5 + scatter(i, 7))
-                                     : 0);
+        w->moved[i] = w->x[i] +
+                      (state_is_displacement(w, i) == displacements ? by * moved_by(w->x[i], scatter(i, 7)) : 0);
     return model_rhs(w->model, w->t, w->moved, rate) == 0;
 }
 
@@ -618,7 +628,7 @@ variational_fits(bg_model *m, double t, double stop, const double *x, bool *movi
 {
     const model_graph *g = model_graph_of(m);
     size_t n = model_nstates(m);
-    struct trial w = { .model = m, .g = g, .t = t, .later = t + 0.0618 * (stop - t), .x = x, .mover = NONE };
+    struct trial w = { .model = m, .g = g, .t = t, .later = t + LATER * (stop - t), .x = x, .mover = NONE };
     bool fine;
 
     w.moved = bg_calloc(n + 1, sizeof(double));
@@ -627,7 +637,7 @@ variational_fits(bg_model *m, double t, double stop, const double *x, bool *movi
     w.group = joined_new(g->njunctions);
     w.stores = bg_calloc(g->njunctions + 1, sizeof *w.stores);
     for (size_t i = 0; i < n; i++)
-        w.moved[i] = x[i] + MOVED * (fabs(x[i]) + MOVED) * (1.5 + scatter(i, 11));
+        w.moved[i] = x[i] + moved_by(x[i], scatter(i, 11));
     fine = has_inertia(&w) && nothing_switches(&w);
     if (fine && model_variables(m, t, x, w.v[0]) && model_variables(m, t, w.moved, w.v[1]) &&
         model_variables(m, w.later, x, w.v[2]) && velocities_moved(&w))

@@ -8,6 +8,8 @@
 #define CANCELLED 1e-14 /* relative to the subtracted value: rounding, not a coefficient */
 #define SAME 1e-10      /* for values of expressions at other points */
 #define FAIR 1e-2       /* smallest pivot relative to the greatest coefficient of its row */
+/* The other points: multiples of the golden ratio, whose fractional parts spread evenly and never repeat. */
+#define GOLDEN 0.6180339887498949
 
 struct row {
     sum s;
@@ -69,7 +71,7 @@ value_elsewhere(elimination *r, node text)
     uint32_t bound = ex_slot_bound(r->pool, text);
 
     while (r->elsewhere.n < bound) {
-        double x = 0.6180339887498949 * (double)(r->elsewhere.n + 1);
+        double x = GOLDEN * (double)(r->elsewhere.n + 1);
 
         vec_push(&r->elsewhere, 0.5 + (x - floor(x)));
     }
