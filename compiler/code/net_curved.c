@@ -7,14 +7,23 @@
 #include "net_inside.h"
 
 enum { WAYS = 4, PLACES = 2, TRIES = 60 };
-#define SHORTEST 1e-200 /* part of a step: beside a flat law it is beyond all measure */
+#define SHORTEST 1e-200 /* part of a step: where a law is flat, Newton's step may be too long by that much */
 #define LEAST_CUT 1e-4  /* a step is shortened to no less of itself at once */
-#define SLOWEST 0.97    /* of two steps, the second in parts of the first: more is no convergence to speed up */
-#define SLOW 0.4        /* less needs none */
-#define REACHED \
-    1e-12 /* of the greatest unknown of a unit: as near to its solution Newton's method comes at a corner \
-           */
+/* Ratio of a step to the one before it between which the convergence is linear and can be sped up: above it there is no
+ * convergence, below it is fast enough. */
+#define SLOWEST 0.97
+#define SLOW 0.4
+/* of the greatest unknown of a unit: so near Newton's method comes to a solution at a corner */
+#define REACHED 1e-12
+/* What conditions depend on is found by evaluating them anywhere: from FROM to FROM + SPREAD times a usual size, at
+ * multiples of the golden ratio and, for each further place, of another number, so that no two unknowns and no two
+ * places have equal values. States move by a small part of their size, to stay where laws are defined. */
 #define GOLDEN 0.6180339887498949
+#define ANOTHER_PLACE 0.37
+#define ANOTHER_STATE 0.71
+#define FROM 0.3
+#define SPREAD 0.6
+#define STATES_MOVE 1e-2
 
 /* ---- what conditions depend on ---- */
 
@@ -22,9 +31,9 @@ void
 net_stand_anywhere(nets *s, int number)
 {
     for (size_t i = 0; i < s->nheld; i++) {
-        double usual = s->unit_size[s->unit[i]], part = fmod((double)(i + 1) * GOLDEN + 0.37 * number, 1);
+        double usual = s->unit_size[s->unit[i]], part = fmod((double)(i + 1) * GOLDEN + ANOTHER_PLACE * number, 1);
 
-        s->held[i] = (usual > 0 ? usual : 1) * (0.3 + 0.6 * part);
+        s->held[i] = (usual > 0 ? usual : 1) * (FROM + SPREAD * part);
     }
 }
 
@@ -33,9 +42,9 @@ static void
 move_states(const nets *s, const double *x, double *moved, int number)
 {
     for (size_t i = 0; i < s->nx; i++) {
-        double usual = net_size(s, i), part = fmod((double)(i + 1) * GOLDEN + 0.71 * number, 1);
+        double usual = net_size(s, i), part = fmod((double)(i + 1) * GOLDEN + ANOTHER_STATE * number, 1);
 
-        moved[i] = x[i] + 1e-2 * (usual > 0 ? usual : 1) * (0.3 + 0.6 * part);
+        moved[i] = x[i] + STATES_MOVE * (usual > 0 ? usual : 1) * (FROM + SPREAD * part);
     }
 }
 

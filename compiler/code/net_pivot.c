@@ -6,8 +6,9 @@
 #include "net_inside.h"
 
 enum { FLIPS_EACH = 12, FLIPS = 60 };
-#define SOFT \
-    1e-4 /* of a condition: so much of what it is with the other modes, where they have none or many solutions */
+/* of a condition: so much of what it is with the other mode is added, where the modes have no solution or many */
+#define SOFT 1e-4
+#define ROUNDED 1e-15 /* of the terms of a difference: less of it contradicts no mode */
 
 double *
 net_mode_of(nets *s, const struct net *k, uint32_t w)
@@ -41,7 +42,7 @@ contradictions(nets *s, struct net *k, const staircase *ahead, const double *b, 
         for (int o = 0; o < ORDERS; o++) {
             double part = bw[ORDERS * i + (uint32_t)o];
 
-            slack += weight[o] * fabs(part) * 1e-15;
+            slack += weight[o] * fabs(part) * ROUNDED;
             for (uint32_t j = 0; j < q->n; j++) {
                 double a = aw[((size_t)ORDERS * i + (size_t)o) * q->n + j];
 

@@ -5,6 +5,15 @@
 
 #include "net_inside.h"
 
+/* of a row's greatest coefficient: another is taken as pivot only if it is greater by more, that is not by rounding */
+#define GREATER 1e-9
+#define CANCELLED 1e-12 /* of the terms of a difference: the remainder is rounding, and zero */
+/* Where conditions read states through kept variables, their slopes are difference quotients: states are moved by this
+ * part of their size, or of the least size, and differences below the third part of the conditions are rounding. */
+#define PROBE 1e-6
+#define LEAST_SIZE 1e-3
+#define PROBE_ROUNDING 1e-9
+
 void
 net_slopes_free(struct slopes *g)
 {
@@ -25,7 +34,7 @@ reduce_slopes(struct slopes *g)
             for (uint32_t j = 0; j < g->ns; j++)
                 size = fmax(size, fabs(g->a[(size_t)i * g->ns + j]));
             for (uint32_t j = 0; j < g->ns && size > 0; j++)
-                if (fabs(g->a[(size_t)i * g->ns + j]) / size > most + 1e-9) {
+                if (fabs(g->a[(size_t)i * g->ns + j]) / size > most + GREATER) {
                     most = fabs(g->a[(size_t)i * g->ns + j]) / size;
                     row = i;
                     col = j;
@@ -48,7 +57,7 @@ reduce_slopes(struct slopes *g)
             for (uint32_t j = 0; j < g->ns && i != r && f != 0; j++) {
                 double *to = &g->a[(size_t)i * g->ns + j], with = f * g->a[(size_t)r * g->ns + j], d = *to - with;
 
-                *to = fabs(d) <= 1e-12 * (fabs(*to) + fabs(with)) ? 0 : d;
+                *to = fabs(d) <= CANCELLED * (fabs(*to) + fabs(with)) ? 0 : d;
             }
         }
     }
@@ -99,7 +108,7 @@ net_slopes(nets *s, struct net *k, const struct known *w, double t, double *x, s
     for (size_t i = 0; i < s->nx && ok; i++) {
         memset(column, 0, ORDERS * q->n * sizeof *column);
         if (s->ny) {
-            double kept = x[i], h = 1e-6 * fmax(net_size(s, i), 1e-3);
+            double kept = x[i], h = PROBE * fmax(net_size(s, i), LEAST_SIZE);
 
             x[i] = kept + h;
             ok = s->access.rows(s->access.ctx, t, x, s->raw) == 0;
@@ -109,7 +118,7 @@ net_slopes(nets *s, struct net *k, const struct known *w, double t, double *x, s
             for (size_t r = 0; r < ORDERS * q->n; r++) {
                 double up = s->raw[ORDERS * q->held0 + r], down = s->raw0[ORDERS * q->held0 + r];
 
-                column[r] = fabs(up - down) <= 1e-9 * (fabs(up) + fabs(down)) ? 0 : (up - down) / (2 * h);
+                column[r] = fabs(up - down) <= PROBE_ROUNDING * (fabs(up) + fabs(down)) ? 0 : (up - down) / (2 * h);
             }
         } else {
             for (int64_t e = s->pattern.column[i]; e < s->pattern.column[i + 1]; e++)
@@ -156,7 +165,7 @@ net_single(const struct slopes *g, uint32_t r)
 static bool
 zero_holds(nets *s, struct net *k, const struct known *w, double t, double *x, uint32_t i)
 {
-    const double at[] = { t, 1.37 * t + 0.71, 0.43 * t - 1.93 };
+    const double at[] = { t, 1.37 * t + 0.71, 0.43 * t - 1.93 }; /* no two a whole number of periods apart */
     double kept = x[i];
     bool ok = true;
 

@@ -14,6 +14,9 @@ enum { MOST_UNKNOWNS = 24, STARTS = 6, MOST_FOUND = 9, MOST_STEPS = 40 };
 /* Steps are limited to so many sizes of the unknowns; a last step below this part of them has converged */
 #define FARTHEST 4
 #define NEAR 1e-3
+/* Starting points in sizes of the unknowns: one so near the known solution, the others up to so far from zero */
+#define NEAR_START 0.1
+#define FAR_START 2
 /* Of the unknowns: solutions closer than this are the same */
 #define SAME 1e-6
 
@@ -131,7 +134,9 @@ start_about(struct search *s, double most)
             for (uint32_t i = 0; i < s->n; i++) {
                 double part = (double)(int64_t)bg_hash_mix(i + 1, 83 + start) * 0x1p-63;
 
-                z[i] = start == 0 ? s->known[i] + 0.1 * part * size[i] : start == 1 ? -s->known[i] : 2 * part * size[i];
+                z[i] = start == 0   ? s->known[i] + NEAR_START * part * size[i]
+                       : start == 1 ? -s->known[i]
+                                    : FAR_START * part * size[i];
             }
             lead_away(s, z, room, size);
         }

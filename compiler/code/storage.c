@@ -6,6 +6,9 @@
 
 #include "equations.h"
 
+#define SAME_INTEGRAL 1e-14 /* of the magnitude: halves of an interval that give no more accurate value */
+#define DIFFERENCE 1e-6     /* step of a difference quotient, relative to the variable, or to 1 where that is zero */
+
 var_id
 storage_conjugate(const flat_model *f, uint32_t port)
 {
@@ -182,11 +185,10 @@ panel(struct own_law *o, double from, double to)
 static double
 integral(struct own_law *o, double from, double to, double whole, double size, int depth)
 {
-    const double enough = 1e-14;
     double middle = from + (to - from) / 2, left = panel(o, from, middle), right = panel(o, middle, to);
 
     size = fmax(size, fabs(left) + fabs(right));
-    if (depth == 0 || !(fabs(left + right - whole) > enough * size))
+    if (depth == 0 || !(fabs(left + right - whole) > SAME_INTEGRAL * size))
         return left + right;
     return integral(o, from, middle, left, size, depth - 1) + integral(o, middle, to, right, size, depth - 1);
 }
@@ -210,7 +212,6 @@ storage_energy(const storage_at *s, const struct storage_law *law, const double 
 double
 storage_curvature(const storage_at *s, const struct storage_law *law)
 {
-    const double relative = 1e-6; /* step of the difference quotient, relative to the variable */
     struct own_law o = { s, law->law, &s->number[law->moved == STORAGE_OWN ? STORAGE_OWN : STORAGE_OTHER] };
     double at, step, right, slope;
 
@@ -218,7 +219,7 @@ storage_curvature(const storage_at *s, const struct storage_law *law)
         (law->moved == STORAGE_OWN && law->own == NONE))
         return NAN;
     at = law->moved == STORAGE_OWN ? s->x[law->own] : 0;
-    step = at != 0 ? relative * fabs(at) : relative;
+    step = at != 0 ? DIFFERENCE * fabs(at) : DIFFERENCE;
     right = value_there(&o, at + step);
     slope = (right - value_there(&o, at - step)) / (2 * step);
     if (law->moved == STORAGE_OTHER)

@@ -4,6 +4,12 @@
 #include "jumps.h"
 #include "written.h"
 
+/* Relative to its terms, a condition is zero: the time is the one at which it switches. A jump is real if it exceeds
+ * the rounding of the values beside it, and of the numbers that they are computed from. */
+#define IS_ZERO 1e-12
+#define JUMP 1e-9
+#define JUMP_OF_TERMS 1e-12
+
 struct check {
     equations *e;
     const double *value; /* of parameters and literals, by variable */
@@ -59,7 +65,7 @@ value_beside(struct check *c, inst i, double t, int side, double *scale)
         if (m) {
             double slope = value_of(c, m->slope), offset = value_of(c, m->offset), g = offset + slope * t;
 
-            if (fabs(g) <= 1e-12 * (fabs(offset) + fabs(slope * t)))
+            if (fabs(g) <= IS_ZERO * (fabs(offset) + fabs(slope * t)))
                 g = side * slope;
             slot[k] = m->kind == MODE_EQUAL ? 0 : g < 0;
         } else {
@@ -88,8 +94,8 @@ check_variable(struct check *c, var_id v)
             continue;
         before = value_beside(c, def, t, -1, &scale);
         behind = value_beside(c, def, t, 1, &scale);
-        if (fabs(behind - before) <= 1e-9 * fmax(fabs(before), fabs(behind)) + 1e-12 * scale || !isfinite(before) ||
-            !isfinite(behind))
+        if (fabs(behind - before) <= JUMP * fmax(fabs(before), fabs(behind)) + JUMP_OF_TERMS * scale ||
+            !isfinite(before) || !isfinite(behind))
             continue;
         diag_error(f->sources, "derivative-jump", var_at(f, v),
                    "\"%s\" jumps from %s to %s at %.6g s, but its derivative is needed, which would be an impulse",

@@ -448,7 +448,7 @@ measure_result(struct search *d)
         const flat_output *y = &d->first.c[b->experiment].flat->output.at[b->output];
         track_difference t = version_difference(&d->first, &d->now, b);
         const char *shown = unit_shown(y->unit, y->display);
-        double of = b->tolerance < INFINITY ? b->tolerance : 0.01 * t.reference;
+        double of = b->tolerance < INFINITY ? b->tolerance : SHARE_WITHOUT_TOLERANCE * t.reference;
 
         vec_push(&r->error, ((reduce_error){ .experiment = arena_strdup(r->arena, d->o->experiment[b->experiment]),
                                              .output = arena_strdup(r->arena, y->name),

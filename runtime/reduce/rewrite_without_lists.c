@@ -4,6 +4,8 @@
 
 #include "rewrite_without_inside.h"
 
+static const double GREATEST_NUMBER = 1e8; /* in the index of a part: shorter lists are written out, part by part */
+
 /* Is the text, n long, the name of a variable behind a part: ".e" or ".f"? */
 static bool
 is_variable(const char *name, size_t n)
@@ -121,7 +123,7 @@ add_old(struct taking *t, const ast_ref *ref, uint32_t group)
     from = last->brackets->index[0].from->number.value;
     to = last->brackets->index[0].to->number.value;
     before = n > 1 ? without_literal_name(t->f, ref, n - 1) : "";
-    if (!before || !(from >= 0 && to >= from && to < 1e8))
+    if (!before || !(from >= 0 && to >= from && to < GREATEST_NUMBER))
         return false;
     for (double i = from; i <= to; i++) {
         char *text = bg_format("%s%s%s[%.0f]%s%s", before, *before ? "." : "", last->name, i,
