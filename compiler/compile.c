@@ -131,8 +131,6 @@ assign_causality(compilation *c, const compile_options *o)
     (void)o;
     equations_ways(c->equations, way, varying, invertible, stated);
     c->causal = causality(f, way, varying, invertible, stated);
-    if (c->causal)
-        equations_report_flat(c->equations, c->causal);
     free(way);
     free(varying);
     free(invertible);

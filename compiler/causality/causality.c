@@ -139,11 +139,11 @@ breadth_first(struct assign *a)
             }
         }
     }
-    for (int pass = 0; pass < 3; pass++)
+    for (int pass = 0; pass < 4; pass++)
         for (size_t i = 0; i < all.n; i++) {
             uint32_t p = all.at[i];
 
-            if (pass == (!a->invertible[p] ? 0 : a->stated[p] ? 1 : 2))
+            if (pass == 2 * a->invertible[p] + !a->stated[p])
                 vec_push(&a->order, p);
         }
     vec_free(&queue);

@@ -40,6 +40,7 @@ struct image_mode {
     bool corner; /* nothing jumps where it switches */
     bool relay;  /* for MODE_SIGN: only relays read it */
     bool known;  /* switches at a known time, g = offset + slope*t */
+    bool stored; /* states, parameters and time alone determine it */
 };
 
 /* The data of model_graph.h, and the formulas of the moduli. */

@@ -33,6 +33,7 @@ struct solver {
     bool *set;             /* by state: has a value */
     const struct initial_stated **set_by;
     VEC(struct condition) condition;
+    bool settled; /* the modes are those of the values found */
     bool ok;
 };
 
@@ -181,7 +182,7 @@ take_stated(struct solver *s, const struct initial_stated *in)
 struct system_ {
     struct solver *s;
     const condition_program *g;
-    uint32_t *row; /* by condition: the index of its variable */
+    uint32_t *row; /* by condition, then by loose storage port: the index of its variable */
     evaluator *v;
     block_memory memory;
     double *y, *out; /* values of the conditions; values of the variables, in the order of the routine */
@@ -311,17 +312,101 @@ solve_groups(struct system_ *w)
     free(owner);
 }
 
-/* The program's variable of each condition: in their order, unless the program has further ones. */
+/* ---------------------------------------------------------------- loose storage */
+
+/* What the law of a loose storage port gives at q, less what others give. */
+static double
+disagreement(const struct solver *s, const struct initial_loose *x, double q, double given)
+{
+    s->number[INITIAL_OWN] = q;
+    return evaluate_formula(s, x->law) - given;
+}
+
+/* The stored quantity at which the law gives `given`, nearest to 0: between bounds that grow to both sides of 0 until
+ * one has the other sign, halved to the last digit. */
+static bool
+nearest_to_zero(const struct solver *s, const struct initial_loose *x, double given, double *q)
+{
+    double at_zero = disagreement(s, x, 0, given), inner = 0;
+
+    *q = 0;
+    if (at_zero == 0)
+        return true;
+    for (double outer = FLT_MIN; outer < FLT_MAX; inner = outer, outer *= 2)
+        for (double side = 1; side >= -1; side -= 2) {
+            double low = inner * side, high = outer * side;
+
+            if (!(disagreement(s, x, high, given) * at_zero <= 0))
+                continue;
+            for (;;) {
+                double middle = low + (high - low) / 2;
+
+                if (middle == low || middle == high)
+                    break;
+                if (disagreement(s, x, middle, given) * at_zero <= 0)
+                    high = middle;
+                else
+                    low = middle;
+            }
+            *q = fabs(disagreement(s, x, low, given)) < fabs(disagreement(s, x, high, given)) ? low : high;
+            return true;
+        }
+    return false;
+}
+
+static void
+report_loose(const struct solver *s, const struct initial_loose *x, double law, double given)
+{
+    const struct initial_stated *in = s->set_by[x->state];
+    var_id v = s->g->state.at[x->state];
+
+    diag_error(s->p->image->sources, "initial-contradiction", in->at,
+               "\"%s\" starts at %s, for which its law gives \"%s\" = %s; from others it is %s",
+               model_variable(s->p->m, v).name, shown_as(s, v, in, *value_of_state(s, x->state)).text,
+               model_variable(s->p->m, x->given).name, shown_as(s, x->given, NULL, law).text,
+               shown_as(s, x->given, NULL, given).text);
+    diag_help(s->p->image->sources, "State only one of them, or values at which their laws agree.");
+}
+
+/* Stored quantities that are not stated agree with what others give; those that are stated are checked. */
+static void
+solve_loose(struct system_ *w)
+{
+    struct solver *s = w->s;
+
+    for (size_t i = 0; i < s->g->loose.n; i++) {
+        const struct initial_loose *x = &s->g->loose.at[i];
+        double given = w->out[w->g->routine->out_index[w->row[s->condition.n + i]]], *q = value_of_state(s, x->state);
+
+        if (!s->set[x->state]) {
+            double found;
+
+            if (nearest_to_zero(s, x, given, &found))
+                *q = found;
+        } else if (s->settled) {
+            double law = disagreement(s, x, *q, 0);
+
+            if (!(fabs(law - given) <= MET * fmax(fabs(law), fabs(given)) + NOTHING)) {
+                report_loose(s, x, law, given);
+                s->ok = false;
+            }
+        }
+    }
+}
+
+/* The program's variable of each condition and of what is given to loose storage: in their order, unless the program
+ * has further ones. */
 static uint32_t *
 rows_of(const struct solver *s, const condition_program *g)
 {
-    uint32_t *row = bg_malloc((s->condition.n + 1) * sizeof *row);
+    size_t n = s->condition.n, all = n + s->g->loose.n;
+    uint32_t *row = bg_malloc((all + 1) * sizeof *row);
     map place = { 0 };
 
     for (uint32_t i = 0; i < g->var.n; i++)
         map_set(&place, g->var.at[i], i);
-    for (uint32_t i = 0; i < s->condition.n; i++)
-        row[i] = g->var.n == s->condition.n ? i : map_get(&place, s->condition.at[i].var);
+    for (uint32_t i = 0; i < all; i++)
+        row[i] = g->var.n == all ? i : map_get(&place, i < n ? s->condition.at[i].var : s->g->loose.at[i - n].given);
     map_free(&place);
     return row;
 }
@@ -336,6 +421,9 @@ solve_conditions(struct solver *s)
 
     for (size_t i = 0; i < n; i++)
         vec_push(&var, s->condition.at[i].var);
+    for (size_t i = 0; i < s->g->loose.n; i++)
+        vec_push(&var, s->g->loose.at[i].given);
+    n = var.n;
     w.g = image_conditions(p->image, p->maker, var.at, n);
     vec_free(&var);
     if (!w.g) {
@@ -353,13 +441,15 @@ solve_conditions(struct solver *s)
     w.v = evaluator_new(w.g->routine, &w.memory);
     evaluator_set_parameters(w.v, p->value);
     solve_groups(&w);
-    if (condition_values(&w))
-        for (uint32_t i = 0; i < n; i++) {
+    if (condition_values(&w)) {
+        for (uint32_t i = 0; i < s->condition.n; i++) {
             const struct condition *c = &s->condition.at[i];
 
             if (c->stated && !(fabs(w.y[i] - c->value) <= MET * fmax(fabs(c->value), fabs(w.y[i])) + NOTHING))
                 report_contradiction(&w, i);
         }
+        solve_loose(&w);
+    }
     evaluator_free(w.v);
     free(w.memory.start);
     free(w.memory.seen);
@@ -468,7 +558,7 @@ set_initial_modes(const struct initial_problem *p)
         for (size_t k = 0; k < n; k++) {
             struct image_mode q = p->image->mode[k];
 
-            if (model_net_mode(p->m, k) || q.kind == MODE_GIVEN)
+            if ((model_net_mode(p->m, k) && !q.stored) || q.kind == MODE_GIVEN)
                 continue;
             double v = q.kind == MODE_LESS                             ? g[k] < 0
                        : q.kind == MODE_LESS_EQUAL                     ? g[k] <= 0
@@ -491,9 +581,9 @@ set_initial_modes(const struct initial_problem *p)
 
 /* States from the stated values, with the present modes. */
 static bool
-solve_stated(const struct initial_problem *p, const initial_program *g)
+solve_stated(const struct initial_problem *p, const initial_program *g, bool settled)
 {
-    struct solver s = { .p = p, .g = g, .ok = true };
+    struct solver s = { .p = p, .g = g, .settled = settled, .ok = true };
     size_t n = g->state.n;
 
     s.number = bg_calloc(INITIAL_READ + g->read.n, sizeof *s.number);
@@ -506,7 +596,7 @@ solve_stated(const struct initial_problem *p, const initial_program *g)
         take_stated(&s, &g->stated.at[i]);
     for (size_t i = 0; i < g->constraint.n; i++)
         vec_push(&s.condition, ((struct condition){ g->constraint.at[i], 0, NULL }));
-    if (s.ok && s.condition.n)
+    if (s.ok && s.condition.n + g->loose.n)
         solve_conditions(&s);
     if (s.ok && g->constraint.n)
         meet_constraints(&s);
@@ -527,11 +617,11 @@ initial_values(const struct initial_problem *p)
     bool ok;
 
     if (!p->image->nmodes)
-        return solve_stated(p, g);
+        return solve_stated(p, g, true);
     memset(p->x, 0, p->image->nstates * sizeof *p->x);
     set_initial_modes(p);
     /* a value that goes through a law with conditions may change their modes */
-    for (int round = 0; (ok = solve_stated(p, g)) && set_initial_modes(p) && round < 8; round++)
+    for (int round = 0; (ok = solve_stated(p, g, false)) && set_initial_modes(p) && round < 8; round++)
         ;
-    return ok;
+    return ok && (!g->loose.n || solve_stated(p, g, true));
 }

@@ -98,6 +98,52 @@ law_of(struct making *w, uint32_t port)
     return (uint32_t)w->g->law.n - 1;
 }
 
+/* The law with its conditions in place of their modes. False: one is no comparison. */
+static bool
+write_out(struct making *w, inst law, inst *written)
+{
+    static const enum ex_op op[] = { [MODE_LESS] = EX_LT, [MODE_LESS_EQUAL] = EX_LE, [MODE_EQUAL] = EX_EQ };
+    pool *p = w->f->pool;
+    VEC(inst) inner = { 0 };
+    bool any = false, ok = true;
+
+    for (uint32_t k = 0; k < law.n && ok; k++) {
+        const flat_var *x = &w->f->var.at[inst_slots(w->f, law)[k]];
+        const eq_mode *q = x->kind == VAR_MODE ? &w->e->mode.at[x->owner] : NULL;
+        inst g = INST_NONE;
+
+        if (q) {
+            ok = q->kind < sizeof op / sizeof *op && op[q->kind] && write_out(w, q->g, &g);
+            if (ok)
+                g = inst_part(w->e->composer, ex_make(p, op[q->kind], g.root, ex_const(p, 0), NODE_NONE),
+                              inst_slots(w->f, g), g.n);
+            any = true;
+        }
+        vec_push(&inner, g);
+    }
+    *written = ok && any ? inst_compose(w->e->composer, law, inner.at) : law;
+    vec_free(&inner);
+    return ok;
+}
+
+/* Storage that others determine without telling what it stores: see equations.loose. */
+static void
+add_loose(struct making *w, uint32_t state)
+{
+    const eq_state *s = &w->e->state.at[state];
+    flat_law law;
+    uint32_t own;
+
+    if (s->port == NONE || w->c->state[s->port])
+        return;
+    law = *port_law(w->f, s->port);
+    if (write_out(w, law.def, &law.def) && law_slots(w, &law, s->var, INITIAL_OWN, &own))
+        vec_push(&w->g->loose,
+                 ((struct initial_loose){
+                     state, port_has_momentum(w->f, s->port) ? w->f->port.at[s->port].f : w->f->port.at[s->port].e,
+                     formula_write(&w->g->book, w->f->pool, law.def.root, w->slot.at, law.def.n) }));
+}
+
 static void
 add_zero(struct making *w, uint32_t state)
 {
@@ -132,7 +178,7 @@ stated_on_port(struct making *w, const flat_initial *in, struct initial_stated *
     bool state = q->stored != VAR_NONE && w->c->state[in->port];
 
     s->var = in->q == Q_EFFORT ? q->e : in->q == Q_FLOW ? q->f : q->stored;
-    if (state && s->var == q->stored)
+    if (s->var == q->stored && w->e->var.at[s->var].kind == DEF_STATE)
         s->state = w->e->var.at[s->var].index;
     else if (state && in->q == (port_has_momentum(w->f, in->port) ? Q_FLOW : Q_EFFORT))
         follows_from_law(w, in->port, s);
@@ -194,8 +240,10 @@ initial_program_new(const flat_model *f, const causal *c, const equations *e)
         }
     for (size_t i = 0; i < e->constraint.n; i++)
         vec_push(&g->constraint, e->constraint.at[i]);
-    for (uint32_t i = 0; i < e->state.n; i++)
+    for (uint32_t i = 0; i < e->state.n; i++) {
         add_zero(&w, i);
+        add_loose(&w, i);
+    }
     formula_close(&g->book);
     vec_free(&w.slot);
     map_free(&w.number);
@@ -212,6 +260,7 @@ initial_program_free(initial_program *g)
     vec_free(&g->stated);
     vec_free(&g->law);
     vec_free(&g->zero);
+    vec_free(&g->loose);
     vec_free(&g->state);
     vec_free(&g->constraint);
     free(g);
@@ -222,7 +271,7 @@ initial_program_free(initial_program *g)
 size_t
 initial_conditions_most(const initial_program *g)
 {
-    return g->stated.n + g->constraint.n;
+    return g->stated.n + g->constraint.n + g->loose.n;
 }
 
 size_t
@@ -242,6 +291,8 @@ initial_conditions(const initial_program *g, bool all, var_id *list)
     }
     for (size_t i = 0; i < g->constraint.n; i++)
         list[n++] = g->constraint.at[i];
+    for (size_t i = 0; i < g->loose.n; i++)
+        list[n++] = g->loose.at[i].given;
     free(set);
     return n;
 }

@@ -52,6 +52,13 @@ struct initial_zero {
     uint32_t state, port;
     formula law;
 };
+/* A storage port whose stored quantity is a state although `given`, its effort (C) or flow (I), is determined by
+ * others, which have to agree with its law: see equations.loose. */
+struct initial_loose {
+    uint32_t state;
+    var_id given;
+    formula law; /* with its conditions written out, not as modes */
+};
 
 typedef struct initial_program {
     formula_book book;
@@ -59,6 +66,7 @@ typedef struct initial_program {
     VEC(struct initial_stated) stated; /* in order of precedence */
     VEC(struct initial_law) law;
     VEC(struct initial_zero) zero;
+    VEC(struct initial_loose) loose;
     VEC(var_id) state;      /* by state: its variable */
     VEC(var_id) constraint; /* of residual sources: zero at the start */
 } initial_program;
@@ -66,8 +74,9 @@ typedef struct initial_program {
 initial_program *initial_program_new(const struct flat_model *f, const struct causal *c, const struct equations *e);
 void initial_program_free(initial_program *g);
 
-/* The conditions that have to be solved: those if every law can be solved, or (all) also for laws that may have no
- * solution. Writes them into an empty list with space for all; returns their number. */
+/* What has to be evaluated besides states: the conditions that have to be solved, those if every law can be solved, or
+ * (all) also for laws that may have no solution; then what is given to loose storage. Writes them into an empty list
+ * with space for all; returns their number. */
 size_t initial_conditions(const initial_program *g, bool all, var_id *list);
 size_t initial_conditions_most(const initial_program *g);
 

@@ -292,6 +292,21 @@ add_events(image *m, const maker *k)
     }
 }
 
+/* Is it a comparison of states, parameters and time? */
+static bool
+compares_states(const equations *e, const eq_mode *q)
+{
+    bool alone = q->kind == MODE_LESS || q->kind == MODE_LESS_EQUAL || q->kind == MODE_EQUAL;
+
+    for (uint32_t s = 0; s < q->g.n && alone; s++) {
+        var_id v = inst_slots(e->f, q->g)[s];
+        enum var_kind kind = e->f->var.at[v].kind;
+
+        alone = kind == VAR_TIME || kind == VAR_PARAM || kind == VAR_LITERAL || e->var.at[v].kind == DEF_STATE;
+    }
+    return alone;
+}
+
 static void
 add_modes(image *m, const maker *k)
 {
@@ -306,7 +321,8 @@ add_modes(image *m, const maker *k)
                                           q->side,
                                           q->corner,
                                           q->relay,
-                                          q->known };
+                                          q->known,
+                                          compares_states(k->e, q) };
         vec_push(&m->line, setting(m, k->f, q->known ? q->slope : INST_NONE).value);
         vec_push(&m->line, setting(m, k->f, q->known ? q->offset : INST_NONE).value);
     }

@@ -22,7 +22,7 @@ make_states(equations *e)
     flat_model *f = e->f;
 
     for (uint32_t i = 0; i < f->port.n; i++)
-        if (f->port.at[i].stored != VAR_NONE && e->c->state[i]) {
+        if (f->port.at[i].stored != VAR_NONE && (e->c->state[i] || e->loose[i])) {
             flat_port p = f->port.at[i];
 
             add_state(e, p.stored, port_has_momentum(f, i) ? p.e : p.f, i);
@@ -260,7 +260,7 @@ use_relations(equations *e, struct groups *g)
     for (size_t i = 0; i < e->c->relation.n; i++) {
         causal_relation r = e->c->relation.at[i];
         flat_port p = f->port.at[r.port];
-        uint32_t group = group_of(g, p.stored);
+        uint32_t group = group_of(g, e->loose[r.port] ? port_has_momentum(f, r.port) ? p.e : p.f : p.stored);
         struct terms sum = { 0 };
         inst value;
 
@@ -571,6 +571,7 @@ equations_build(equations *e, const causal *c)
     b.rate.g = &b.group;
     b.group.e = e;
     e->c = c;
+    e->loose = equations_loose_storage(e, c);
     for (const struct step *s = steps; s < steps + sizeof steps / sizeof *steps; s++)
         if (ok || s->goes_on) {
             e->defining = (defined){ DEF_BY_NOTHING, 0 };
@@ -581,6 +582,8 @@ equations_build(equations *e, const causal *c)
     groups_free(&b.group);
     vec_free(&b.ideal);
     free(b.component_group);
+    free(e->loose);
+    e->loose = NULL;
     return ok;
 }
 

@@ -115,6 +115,9 @@ typedef struct equations {
     flat_model *f;
     const causal *c;
     composer *composer;
+    /* [port] storage with derivative causality whose law is flat somewhere: what others give it does not tell what it
+     * stores, so that is a state too, and its flow (C) or effort (I) keeps the law; while building only */
+    bool *loose;
     defined defining; /* while building: origin of the current definitions */
     VEC(eq_var) var;  /* parallel to f->var */
     VEC(eq_state) state;
@@ -157,9 +160,6 @@ eq_rank(const equations *e, var_id v)
  * once, before causality(). */
 equations *equations_prepare(flat_model *f);
 void equations_ways(const equations *e, enum law_way *way, bool *varying, bool *invertible, bool *stated);
-/* Warns of dependent storage (dependent-flat) whose stored variable does not follow from what others give it, where its
- * law has no slope. */
-void equations_report_flat(const equations *e, const causal *c);
 /* Makes everything else. False after errors. */
 bool equations_build(equations *e, const causal *c);
 /* Makes the powers of the elements. */

@@ -249,7 +249,7 @@ define_one_port(equations *e, struct groups *g, struct rates *r, struct constrai
             uint32_t group = group_new(g);
 
             group_add(g, group, e->c->port[port] == ST_STRONG ? common : own, law.def);
-            vec_push(sw, ((switch_group){ group, element_at(el), false }));
+            vec_push(sw, ((switch_group){ group, element_at(el), false, NONE }));
         } else if (law.kind == LAW_RESIDUAL) {
             e->defining.by = DEF_BY_RESIDUAL;
             constraints_add(k, g, given, law.def, port);
@@ -265,6 +265,11 @@ define_one_port(equations *e, struct groups *g, struct rates *r, struct constrai
 
         if (e->c->state[port]) {
             define_by_law(e, g, forms, &law, given);
+        } else if (e->loose[port]) {
+            uint32_t group = group_new(g);
+
+            group_add(g, group, rate, equations_law_residual(e, &law));
+            vec_push(sw, ((switch_group){ group, element_at(el), false, port }));
         } else {
             var_id stored = p->stored;
 
@@ -280,7 +285,7 @@ define_one_port(equations *e, struct groups *g, struct rates *r, struct constrai
         uint32_t group = define_by_law(e, g, forms, &law, e->c->port[port] == ST_STRONG ? common : own);
 
         if (group != NONE && is_valve(e, &law))
-            vec_push(sw, ((switch_group){ group, element_at(el), true }));
+            vec_push(sw, ((switch_group){ group, element_at(el), true, NONE }));
     }
     }
 }

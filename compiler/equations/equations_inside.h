@@ -64,6 +64,9 @@ bool equations_reads_mode(const flat_model *f, inst i);
 /* Has the law a piece on which its value does not depend on slot k? Then it has no inverse there. */
 bool equations_is_flat_in(pool *p, node n, uint32_t k);
 
+/* Which storage ports are loose: see equations.loose. */
+bool *equations_loose_storage(const equations *e, const causal *c);
+
 /* ---- equations_junctions.c ---- */
 void equations_add_term(struct terms *t, var_id v, int8_t sign);
 

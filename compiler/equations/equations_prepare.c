@@ -4,8 +4,7 @@
 
 #include "equations_inside.h"
 
-enum { MOST_FLAT_TOLD = 5 }; /* warnings of one kind that a reader looks at */
-enum { MOST_CHOICES = 6 };   /* greatest number of conditions in a law whose combinations are tried */
+enum { MOST_CHOICES = 6 }; /* greatest number of conditions in a law whose combinations are tried */
 
 bool
 inst_is_parameter(const flat_model *f, inst i)
@@ -247,30 +246,21 @@ equations_ways(const equations *eq, enum law_way *way, bool *varying, bool *inve
     map_free(&flat);
 }
 
-void
-equations_report_flat(const equations *e, const causal *c)
+bool *
+equations_loose_storage(const equations *e, const causal *c)
 {
     flat_model *f = e->f;
+    bool *loose = bg_calloc(f->port.n + 1, sizeof *loose);
     map flat = { 0 }; /* as in equations_ways */
-    size_t told = 0;
 
-    for (size_t i = 0; i < c->dependent.n && told < MOST_FLAT_TOLD; i++) {
-        const flat_port *p = &f->port.at[c->dependent.at[i]];
-        const flat_law *law = port_law(f, c->dependent.at[i]);
-        uint32_t k = law->kind == LAW_ASSIGN ? inst_slot_of(f, law->def, p->stored) : NONE;
-        bool momentum = port_has_momentum(f, c->dependent.at[i]);
+    for (size_t i = 0; i < c->dependent.n; i++) {
+        uint32_t port = c->dependent.at[i];
+        const flat_law *law = port_law(f, port);
+        uint32_t k = law->kind == LAW_ASSIGN ? inst_slot_of(f, law->def, f->port.at[port].stored) : NONE;
 
-        if (k == NONE || law->out == Q_DISPLACEMENT || law->out == Q_MOMENTUM ||
-            !equations_is_flat_in(f->pool, law->def.root, k))
-            continue;
-        diag_warn(
-            f->sources, "dependent-flat", element_at(&f->element.at[p->element]),
-            "the %s of \"%s\" is given by others, but its law is flat somewhere: there the %s does not tell its %s, "
-            "and the run may be wrong",
-            momentum ? "flow" : "effort", port_name(f, c->dependent.at[i]), momentum ? "flow" : "effort",
-            momentum ? "p" : "q");
-        diag_help(f->sources,
-                  "Make one element of those that share it, or give the flat part of the law a small slope.");
+        loose[port] = k != NONE && law->out != Q_DISPLACEMENT && law->out != Q_MOMENTUM &&
+                      is_flat_once(f->pool, &flat, law->def.root, k);
     }
     map_free(&flat);
+    return loose;
 }

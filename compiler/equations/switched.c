@@ -71,6 +71,89 @@ expand_in_time(struct net_maker *m, inst i, const char *name, span at, uint32_t 
     return x;
 }
 
+/* The storage port with a state whose law gives v, alone but for moduli on the way; *ratio: v by what that law gives.
+ * NONE: v follows from more than one law. */
+static uint32_t
+giver_of(equations *e, var_id v, inst *ratio)
+{
+    flat_model *f = e->f;
+    inst all = inst_var(f, v);
+
+    for (;;) {
+        const eq_var *d = &e->var.at[v];
+        VEC(inst) inner = { 0 };
+        uint32_t from = NONE;
+
+        if (d->kind != DEF_EXPLICIT)
+            return NONE;
+        if (d->by == DEF_BY_LAW) {
+            *ratio = inst_part(e->composer, ex_derivative(f->pool, all.root, inst_slot_of(f, all, v)),
+                               inst_slots(f, all), all.n);
+            return f->port.at[d->of].stored != VAR_NONE && e->var.at[f->port.at[d->of].stored].kind == DEF_STATE ? d->of
+                                                                                                                 : NONE;
+        }
+        for (uint32_t k = 0; k < d->def.n; k++) {
+            enum var_kind kind = f->var.at[inst_slots(f, d->def)[k]].kind;
+
+            if (kind != VAR_PARAM && kind != VAR_LITERAL)
+                from = from == NONE ? k : d->def.n;
+        }
+        if (from >= d->def.n || (d->by != DEF_BY_BOND && d->by != DEF_BY_TWO_PORT && d->by != DEF_BY_BALANCE))
+            return NONE;
+        for (uint32_t k = 0; k < all.n; k++)
+            vec_push(&inner, inst_slots(f, all)[k] == v ? d->def : INST_NONE);
+        v = inst_slots(f, d->def)[from];
+        all = inst_compose(e->composer, all, inner.at);
+        vec_free(&inner);
+    }
+}
+
+/* The slope of a storage port's law by what it stores. */
+static inst
+slope_of(equations *e, uint32_t port)
+{
+    flat_model *f = e->f;
+    inst law = port_law(f, port)->def;
+    uint32_t k = inst_slot_of(f, law, f->port.at[port].stored);
+
+    return inst_part(e->composer, ex_derivative(f->pool, law.root, k), inst_slots(f, law), law.n);
+}
+
+/* While the laws of a loose storage port and of the one that gives its effort (C) or flow (I) are both flat, no share
+ * of what they take contradicts them: then both take the same power, which is added to the first derivative of the
+ * condition. */
+static void
+share_evenly_while_flat(struct net_maker *m, eq_expansion *x, uint32_t port)
+{
+    equations *e = m->e;
+    flat_model *f = e->f;
+    pool *p = f->pool;
+    bool momentum = port_has_momentum(f, port);
+    const flat_port *own = &f->port.at[port];
+    inst inner[6], ratio;
+    uint32_t other = giver_of(e, momentum ? own->f : own->e, &ratio);
+    var_id takes = momentum ? own->e : own->f, rate = x->d[1];
+    node zero = ex_const(p, 0), took, root;
+
+    if (other == NONE || rate == VAR_NONE)
+        return;
+    took = ex_mul(p, ex_slot(p, 5), ex_slot(p, 2));
+    root = own->sign == f->port.at[other].sign ? ex_sub(p, took, ex_slot(p, 3)) : ex_add(p, took, ex_slot(p, 3));
+    root = ex_make(p, EX_SELECT, ex_make(p, EX_EQ, ex_slot(p, 1), zero, NODE_NONE), root, zero);
+    root = ex_make(p, EX_SELECT, ex_make(p, EX_EQ, ex_slot(p, 0), zero, NODE_NONE), root, zero);
+    inner[0] = slope_of(e, port);
+    inner[1] = slope_of(e, other);
+    inner[2] = inst_var(f, takes);
+    inner[3] = inst_var(f, e->state.at[e->var.at[f->port.at[other].stored].index].rate);
+    inner[4] = inst_var(f, rate);
+    inner[5] = ratio;
+    x->d[1] = eq_new_var(e, VAR_AUX, NONE, var_name(f, rate), var_at(f, rate), f->var.at[rate].position);
+    eq_define(e, x->d[1],
+              inst_compose(e->composer, flat_inst(f, ex_add(p, ex_slot(p, 4), root), (var_id[6]){ 0 }, 6), inner));
+    x->d[2] = rate_of(m->r, x->d[1]);
+    define_rates(m->r);
+}
+
 /* ---- nets ---- */
 
 /* Is an equation of a set linear in the variables of the set? */
@@ -189,9 +272,10 @@ take_groups(struct net_maker *m, const switch_group *group, size_t n)
     equations *e = m->e;
     uint32_t nvars = (uint32_t)e->var.n, ngroups = (uint32_t)m->g->group.n;
     bool *taken, *linear, *curved;
-    span *of = bg_malloc((ngroups + 1) * sizeof *of);
+    const switch_group none = { NONE, SPAN_NONE, false, NONE };
+    switch_group *of = bg_malloc((ngroups + 1) * sizeof *of);
     VEC(inst) residual = { 0 };
-    VEC(span) at = { 0 };
+    VEC(switch_group) by = { 0 };
 
     loops_find(e, m->g, NULL, NULL, &found);
     taken = bg_calloc(3 * (size_t)found.nsets + 3, sizeof *taken);
@@ -199,12 +283,12 @@ take_groups(struct net_maker *m, const switch_group *group, size_t n)
     curved = linear + found.nsets + 1;
     find_linear(m, &found, linear);
     for (uint32_t k = 0; k < ngroups; k++)
-        of[k] = SPAN_NONE;
+        of[k] = none;
     for (size_t i = 0; i < n; i++) {
         uint32_t set = found.set[nvars + group[i].group];
 
         taken[set] |= !group[i].valve || linear[set];
-        of[group[i].group] = group[i].at;
+        of[group[i].group] = group[i];
     }
     for (uint32_t set = 0; set < found.nsets; set++)
         curved[set] = taken[set] && !linear[set];
@@ -220,7 +304,7 @@ take_groups(struct net_maker *m, const switch_group *group, size_t n)
             vec_push(&m->held, q->unknown.at[i]);
             vec_push(&m->curved, !linear[found.set[nvars + k]]);
             vec_push(&residual, q->residual.at[i]);
-            vec_push(&at, of[k]);
+            vec_push(&by, of[k]);
         }
         q->unknown.n = q->residual.n = 0;
     }
@@ -230,13 +314,15 @@ take_groups(struct net_maker *m, const switch_group *group, size_t n)
         const flat_var *v = &e->f->var.at[m->held.at[i]];
         eq_row x = { expand_in_time(m, residual.at[i], var_name(e->f, m->held.at[i]), var_at(e->f, m->held.at[i]),
                                     v->position),
-                     at.at[i] };
+                     by.at[i].at };
 
+        if (by.at[i].loose != NONE)
+            share_evenly_while_flat(m, &x.r, by.at[i].loose);
         vec_push(&m->row, x);
     }
     free(of);
     vec_free(&residual);
-    vec_free(&at);
+    vec_free(&by);
 }
 
 static void

@@ -23,6 +23,7 @@ typedef struct switch_group {
     uint32_t group;
     span at;
     bool valve;
+    uint32_t loose; /* the port of loose storage whose condition it is (equations.loose); NONE: an ideal switch */
 } switch_group;
 
 void switched_define(equations *e, struct groups *g, struct rates *r, const switch_group *group, size_t n);

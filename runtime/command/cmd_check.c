@@ -37,12 +37,13 @@ count_bonds(const flat_model *f)
     return n;
 }
 
+/* What dependent storage i stores; NULL: that is a state, because its law is flat somewhere (equations.loose). */
 static const char *
 dependent_stored_name(const loaded *l, size_t i)
 {
     const flat_port *p = &l->c.flat->port.at[l->c.causal->dependent.at[i]];
 
-    return p->stored != VAR_NONE ? var_name(l->c.flat, p->stored) : l->c.flat->element.at[p->element].name;
+    return l->c.equations->var.at[p->stored].kind == DEF_STATE ? NULL : var_name(l->c.flat, p->stored);
 }
 
 static const char *
@@ -98,7 +99,7 @@ static void
 report_check(const loaded *l, FILE *out)
 {
     const flat_model *f = l->c.flat;
-    size_t nblocks, ndependent;
+    size_t nblocks, ndependent = 0, told = 0;
 
     put_text(out, "%s: %zu element%s, %zu bond%s", f->name, f->element.n, plural(f->element.n), count_bonds(f),
              plural(count_bonds(f)));
@@ -107,16 +108,20 @@ report_check(const loaded *l, FILE *out)
         return;
     }
     nblocks = l->c.equations->block.n;
-    ndependent = l->c.causal->dependent.n;
+    for (size_t i = 0; i < l->c.causal->dependent.n; i++)
+        ndependent += dependent_stored_name(l, i) != NULL;
     put_count(out, l->c.equations->state.n, "state");
     put_count(out, ndependent, "dependent state");
     put_count(out, equations_nloops(l->c.equations), "algebraic loop");
     fputc('\n', out);
     if (ndependent) {
         fputs("  dependent: ", out);
-        for (size_t i = 0; i < ndependent; i++)
-            if (i < 12)
-                put_text(out, "%s%s", i ? ", " : "", dependent_stored_name(l, i));
+        for (size_t i = 0; i < l->c.causal->dependent.n && told < 12; i++) {
+            const char *name = dependent_stored_name(l, i);
+
+            if (name)
+                put_text(out, "%s%s", told++ ? ", " : "", name);
+        }
         if (ndependent > 12)
             put_text(out, " and %zu more", ndependent - 12);
         fputs(ndependent == 1 ? "; it follows from other states\n" : "; they follow from other states\n", out);
@@ -218,7 +223,8 @@ begin_json(json *j, const loaded *l, bool fine)
         json_key(j, "dependent_states");
         json_open(j, '[');
         for (size_t i = 0; !l->c.component && i < l->c.causal->dependent.n; i++)
-            json_string(j, dependent_stored_name(l, i));
+            if (dependent_stored_name(l, i))
+                json_string(j, dependent_stored_name(l, i));
         json_close(j, ']');
         json_key(j, "algebraic_loops"), json_count(j, l->c.component ? 0 : equations_nloops(l->c.equations));
     }

@@ -35,7 +35,7 @@ events_search(events *e, double t, double *x, double farther)
                    "\"%s\" would have to jump from %s to %s at %.6g s to meet a condition that holds from then on",
                    state.name, model_state_shown(e->model, r.state, r.from).text,
                    model_state_shown(e->model, r.state, r.to).text, t);
-        diag_note(s, r.at, "the condition of this source");
+        diag_note(s, r.at, "the condition is here");
         diag_help(s, "A stored quantity cannot vanish in an instant: give it a path (a diode or resistor beside a "
                      "coil, a resistor before a capacitor), or set it with `when ... { reinit ... }`.");
         return EVENTS_STOP;

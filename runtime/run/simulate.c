@@ -110,7 +110,7 @@ meet_constraints(run *s)
                "\"%s\" would have to jump from %s to %s at %.6g s to meet a condition that holds from then on",
                state.name, model_state_shown(s->model, worst, s->x[worst]).text,
                model_state_shown(s->model, worst, to).text, s->t);
-    diag_note(s->sources, model_constraint_place(s->model, broken), "the condition of this source");
+    diag_note(s->sources, model_constraint_place(s->model, broken), "the condition is here");
     diag_help(s->sources, "A stored quantity cannot vanish in an instant: give it a path (a diode or resistor beside "
                           "a coil, a resistor before a capacitor), or set it with `when ... { reinit ... }`.");
     return false;

@@ -953,7 +953,7 @@ say(const char *what, const struct tally *t)
 }
 
 #ifdef __SANITIZE_ADDRESS__
-enum { GRAPHS = 400 };
+enum { GRAPHS = 150 };
 #else
 enum { GRAPHS = 2000 };
 #endif

@@ -24,7 +24,7 @@
 
 enum { THREADS = 2, POINTS = 5, MOST_STEPS = 300, LEAST_MODELS = 250 };
 #ifdef __SANITIZE_ADDRESS__
-enum { EVERY = 12 }; /* a part of the models: minutes else */
+enum { EVERY = 24 }; /* a part of the models: minutes else */
 #else
 enum { EVERY = 5 }; /* all of them, by hand: test_closed all */
 #endif
