@@ -10,11 +10,12 @@
 #include "verify_strokes.h"
 
 compile_shared *
-compile_shared_new(void)
+compile_shared_new(unit_system *units)
 {
     compile_shared *s = bg_calloc(1, sizeof *s);
 
-    s->units = units_new();
+    s->lent = units != NULL;
+    s->units = units ? units : units_new();
     s->code = code_store_new();
     return s;
 }
@@ -24,7 +25,8 @@ compile_shared_free(compile_shared *s)
 {
     if (!s)
         return;
-    units_free(s->units);
+    if (!s->lent)
+        units_free(s->units);
     code_store_free(s->code);
     free(s);
 }

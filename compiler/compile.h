@@ -16,8 +16,10 @@
 typedef struct compile_shared {
     unit_system *units;
     struct code_store *code;
+    bool lent; /* the units belong to another */
 } compile_shared;
-compile_shared *compile_shared_new(void);
+/* units: those of an earlier compilation, which outlives it; NULL: they are read. */
+compile_shared *compile_shared_new(unit_system *units);
 void compile_shared_free(compile_shared *s); /* NULL is fine */
 
 typedef struct compilation {

@@ -204,7 +204,7 @@ static int
 partition_experiments(const request *q, const loaded *file, const loaded *first, const experiment_names *chosen)
 {
     struct partition_settings settings = { { .q = q, .default_rtol = RANKING_RTOL, .shown = -1 }, q, STATUS_DONE };
-    compile_shared *shared = compile_shared_new(); /* for many similar texts */
+    compile_shared *shared = compile_shared_new(first->c.units); /* for many similar texts */
     recording *run = bg_calloc(chosen->n, sizeof *run);
     freeze *list = bg_calloc(q->freeze.n + 1, sizeof *list);
     regime *regimes = bg_calloc(q->mora_window.n + 1, sizeof *regimes);

@@ -13,13 +13,25 @@
 
 typedef VEC(const char *) name_list;
 
+static bool
+is_same_folder(const char *a, const char *b)
+{
+    const char *of_a = strrchr(a, '/'), *of_b = strrchr(b, '/');
+    size_t n = of_a ? (size_t)(of_a - a) : 0;
+
+    return !of_a == !of_b && n == (of_b ? (size_t)(of_b - b) : 0) && !strncmp(a, b, n);
+}
+
 /* Imports and tables are found relative to the text; one written into another folder may lose them. */
 static void
 warn_of_place(const loaded *l, const reduction *r, const char *target)
 {
-    compile_options o = { .experiment = l->experiment };
+    compile_shared units = { .units = l->c.units };
+    compile_options o = { .experiment = l->experiment, .shared = &units };
     compilation here = { 0 }, there = { 0 };
 
+    if (is_same_folder(l->path, target))
+        return;
     if (compile_text(&here, l->path, r->text, r->length, STAGE_GRAPH, &o) &&
         !compile_text(&there, target, r->text, r->length, STAGE_GRAPH, &o))
         complain("warning: %s cannot find the files that %s reads: imports and tables are searched beside the text "
@@ -221,6 +233,7 @@ reduce_by_threshold(const request *q, const loaded *file, const char *target)
                                     .nexperiments = 1,
                                     .set = o.set,
                                     .nset = o.nset,
+                                    .units = l.c.units,
                                     .adjust = reduction_adjust,
                                     .ctx = &settings };
 
@@ -378,6 +391,7 @@ reduce_within_tolerances(const request *q, const loaded *file, const name_list *
         print_diagnostics(q, l.c.sources);
         o.set = l.set.at;
         o.nset = l.set.n;
+        o.units = l.c.units;
         result = reduce_within(l.path, l.text, l.length, &o, &r, &why);
         if (result == REDUCE_DONE && (q->given & (OPT(OPT_SIMPLIFY) | OPT(OPT_INACTIVE)))) {
             simplify_options so = { .idle = (q->given & OPT(OPT_INACTIVE)) != 0,
@@ -386,6 +400,7 @@ reduce_within_tolerances(const request *q, const loaded *file, const name_list *
                                     .nexperiments = o.nexperiments,
                                     .set = o.set,
                                     .nset = o.nset,
+                                    .units = l.c.units,
                                     .adjust = o.adjust,
                                     .ctx = o.ctx };
 

@@ -499,7 +499,7 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
                         .held = bg_calloc(o->nexperiments + 1, sizeof *d.held),
                         .most = bg_calloc(o->nexperiments + 1, sizeof *d.most),
                         .recorded = bg_calloc(o->nexperiments + 1, sizeof *d.recorded) };
-    compile_shared *shared = compile_shared_new();
+    compile_shared *shared = compile_shared_new(o->units);
     enum reduce_result result = REDUCE_DONE;
     size_t at = 0;
 

@@ -613,7 +613,7 @@ kept_share(const struct reducer *d, const struct version *first, const struct ve
 enum reduce_result
 reduce(compilation *c, const reduce_options *o, reduction *out, char **why)
 {
-    compile_shared *shared = compile_shared_new();
+    compile_shared *shared = compile_shared_new(c->units);
     struct reducer d = { .o = o, .out = out };
     struct version first = { .c = c,
                              .lent = true,

@@ -369,7 +369,7 @@ bool
 reduction_simplify(const char *path, const simplify_options *o, const sources *s, uint32_t file, reduction *r,
                    char **why)
 {
-    compile_shared *shared = compile_shared_new();
+    compile_shared *shared = compile_shared_new(o->units);
     struct simplifier d = { .o = o, .given = s, .file = file, .r = r };
     char *text = bg_malloc(r->length + 1);
     struct version now = { .text = text, .length = r->length, .own = text };

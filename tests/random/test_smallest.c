@@ -237,7 +237,7 @@ main(int argc, char **argv)
         char *text = model(k), *why = NULL, *better;
         const char *experiment = "e";
         bounded_options o = { .experiment = &experiment, .nexperiments = 1 };
-        compile_shared *shared = compile_shared_new();
+        compile_shared *shared = compile_shared_new(NULL);
         struct text_run whole;
         reduction r;
 

@@ -57,7 +57,7 @@ same(const char *path, const compile_shared *shared)
 static void
 kept_and_alone(void **state)
 {
-    compile_shared *shared = compile_shared_new();
+    compile_shared *shared = compile_shared_new(NULL);
 
     (void)state;
     for (size_t k = 0; k < sizeof example / sizeof *example; k++) {
