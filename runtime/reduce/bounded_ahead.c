@@ -32,6 +32,7 @@ static const double EVEN = 0.97, SPREAD = 0.06, CERTAIN = 0.95, REPEATS = 0.8;
 struct job {
     atomic_uint state;    /* see side_team_take */
     atomic_bool unwanted; /* whoever works on it may break it off */
+    atomic_bool refuses;  /* it is likely to be refused, but not decided yet */
     struct place at;
     size_t image, nbefore;
     struct candidate *before[MOST_UNWRITTEN];
@@ -43,6 +44,7 @@ struct job {
  * at worst another trial is begun than the most likely one. */
 struct shared {
     atomic_size_t planned;
+    atomic_uint changes; /* of the plan, begun and ended: odd while it changes */
     struct {
         atomic_uint job, parent;
         atomic_bool accepted;
@@ -86,13 +88,22 @@ ended(struct job *x)
     return y->refused ? ENDED_REFUSED : y->fine && y->unwritten ? ENDED_ACCEPTED : ENDED_OTHERWISE;
 }
 
-/* Can the search still reach the k-th planned trial? */
+/* How it has ended or is about to end */
+static enum ended
+will_end(struct job *x)
+{
+    enum ended e = ended(x);
+
+    return e == ENDED_NOT && atomic_load(&x->refuses) ? ENDED_REFUSED : e;
+}
+
+/* Is the search still likely to reach the k-th planned trial? */
 static bool
 is_reachable(struct shared *s, size_t k)
 {
     while (k > 0) {
         size_t parent = atomic_load(&s->plan[k].parent);
-        enum ended e = parent < k ? ended(&s->job[atomic_load(&s->plan[parent].job)]) : ENDED_OTHERWISE;
+        enum ended e = parent < k ? will_end(&s->job[atomic_load(&s->plan[parent].job)]) : ENDED_OTHERWISE;
 
         if (e != ENDED_NOT && e != (atomic_load(&s->plan[k].accepted) ? ENDED_ACCEPTED : ENDED_REFUSED))
             return false;
@@ -128,14 +139,33 @@ struct under_way {
     bool broken;
 };
 
+/* Is the trial in the plan only where the search is not likely to come? */
+static bool
+is_off_the_way(const struct under_way *w)
+{
+    struct shared *s = w->a->shared;
+    unsigned changes = atomic_load(&s->changes);
+    size_t n = atomic_load(&s->planned), found = 0;
+
+    for (size_t k = 0; k < n; k++) {
+        if (&s->job[atomic_load(&s->plan[k].job)] != w->job)
+            continue;
+        if (is_reachable(s, k))
+            return false;
+        found++;
+    }
+    return found > 0 && changes % 2 == 0 && changes == atomic_load(&s->changes);
+}
+
 static bool
 is_useless(void *ctx)
 {
     struct under_way *w = ctx;
 
     if (!w->broken)
-        w->broken = w->at == NO_INDEX ? atomic_load(&w->job->unwanted) || side_team_orphaned(w->a->team)
-                                      : !is_reachable(w->a->shared, w->at);
+        w->broken = w->at != NO_INDEX
+                        ? !is_reachable(w->a->shared, w->at)
+                        : atomic_load(&w->job->unwanted) || side_team_orphaned(w->a->team) || is_off_the_way(w);
     return w->broken;
 }
 
@@ -157,9 +187,11 @@ run_job(const struct taking *t, struct job *x, size_t at)
     if (d->image.taken != x->image)
         in_image_forget(d, x->image);
     memcpy(t->ahead->set, t->taken, d->base_taken * sizeof(struct candidate *));
+    d->refuses = &x->refuses;
     side_by_side_watch(is_useless, &w);
     foretell_one(d, t->ahead->set, d->base_taken, &(struct ahead_trial){ more, reading, n }, t->o->demand, &x->outcome);
     side_by_side_watch(NULL, NULL);
+    d->refuses = NULL;
     atomic_store(&x->state, w.broken ? SIDE_OPEN : SIDE_DONE);
     free(more);
     free(reading);
@@ -264,7 +296,7 @@ add_node(const struct taking *t, const struct job *of, size_t parent, bool accep
 static double
 chance_after(struct ahead *a, const struct node *x, bool accepted)
 {
-    enum ended e = ended(&a->shared->job[x->job]);
+    enum ended e = will_end(&a->shared->job[x->job]);
 
     if (x->grown[accepted])
         return 0;
@@ -347,6 +379,7 @@ make_plan(const struct taking *t)
     size_t open = 0, most = PLANNED_OF_CORE * foretell_workers(t->d);
     bool begun;
 
+    atomic_fetch_add(&a->shared->changes, 1);
     plan_head(t);
     begun = side_team_take(&a->shared->job[a->node[0].job].state, 0);
     for (size_t seen = 0; a->nnodes < PLAN_MOST;) {
@@ -371,6 +404,7 @@ make_plan(const struct taking *t)
     }
     mark_wanted(a);
     atomic_store(&a->shared->planned, a->nnodes);
+    atomic_fetch_add(&a->shared->changes, 1);
     side_team_announce(a->team);
     return begun;
 }
@@ -445,8 +479,11 @@ ahead_try(struct taking *t)
         if (ended(head) != ENDED_NOT && outcome_decides(&head->outcome))
             return outcome_use(d, &head->outcome);
         if (begun || ended(head) != ENDED_NOT) {
-            struct verdict v = try_more(d, t->taken, t->n + t->at.batch, t->o->demand);
+            struct verdict v;
 
+            d->refuses = &head->refuses;
+            v = try_more(d, t->taken, t->n + t->at.batch, t->o->demand);
+            d->refuses = NULL;
             head->outcome = outcome_of(&v, d->together.n);
             atomic_store(&head->state, SIDE_DONE);
             return v;

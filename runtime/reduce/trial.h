@@ -9,6 +9,7 @@
 #include "predict.h"
 #include "reduce.h"
 #include "refusals.h"
+#include "side_by_side.h"
 #include "term_candidates.h"
 #include "together.h"
 #include "version.h"
@@ -79,6 +80,7 @@ struct search {
     text_key base_key;
     size_t base_taken; /* number of the round's candidates that it lacks */
     struct in_image image;
+    atomic_bool *refuses;     /* set as soon as the present trial is likely to be refused; NULL: nobody asks */
     factors_run *recording;   /* of what is `now` or will be in the next round; NULL: not begun */
     bg_model **recorded;      /* its models */
     bool next;                /* the text of the present trial will be `now` if it is accepted */

@@ -161,6 +161,21 @@ try_compiled(struct search *d, struct candidate *const *taken, size_t n, const s
     return decided;
 }
 
+/* The same, first in the image. Where a run there is too close to the tolerance, one of the base without the parts
+ * would be too: the text decides. */
+static bool
+try_in_turn(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand,
+            struct verdict *out)
+{
+    if (in_image_try(d, taken, n, demand, out) || side_by_side_useless())
+        return true;
+    if (isnan(out->worst))
+        return try_compiled(d, taken, n, demand, out) || side_by_side_useless();
+    if (out->worst > WITHIN && d->refuses)
+        atomic_store(d->refuses, true);
+    return false;
+}
+
 struct verdict
 try_more(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand)
 {
@@ -179,8 +194,7 @@ try_more(struct search *d, struct candidate *const *taken, size_t n, const struc
     if (known)
         v.why = known->why;
     else
-        decided = in_image_try(d, taken, n, demand, &v) || side_by_side_useless() ||
-                  try_compiled(d, taken, n, demand, &v) || side_by_side_useless();
+        decided = try_in_turn(d, taken, n, demand, &v);
     if (!decided)
         return try_set(d, taken, n, demand);
     v.lasts = !v.fine;
