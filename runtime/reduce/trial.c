@@ -58,8 +58,12 @@ trial_record(struct search *d, const struct version *v)
     if (is_recorded(d, v))
         return;
     factors_drop(d->recording);
-    for (size_t i = 0; i < d->o->nexperiments; i++)
+    for (size_t i = 0; i < d->o->nexperiments; i++) {
         d->recorded[i] = v->c[i].model;
+        /* compiled here, so that both processes have it */
+        model_need(d->recorded[i], PART_RHS);
+        model_need(d->recorded[i], PART_OUTPUTS);
+    }
     d->recording = factors_begin(d->recorded, d->o->nexperiments, foretell_workers(d), d->o->adjust, d->o->ctx);
 }
 

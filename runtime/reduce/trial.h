@@ -84,6 +84,7 @@ struct search {
     factors_run *recording;   /* of what is `now` or will be in the next round; NULL: not begun */
     bg_model **recorded;      /* its models */
     bool next;                /* the text of the present trial will be `now` if it is accepted */
+    side_run *checking;       /* whether the text that was accepted last is the intended one; NULL: that is known */
     struct together together; /* predictions for the candidates of a round */
     /* accept each candidate by its text, because a set accepted in the image failed as a text */
     bool exact;

@@ -109,6 +109,7 @@ struct side_run {
     struct work work;
     size_t bytes;
     pid_t child; /* < 0: none */
+    void *own;   /* its result, if this process has computed it */
 };
 
 side_run *
@@ -140,7 +141,19 @@ side_run_drop(side_run *r)
     }
     if (r->work.result)
         munmap(r->work.result, r->bytes);
+    free(r->own);
     free(r);
+}
+
+void
+side_run_settle(side_run *r)
+{
+    struct work here = r->work;
+
+    if (r->child > 0 || r->own)
+        return;
+    here.result = r->own = bg_calloc(1, r->bytes);
+    do_share(&here, 0);
 }
 
 void
@@ -152,11 +165,12 @@ side_run_end(side_run *r, void *result)
         wait_for(r->child);
         memcpy(result, shared, r->work.size);
     } else {
-        r->work.result = result;
-        do_share(&r->work, 0);
+        side_run_settle(r);
+        memcpy(result, r->own, r->work.size);
     }
     if (shared)
         munmap(shared, r->bytes);
+    free(r->own);
     free(r);
 }
 

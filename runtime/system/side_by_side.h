@@ -20,6 +20,8 @@ void side_by_side(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, 
  * asked for. With workers == 1, or where no process can be made, it is computed then. */
 typedef struct side_run side_run;
 side_run *side_run_begin(size_t size, size_t workers, bool (*one)(void *ctx, size_t i, void *result), void *ctx);
+/* Computes it at once where no other process does: ctx is no longer needed. */
+void side_run_settle(side_run *r);
 /* Frees r. */
 void side_run_end(side_run *r, void *result);
 void side_run_drop(side_run *r); /* the result is not needed; frees r */
