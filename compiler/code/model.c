@@ -394,12 +394,15 @@ model_hold(bg_model *m, double t)
 {
     m->held = true;
     m->held_at = t;
+    m->held_fixed = bg_calloc(m->image->nstates + 1, sizeof *m->held_fixed);
 }
 
 void
 model_let_go(bg_model *m)
 {
     m->held = false;
+    free(m->held_fixed);
+    m->held_fixed = NULL;
 }
 
 double
@@ -532,7 +535,11 @@ model_search(bg_model *m, double t, double *x, double ahead, double farther, boo
 {
     if (!m->nets || !model_need(m, PART_NETS))
         return m->nets ? NETS_FAILED : NETS_SAME;
-    return nets_search(m->nets, model_time_of(m, t), x, ahead, farther, start ? m->image->stated : NULL, r);
+    return nets_search(m->nets, model_time_of(m, t), x, ahead, farther,
+                       m->held ? m->held_fixed
+                       : start ? m->image->stated
+                               : NULL,
+                       r);
 }
 
 int

@@ -103,7 +103,8 @@ struct model_state model_state(const bg_model *m, size_t i);
 bool model_initial(bg_model *m, double t, double *x);
 
 /* Holds the time until it is released: everything is evaluated with the inputs of t, and with the modes that depend on
- * time as just after t. */
+ * time as just after t. What moves then is a search for rest: ideal switches may take away momentum or charge (a mass
+ * that hits an ideal stop), which a run refuses. */
 void model_hold(bg_model *m, double t);
 void model_let_go(bg_model *m);
 

@@ -35,7 +35,8 @@ struct bg_model {
     double *storage_number, *storage_room; /* work arrays for energies; NULL: none was needed yet */
     double *determinant;                   /* by block, at the last check of poles; NULL: no pole is a determinant */
     bool held;
-    double held_at; /* time is constant there */
+    double held_at;   /* time is constant there, */
+    bool *held_fixed; /* and these states may not jump: none */
     void (*give)(void *ctx, double t, double *modes);
     void *give_ctx;
     bool gives_not;

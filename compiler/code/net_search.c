@@ -425,6 +425,18 @@ set_back(nets *s, const struct net *k, double *x, const double *given, const dou
     copy_states(x, x_given, s->nx);
 }
 
+/* The present modes as they are, without a look ahead at whether others take over. */
+static bool
+admit_as_they_are(nets *s, struct net *k, double t, double *x, const double *x_given, double h)
+{
+    struct known *w = net_rows_free(s, t, x) == 0 ? net_known(s, k, t, x) : NULL;
+    uint32_t *which = bg_malloc((k->q->nwatch + 1) * sizeof *which);
+    bool ok = w && net_contradictions(s, k, w, h, which) >= 0; /* sets what differences become ahead in these modes */
+
+    free(which);
+    return ok && net_admit(s, k, t, x, x_given);
+}
+
 static enum nets_status
 search_net(nets *s, struct net *k, double t, double *x, double ahead, double farther, const bool *stated,
            nets_report *r)
@@ -448,7 +460,7 @@ search_net(nets *s, struct net *k, double t, double *x, double ahead, double far
             found = try_all(s, k, t, x, x_given, given, part[i] * h);
         if (!found) { /* beside a steep law a difference is zero to rounding before its time has come */
             set_back(s, k, x, given, x_given);
-            found = net_admit(s, k, t, x, x_given);
+            found = admit_as_they_are(s, k, t, x, x_given, h);
         }
         if (!found && k->guess) {
             set_back(s, k, x, given, x_given);

@@ -50,6 +50,8 @@
 #define DENSE_STATES 600
 #define DENSE_UNKNOWNS 1200
 #define REGULAR 1e9      /* a step beyond this times the states' sizes means that the Jacobian is singular */
+#define MOVED 1e-6       /* of a state, and */
+#define MOVED_AMONG 1e-9 /* of the greatest of its unit: what ideal switches may move it by and agree with it */
 #define NEWTON_ROUNDS 20 /* of modes */
 /* of a state: distance from zero at which the Jacobian is evaluated if slopes may be infinite */
 #define ASIDE 1e-6
@@ -299,6 +301,27 @@ march(rest *s, double *x)
     return r > CLOSE || are_less(s) ? r : INFINITY;
 }
 
+/* The residual r that was reached at x; INFINITY where ideal switches agree with no x, or with one elsewhere alone: a
+ * mass that has passed its stop. */
+static double
+consistent(rest *s, const double *x, double r)
+{
+    double *to = s->probe, *most;
+    bool fine;
+
+    if (!(r <= CLOSE))
+        return r;
+    memcpy(to, x, s->n * sizeof *to);
+    fine = events_consistent(s->events, s->t, to);
+    most = bg_calloc(s->n + 1, sizeof *most);
+    for (size_t i = 0; i < s->n; i++)
+        most[s->group[i]] = fmax(most[s->group[i]], fabs(x[i]));
+    for (size_t i = 0; i < s->n && fine; i++)
+        fine = fabs(to[i] - x[i]) <= MOVED * fmax(fabs(x[i]), fabs(to[i])) + MOVED_AMONG * most[s->group[i]];
+    free(most);
+    return fine ? r : INFINITY;
+}
+
 /* ---- the model's own motion ---- */
 
 /* Runs the model with time standing still, for longer and longer, until it rests. That finds equilibria that
@@ -307,7 +330,6 @@ march(rest *s, double *x)
 static double
 wait(rest *s, double *x)
 {
-    sources *src = model_sources(s->model);
     double length, r = INFINITY, before = INFINITY;
     int worse = 0;
 
@@ -316,8 +338,6 @@ wait(rest *s, double *x)
     memset(s->gross, 0, s->n * sizeof *s->gross);
     measure_rates(s, x);
     length = motion_time(s, x);
-    diag_mute(src, true);
-    model_hold(s->model, s->t);
     for (int stage = 0; stage < WAITS && worse < 3; stage++, length *= 10) {
         sim_options o = { .start = s->t,
                           .stop = s->t + length,
@@ -342,7 +362,7 @@ wait(rest *s, double *x)
             double *kept = bg_malloc(s->n * sizeof *kept), polished;
 
             memcpy(kept, x, s->n * sizeof *kept);
-            polished = march(s, x);
+            polished = consistent(s, x, march(s, x));
             if (polished <= CLOSE) {
                 free(kept);
                 r = polished;
@@ -354,8 +374,6 @@ wait(rest *s, double *x)
         worse = stage > 3 && r > 0.5 * before ? worse + 1 : 0;
         before = r;
     }
-    model_let_go(s->model);
-    diag_mute(src, false);
     return r;
 }
 
@@ -555,6 +573,7 @@ equilibrium(bg_model *m, double t, double *x)
         s.rooted = NULL;
     }
     events_settle(s.events, t, x);
+    model_hold(m, t);
     if (rest_rates(&s, x, s.f)) {
         measure_rates(&s, x);
         s.motion = motion_time(&s, x);
@@ -563,10 +582,11 @@ equilibrium(bg_model *m, double t, double *x)
     /* the search continues from the solution at the stated values */
     if (first_solution(m, s.events, t, x) != FIRST_ALONE)
         model_accept(m, t, x);
+    diag_mute(model_sources(m), true); /* what one attempt fails at, another may pass */
 
     double *given = bg_malloc(n * sizeof *given);
     memcpy(given, x, n * sizeof *given);
-    double r = !active ? 0 : tied ? INFINITY : newton(&s, x);
+    double r = !active ? 0 : tied ? INFINITY : consistent(&s, x, newton(&s, x));
     if (!tied && (!(r <= CLOSE) || (active && !rest_stays(&s, x)))) {
         double *found = r <= CLOSE ? bg_malloc(n * sizeof *found) : NULL, before = r;
 
@@ -574,7 +594,7 @@ equilibrium(bg_model *m, double t, double *x)
             memcpy(found, x, n * sizeof *found);
         memcpy(x, given, n * sizeof *given);
         memset(s.gross, 0, n * sizeof *s.gross);
-        r = march(&s, x);
+        r = consistent(&s, x, march(&s, x));
         if (found && !(r <= CLOSE)) { /* an unstable equilibrium is better than none */
             memcpy(x, found, n * sizeof *found);
             events_settle(s.events, t, x);
@@ -587,7 +607,8 @@ equilibrium(bg_model *m, double t, double *x)
         double *found = bg_malloc(n * sizeof *found);
 
         memcpy(found, given, n * sizeof *found);
-        descended = descend(m, s.linear, s.events, s.active, t, s.motion, found) && rest_stays(&s, found);
+        descended = descend(m, s.linear, s.events, s.active, t, s.motion, found) && consistent(&s, found, 0) == 0 &&
+                    rest_stays(&s, found);
         if (descended) {
             memcpy(x, found, n * sizeof *x);
             r = 0;
@@ -629,6 +650,8 @@ equilibrium(bg_model *m, double t, double *x)
                 break;
         }
     }
+    model_let_go(m);
+    diag_mute(model_sources(m), false);
     if (r <= CLOSE) {
         ok = true;
         if (model_has_blocks(m))

@@ -220,9 +220,8 @@ rest_report_free(rest *s, const double *x)
     if (more)
         strbuf_printf(&list, " and %zu more", more);
     if (named)
-        diag_info(model_sources(s->model), "equilibrium-free", at,
-                  "the equilibrium does not determine %s: it is taken from %s initial value%s", list.at,
-                  named + more > 1 ? "their" : "its", named + more > 1 ? "s say" : " says");
+        diag_info(model_sources(s->model), "equilibrium-free", at, "the equilibrium does not determine %s: %s", list.at,
+                  named + more > 1 ? "their initial values stay" : "its initial value stays");
     strbuf_free(&list);
     free(along);
 }

@@ -525,6 +525,15 @@ events_jolted(events *e, double t, double *x)
 /* ---- what events do to states ---- */
 
 bool
+events_consistent(events *e, double t, double *x)
+{
+    nets_report r;
+    enum nets_status status = e->nets ? model_search(e->model, t, x, events_ahead(e), 1, true, &r) : NETS_SAME;
+
+    return status == NETS_SAME || status == NETS_SWITCHED;
+}
+
+bool
 events_settle(events *e, double t, const double *x)
 {
     bool changed = false;

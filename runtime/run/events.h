@@ -83,5 +83,8 @@ bool events_drifted(const events *e, double part);
 /* Sets the watched and known modes for an equilibrium at (t, x): without right limits and guards. True if a mode
  * changed. */
 bool events_settle(events *e, double t, const double *x);
+/* Is there a combination of ideal switches that is consistent at (t, x)? It is set, and x moved onto its constraints.
+ */
+bool events_consistent(events *e, double t, double *x);
 
 #endif
