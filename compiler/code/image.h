@@ -37,10 +37,11 @@ struct image_mode {
     const ex_table *table;
     uint32_t partner;
     int8_t side;
-    bool corner; /* nothing jumps where it switches */
-    bool relay;  /* for MODE_SIGN: only relays read it */
-    bool known;  /* switches at a known time, g = offset + slope*t */
-    bool stored; /* states, parameters and time alone determine it */
+    bool corner;    /* nothing jumps where it switches */
+    bool relay;     /* for MODE_SIGN: only relays read it */
+    bool known;     /* switches at a known time, g = offset + slope*t, */
+    uint32_t count; /* + by*value of that mode, a known floor(); NONE: without */
+    bool stored;    /* states, parameters and time alone determine it */
 };
 
 /* The data of model_graph.h, and the formulas of the moduli. */
@@ -170,7 +171,7 @@ typedef struct image {
     parameter_program *parameters;
     struct image_mode *mode;
     struct model_removal *element; /* NULL: elements are not removable */
-    VEC(formula) line;             /* slope and offset of each known mode */
+    VEC(formula) line;             /* slope, offset and by of each known mode */
     readers_later line_readers;
     net_form *nets; /* NULL: no ideal switches */
     _Atomic(void *) later[LATER_COUNT];

@@ -13,8 +13,9 @@ static void
 time_mode(bg_model *m, size_t k)
 {
     if (m->image->mode[k].known) {
-        m->slope[k] = parameter_store_value(m->parameters, m->image->line.at[2 * k]);
-        m->offset[k] = parameter_store_value(m->parameters, m->image->line.at[2 * k + 1]);
+        m->slope[k] = parameter_store_value(m->parameters, m->image->line.at[3 * k]);
+        m->offset[k] = parameter_store_value(m->parameters, m->image->line.at[3 * k + 1]);
+        m->by[k] = parameter_store_value(m->parameters, m->image->line.at[3 * k + 2]);
     }
 }
 
@@ -26,7 +27,7 @@ time_modes_anew(bg_model *m, const var_id *changed, size_t n)
 
     for (size_t c = 0; c < n; c++)
         for (uint32_t i = by->first[changed[c]]; i < by->first[changed[c] + 1]; i++)
-            time_mode(m, by->reader[i] / 2);
+            time_mode(m, by->reader[i] / 3);
 }
 
 static void
@@ -218,6 +219,7 @@ model_of(image *of, maker *k, parameter_store *parameters)
     m->modes = bg_calloc(of->nmodes + of->nheld + 1, sizeof *m->modes);
     m->slope = bg_calloc(of->nmodes + 1, sizeof *m->slope);
     m->offset = bg_calloc(of->nmodes + 1, sizeof *m->offset);
+    m->by = bg_calloc(of->nmodes + 1, sizeof *m->by);
     for (size_t i = 0; i < of->nmodes; i++)
         time_mode(m, i);
     if (of->nets)
@@ -265,6 +267,7 @@ model_free(bg_model *m)
     free(m->modes);
     free(m->slope);
     free(m->offset);
+    free(m->by);
     bounds_free(m->bounds);
     bounds_free(m->bends);
     free(m->determinant);
@@ -337,22 +340,32 @@ model_window(const bg_model *m, size_t k, double *from, double *to)
     *to = parameter_store_value(m->parameters, m->image->window.at[2 * k + 1]);
 }
 
+/* Time stays as model_hold says: what is linear in it has its value just behind that time. */
+static double
+held_value(const bg_model *m, double offset, double slope)
+{
+    double there = offset + slope * m->held_at, least = 8 * DBL_EPSILON * fmax(fabs(offset), fabs(slope * m->held_at));
+
+    return fabs(there) <= least ? copysign(fmax(least, DBL_MIN), slope) : there;
+}
+
 struct model_mode
 model_mode(const bg_model *m, size_t k)
 {
     const struct image_mode *q = &m->image->mode[k];
     double slope = m->slope[k], offset = m->offset[k];
+    uint32_t count = q->count;
     const char *text = image_expressions_of(m->image, m->maker)->mode_text.at[k];
 
-    if (m->held && slope != 0) { /* its value just behind that time, which then stays */
-        double there = offset + slope * m->held_at,
-               least = 8 * DBL_EPSILON * fmax(fabs(offset), fabs(slope * m->held_at));
-
-        offset = fabs(there) <= least ? copysign(fmax(least, DBL_MIN), slope) : there;
+    if (m->held && slope != 0) {
+        if (count != NONE)
+            offset += m->by[k] * floor(held_value(m, m->offset[count], m->slope[count]));
+        offset = held_value(m, offset, slope);
         slope = 0;
+        count = NONE;
     }
-    return (struct model_mode){ q->kind,   q->at,    text,     q->table, q->partner, q->side,
-                                q->corner, q->relay, q->known, slope,    offset };
+    return (struct model_mode){ q->kind,  q->at,    text,  q->table, q->partner, q->side, q->corner,
+                                q->relay, q->known, slope, offset,   m->by[k],   count };
 }
 
 bool

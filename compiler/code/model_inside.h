@@ -29,7 +29,7 @@ struct bg_model {
     const bool *overridden; /* likewise: set from outside */
     VEC(uint32_t) still;    /* states of elements taken out, which do not change */
     double *modes;
-    double *slope, *offset;                /* of known modes */
+    double *slope, *offset, *by;           /* of known modes */
     bounds *bounds, *bends;                /* of the clocks; of expressions of states that may vary strongly */
     double *ratio_room;                    /* work array for moduli */
     double *storage_number, *storage_room; /* work arrays for energies; NULL: none was needed yet */

@@ -103,9 +103,19 @@ list_outputs(equations *e)
         vec_push(&e->output, f->experiment.record.at[i].def);
 }
 
-/* g with explicit definitions substituted if they depend on time and parameters alone; INST_NONE otherwise. */
+/* Is v the whole part of what is linear in time? */
+static bool
+is_count(const equations *e, var_id v)
+{
+    const eq_mode *m = e->f->var.at[v].kind == VAR_MODE ? &e->mode.at[e->f->var.at[v].owner] : NULL;
+
+    return m && m->known && m->kind == MODE_FLOOR;
+}
+
+/* g with explicit definitions substituted if they depend on time and parameters alone, or (counts) on whole parts of
+ * what is linear in time; INST_NONE otherwise. */
 static inst
-over_time(equations *e, inst g)
+over_time(equations *e, inst g, bool counts)
 {
     flat_model *f = e->f;
 
@@ -118,7 +128,7 @@ over_time(equations *e, inst g)
             enum var_kind kind = f->var.at[v].kind;
             inst in = INST_NONE;
 
-            if (kind != VAR_TIME && kind != VAR_PARAM && kind != VAR_LITERAL) {
+            if (kind != VAR_TIME && kind != VAR_PARAM && kind != VAR_LITERAL && !(counts && is_count(e, v))) {
                 if (e->var.at[v].kind == DEF_EXPLICIT && (kind == VAR_SIGNAL || kind == VAR_RATE))
                     in = e->var.at[v].def, more = true;
                 else
@@ -137,34 +147,72 @@ over_time(equations *e, inst g)
     return INST_NONE;
 }
 
+/* The part of g that is proportional to slot k, by a coefficient of parameters, is taken out of *rest. INST_NONE: the
+ * coefficient depends on more. */
+static inst
+take_linear(equations *e, const var_id *slots, uint32_t n, uint32_t k, node *rest)
+{
+    flat_model *f = e->f;
+    inst coefficient = inst_part(e->composer, ex_derivative(f->pool, *rest, k), slots, n);
+    VEC(node) zero = { 0 };
+
+    for (uint32_t s = 0; s < coefficient.n; s++) {
+        enum var_kind kind = f->var.at[f->slot.at[coefficient.first + s]].kind;
+
+        if (kind != VAR_PARAM && kind != VAR_LITERAL)
+            return INST_NONE;
+    }
+    for (uint32_t s = 0; s < n; s++)
+        vec_push(&zero, s == k ? ex_const(f->pool, 0) : NODE_NONE);
+    *rest = ex_substitute(f->pool, *rest, zero.at, n);
+    vec_free(&zero);
+    return coefficient;
+}
+
+/* Modes whose g is linear in time; with counts: and in one whole part of what is linear in time. */
 static void
-find_known_modes(equations *e)
+find_linear(equations *e, bool counts)
 {
     flat_model *f = e->f;
 
-    for (size_t i = 0; i < e->mode.n; i++) {
+    for (uint32_t i = 0; i < e->mode.n; i++) {
         eq_mode *m = &e->mode.at[i];
-        inst g = over_time(e, m->g);
-        uint32_t k = inst_known(g) ? inst_slot_of(f, g, 0) : NONE;
+        bool asked = counts ? !m->known && m->side == 0 && (m->kind == MODE_LESS || m->kind == MODE_LESS_EQUAL)
+                            : m->kind != MODE_DOMAIN && m->kind != MODE_GIVEN;
+        inst g = asked ? over_time(e, m->g, counts) : INST_NONE;
+        uint32_t k = inst_known(g) ? inst_slot_of(f, g, 0) : NONE, counted = NONE;
         VEC(var_id) slots = { 0 };
-        VEC(node) zero = { 0 };
-        node slope;
+        node rest = g.root;
 
-        if (k == NONE || m->kind == MODE_DOMAIN || m->kind == MODE_GIVEN)
-            continue;
-        slope = ex_derivative(f->pool, g.root, k);
-        for (uint32_t s = 0; s < g.n; s++) {
+        for (uint32_t s = 0; k != NONE && s < g.n; s++) {
             vec_push(&slots, f->slot.at[g.first + s]);
-            vec_push(&zero, s == k ? ex_const(f->pool, 0) : NODE_NONE);
+            if (is_count(e, slots.at[s]))
+                counted = s;
         }
-        m->slope = inst_part(e->composer, slope, slots.at, g.n);
-        if (inst_slot_of(f, m->slope, 0) == NONE) {
-            m->offset = inst_part(e->composer, ex_substitute(f->pool, g.root, zero.at, g.n), slots.at, g.n);
-            m->known = true;
+        if (k != NONE && (!counts || counted != NONE)) {
+            inst slope = take_linear(e, slots.at, g.n, k, &rest),
+                 by = counts ? take_linear(e, slots.at, g.n, counted, &rest) : INST_NONE,
+                 offset = inst_part(e->composer, rest, slots.at, g.n);
+
+            m->known = inst_known(slope) && (!counts || inst_known(by));
+            for (uint32_t s = 0; s < offset.n; s++) /* of another whole part */
+                m->known = m->known && !is_count(e, f->slot.at[offset.first + s]);
+            if (m->known) {
+                m->slope = slope;
+                m->offset = offset;
+                m->by = by;
+                m->count = counts ? f->var.at[slots.at[counted]].owner : NONE;
+            }
         }
         vec_free(&slots);
-        vec_free(&zero);
     }
+}
+
+static void
+find_known_modes(equations *e)
+{
+    find_linear(e, false);
+    find_linear(e, true);
 }
 
 /* Checks what depends on numbers: finite parameters, no derivatives of what jumps. */

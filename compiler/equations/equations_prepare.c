@@ -34,9 +34,14 @@ make_given(equations *e, var_id v, span at)
     inst zero = inst_const(e->f, 0);
 
     e->f->var.at[v].owner = (uint32_t)e->mode.n;
-    vec_push(
-        &e->mode,
-        ((eq_mode){ .var = v, .kind = MODE_GIVEN, .g = zero, .known = true, .slope = zero, .offset = zero, .at = at }));
+    vec_push(&e->mode, ((eq_mode){ .var = v,
+                                   .kind = MODE_GIVEN,
+                                   .g = zero,
+                                   .known = true,
+                                   .slope = zero,
+                                   .offset = zero,
+                                   .count = NONE,
+                                   .at = at }));
 }
 
 /* The delayed expression becomes what its mode watches: dependences of a delayed value are found there. */

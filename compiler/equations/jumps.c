@@ -44,7 +44,7 @@ is_known_before(const equations *e, inst i)
         enum var_kind kind = e->f->var.at[v].kind;
         const eq_mode *m = mode_of(e, v);
 
-        if (m ? !m->known || m->kind == MODE_PIECE || m->kind == MODE_GIVEN
+        if (m ? !m->known || m->count != NONE || m->kind == MODE_PIECE || m->kind == MODE_GIVEN
               : kind != VAR_TIME && kind != VAR_PARAM && kind != VAR_LITERAL)
             return false;
     }

@@ -57,6 +57,7 @@ events_new(bg_model *m, double start, double stop)
     e->count = bg_calloc(n + 1, sizeof *e->count);
     e->since = bg_calloc(n + 1, sizeof *e->since);
     e->passed = bg_calloc(n + 1, sizeof *e->passed);
+    e->next = bg_calloc(n + 1, sizeof *e->next);
     e->value_before = bg_calloc(n + 1, sizeof(double));
     e->g_try = bg_calloc(n + 1, sizeof(double));
     e->g_aside = bg_calloc(n + 1, sizeof(double));
@@ -85,6 +86,7 @@ events_new(bg_model *m, double start, double stop)
         e->noted[k] = e->mode[k].corner;
         e->plain[k] = (e->mode[k].kind == MODE_LESS || e->mode[k].kind == MODE_LESS_EQUAL) && e->mode[k].side == 0;
     }
+    events_list_counting(e);
     e->value = model_modes(m);
     e->samples = samples_new(m, start, stop);
     e->nets = model_has_nets(m);
@@ -137,6 +139,9 @@ events_free(events *e)
     free(e->count);
     free(e->since);
     free(e->passed);
+    free(e->next);
+    free(e->first_counting);
+    free(e->counting);
     free(e->value_before);
     free(e->g_try);
     free(e->g_aside);
@@ -536,11 +541,8 @@ events_consistent(events *e, double t, double *x)
 bool
 events_settle(events *e, double t, const double *x)
 {
-    bool changed = false;
+    bool changed = events_set_all_known(e, t);
 
-    for (uint32_t k = 0; k < e->n; k++)
-        if (e->mode[k].known)
-            changed |= events_set_known(e, k, t);
     e->heap.n = 0;
     if (e->nets) {
         nets_report r;

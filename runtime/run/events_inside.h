@@ -42,6 +42,8 @@ struct events {
     double *since; /* [n] time since which switchings are counted, for the guard */
     VEC(struct due) heap;
     size_t *passed;                         /* [n] corners passed, for known pieces */
+    double *next;                           /* [n] when a known floor(), or a condition on a line, switches next */
+    uint32_t *first_counting, *counting;    /* [n + 1], [n] known modes that read a known floor(), by that */
     double *value_before;                   /* [n] modes before the last switching */
     double *value_kept, *x_kept;            /* of events_stay_on_border: what it tries to change */
     VEC(uint32_t) on_border;                /* the same: conditions that it is about */
@@ -79,8 +81,10 @@ double events_tiny(const events *e, double t);
 /* ---- events_known.c ---- */
 struct due events_heap_pop(events *e);
 
-/* Sets a known mode to its value just after t and puts its next switching into the heap. */
+/* Sets a known mode to its value just after t, with those that read it, and puts the next switching into the heap. */
 bool events_set_known(events *e, uint32_t k, double t);
+bool events_set_all_known(events *e, double t); /* the same for all, from any time before; true: one changed */
+void events_list_counting(events *e);           /* once */
 
 /* ---- events_conditions.c ---- */
 bool events_look(events *e, double t, const double *x, double *g);

@@ -1,5 +1,6 @@
 /* events_known.c - switchings at known times: a heap of what comes next */
 #include <math.h>
+#include <string.h>
 
 #include "events_inside.h"
 
@@ -47,49 +48,127 @@ corner_time(const struct model_mode *m, size_t passed)
     return (x - m->offset) / m->slope;
 }
 
+static double
+line_zero(const events *e, uint32_t k)
+{
+    const struct model_mode *m = &e->mode[k];
+    double offset = m->offset + (m->count != NONE ? m->by * e->value[m->count] : 0);
+
+    return -offset / m->slope;
+}
+
+/* A condition that is linear in time, and may read a mode that counts: when it does, it is set anew, so that what is
+ * behind the next count does not matter. */
+static double
+set_line(events *e, uint32_t k, double t)
+{
+    const struct model_mode *m = &e->mode[k];
+    double zero = line_zero(e, k), until = m->count != NONE ? fmin(e->next[m->count], e->stop) : e->stop;
+    bool after = zero <= t + events_tiny(e, t);
+
+    if (!after && m->kind != MODE_EQUAL && zero <= until && zero != e->next[k])
+        heap_push(e, (struct due){ zero, k });
+    e->next[k] = zero;
+    return m->kind == MODE_EQUAL  ? 0
+           : m->kind == MODE_SIGN ? (after == (m->slope > 0) ? 1 : -1)
+                                  : after == (m->slope < 0);
+}
+
+static double
+set_floor(events *e, uint32_t k, double t)
+{
+    const struct model_mode *m = &e->mode[k];
+    double up = m->slope > 0, g = m->offset + m->slope * t;
+    double now = up ? floor(g) : ceil(g) - 1; /* just after t, if g is a whole number now */
+    double next = (now + up - m->offset) / m->slope;
+
+    if (next <= t + events_tiny(e, t)) { /* it is one but for rounding */
+        g = m->offset + m->slope * (t + 2 * events_tiny(e, t));
+        now = up ? floor(g) : ceil(g) - 1;
+        next = fmax((now + up - m->offset) / m->slope, t + 2 * events_tiny(e, t));
+    }
+    if (next <= e->stop)
+        heap_push(e, (struct due){ next, k });
+    e->next[k] = next;
+    return now;
+}
+
+static double
+set_piece(events *e, uint32_t k, double t)
+{
+    const struct model_mode *m = &e->mode[k];
+    size_t p = e->passed[k], n = m->table->n;
+
+    while (p < n && corner_time(m, p) <= t + events_tiny(e, t))
+        p++;
+    e->passed[k] = p;
+    if (p < n && corner_time(m, p) <= e->stop)
+        heap_push(e, (struct due){ corner_time(m, p), k });
+    return m->slope > 0 ? (double)p : (double)(n - p);
+}
+
+/* The value of a condition that stays as it is. */
+static double
+constant_value(const struct model_mode *m, double g)
+{
+    return m->kind == MODE_PIECE        ? ex_table_piece(m->table, g)
+           : m->kind == MODE_FLOOR      ? floor(g)
+           : m->kind == MODE_SIGN       ? (g > 0) - (g < 0)
+           : m->kind == MODE_LESS       ? g < 0
+           : m->kind == MODE_LESS_EQUAL ? g <= 0
+                                        : g == 0;
+}
+
 bool
 events_set_known(events *e, uint32_t k, double t)
 {
     const struct model_mode *m = &e->mode[k];
-    double before = e->value[k], now;
+    double before = e->value[k], offset = m->offset;
+    bool changed;
 
     if (m->kind == MODE_GIVEN)
         return false;
-    if (m->slope == 0) {
-        now = m->kind == MODE_PIECE        ? ex_table_piece(m->table, m->offset)
-              : m->kind == MODE_FLOOR      ? floor(m->offset)
-              : m->kind == MODE_SIGN       ? (m->offset > 0) - (m->offset < 0)
-              : m->kind == MODE_LESS       ? m->offset < 0
-              : m->kind == MODE_LESS_EQUAL ? m->offset <= 0
-                                           : m->offset == 0;
-    } else if (m->kind == MODE_PIECE) {
-        size_t p = e->passed[k], n = m->table->n;
-        while (p < n && corner_time(m, p) <= t + events_tiny(e, t))
-            p++;
-        e->passed[k] = p;
-        now = m->slope > 0 ? (double)p : (double)(n - p);
-        if (p < n && corner_time(m, p) <= e->stop)
-            heap_push(e, (struct due){ corner_time(m, p), k });
-    } else if (m->kind == MODE_FLOOR) {
-        double up = m->slope > 0, g = m->offset + m->slope * t;
-        now = up ? floor(g) : ceil(g) - 1; /* just after t, if g is a whole number now */
-        double next = (now + up - m->offset) / m->slope;
-        if (next <= t + events_tiny(e, t)) { /* it is one but for rounding */
-            g = m->offset + m->slope * (t + 2 * events_tiny(e, t));
-            now = up ? floor(g) : ceil(g) - 1;
-            next = fmax((now + up - m->offset) / m->slope, t + 2 * events_tiny(e, t));
-        }
-        if (next <= e->stop)
-            heap_push(e, (struct due){ next, k });
-    } else {
-        double zero = -m->offset / m->slope;
-        bool after = zero <= t + events_tiny(e, t);
-        now = m->kind == MODE_EQUAL  ? 0
-              : m->kind == MODE_SIGN ? (after == (m->slope > 0) ? 1 : -1)
-                                     : after == (m->slope < 0);
-        if (!after && m->kind != MODE_EQUAL && zero <= e->stop)
-            heap_push(e, (struct due){ zero, k });
-    }
-    e->value[k] = now;
-    return now != before;
+    if (m->slope == 0 && m->count != NONE)
+        offset += m->by * e->value[m->count];
+    if (m->slope == 0 && m->kind == MODE_FLOOR)
+        e->next[k] = INFINITY;
+    e->value[k] = m->slope == 0           ? constant_value(m, offset)
+                  : m->kind == MODE_PIECE ? set_piece(e, k, t)
+                  : m->kind == MODE_FLOOR ? set_floor(e, k, t)
+                                          : set_line(e, k, t);
+    changed = e->value[k] != before;
+    for (uint32_t i = e->first_counting[k]; i < e->first_counting[k + 1]; i++)
+        changed |= events_set_known(e, e->counting[i], t);
+    return changed;
+}
+
+bool
+events_set_all_known(events *e, double t)
+{
+    bool changed = false;
+
+    e->heap.n = 0;
+    memset(e->passed, 0, e->n * sizeof *e->passed);
+    for (uint32_t k = 0; k < e->n; k++)
+        e->next[k] = NAN;
+    for (uint32_t k = 0; k < e->n; k++)
+        if (e->mode[k].known && e->mode[k].count == NONE) /* those that read a count follow it */
+            changed |= events_set_known(e, k, t);
+    return changed;
+}
+
+void
+events_list_counting(events *e)
+{
+    uint32_t *to = e->first_counting = bg_calloc(e->n + 2, sizeof *to);
+
+    e->counting = bg_calloc(e->n + 1, sizeof *e->counting);
+    for (uint32_t k = 0; k < e->n; k++)
+        if (e->mode[k].known && e->mode[k].count != NONE)
+            to[e->mode[k].count + 2]++;
+    for (uint32_t k = 0; k < e->n; k++)
+        to[k + 1] += to[k];
+    for (uint32_t k = 0; k < e->n; k++)
+        if (e->mode[k].known && e->mode[k].count != NONE)
+            e->counting[to[e->mode[k].count + 1]++] = k;
 }

@@ -366,11 +366,7 @@ events_settle_right(events *e, double t, double *x, bool jumped)
 static enum events_status
 set_all(events *e, double known, double t, double *x)
 {
-    e->heap.n = 0;
-    memset(e->passed, 0, e->n * sizeof *e->passed);
-    for (uint32_t k = 0; k < e->n; k++)
-        if (e->mode[k].known)
-            events_set_known(e, k, known);
+    events_set_all_known(e, known);
     return e->watched.n || e->nets ? events_settle_right(e, t, x, false) : EVENTS_SAME;
 }
 
