@@ -171,9 +171,18 @@ net_rows_of(void *ctx, double t, const double *x, double *out)
     r = evaluator_routine(m->evaluator[PART_NETS]);
     if (evaluator_run(m->evaluator[PART_NETS], t, x, m->modes, m->scratch[PART_NETS]) != 0)
         return 1;
-    for (uint32_t i = 0; i < r->ntargets; i++)
+    for (uint32_t i = 0; out && i < r->ntargets; i++)
         out[i] = raw[r->out_index[i]];
     return 0;
+}
+
+static const double *
+net_rows_unordered(void *ctx, const uint32_t **place)
+{
+    bg_model *m = ctx;
+
+    *place = evaluator_routine(m->evaluator[PART_NETS])->out_index;
+    return m->scratch[PART_NETS];
 }
 
 static jacobian *
@@ -223,7 +232,7 @@ model_of(image *of, maker *k, parameter_store *parameters)
     for (size_t i = 0; i < of->nmodes; i++)
         time_mode(m, i);
     if (of->nets)
-        m->nets = nets_new(of->nets, m->modes, (nets_access){ m, net_rows_of, net_partials_of });
+        m->nets = nets_new(of->nets, m->modes, (nets_access){ m, net_rows_of, net_rows_unordered, net_partials_of });
     return m;
 }
 
@@ -353,19 +362,18 @@ struct model_mode
 model_mode(const bg_model *m, size_t k)
 {
     const struct image_mode *q = &m->image->mode[k];
-    double slope = m->slope[k], offset = m->offset[k];
-    uint32_t count = q->count;
+    uint32_t count = q->count != NONE ? q->count : 0;
+    double slope = m->slope[k], offset = m->offset[k], by = q->count != NONE ? m->by[k] : 0;
     const char *text = image_expressions_of(m->image, m->maker)->mode_text.at[k];
 
     if (m->held && slope != 0) {
-        if (count != NONE)
-            offset += m->by[k] * floor(held_value(m, m->offset[count], m->slope[count]));
+        if (by != 0)
+            offset += by * floor(held_value(m, m->offset[count], m->slope[count]));
         offset = held_value(m, offset, slope);
-        slope = 0;
-        count = NONE;
+        slope = by = 0;
     }
     return (struct model_mode){ q->kind,  q->at,    text,  q->table, q->partner, q->side, q->corner,
-                                q->relay, q->known, slope, offset,   m->by[k],   count };
+                                q->relay, q->known, slope, offset,   by,         count };
 }
 
 bool

@@ -163,8 +163,8 @@ struct model_mode {
     bool relay;           /* of MODE_SIGN: only relays (`if`) read it */
     bool known;           /* depends on parameters and linearly on time alone: it switches at known times */
     double slope, offset; /* of g over time where known: g = offset + slope*t, */
-    double by;            /* + by*(value of mode count), a known floor() */
-    uint32_t count;       /* NONE: without */
+    double by;            /* + by*(value of mode count), a known floor(); 0: without */
+    uint32_t count;
 };
 struct model_mode model_mode(const bg_model *m, size_t k);
 double *model_modes(bg_model *m); /* the frozen values; the runtime sets them between steps */

@@ -471,7 +471,10 @@ net_known(nets *s, struct net *k, double t, const double *x)
     struct known *found;
     const bool *may;
 
-    s->joined.ready = false;
+    if (s->joined.ready) { /* what is solved by it has left no rows */
+        s->joined.ready = false;
+        net_forget(s);
+    }
     if (!net_need_partials(s))
         return NULL;
     if (!k->varies) {
@@ -632,25 +635,35 @@ net_settled(const nets *s, const struct net *k)
     return same;
 }
 
+const uint32_t *
+net_resting(const nets *s, const struct net *k, size_t *n)
+{
+    bool settled = net_settled(s, k), known = !settled && k->now && k->now->rest_known;
+
+    *n = settled ? k->rest.n : known ? k->now->rest.n : 0;
+    return settled ? k->rest.at : known ? k->now->rest.at : NULL;
+}
+
 /* States that rest in the present modes, set to zero in these. */
 static void
 rest(const nets *s, double *of_states)
 {
     for (size_t k = 0; k < s->n; k++) {
-        const struct net *q = &s->net[k];
-        bool settled = net_settled(s, q);
-        const struct known *w = settled || !q->now || !q->now->rest_known ? NULL : q->now;
+        size_t n;
+        const uint32_t *at = net_resting(s, &s->net[k], &n);
 
-        for (size_t i = 0; settled && i < q->rest.n; i++)
-            of_states[q->rest.at[i]] = 0;
-        for (size_t i = 0; w && i < w->rest.n; i++)
-            of_states[w->rest.at[i]] = 0;
+        for (size_t i = 0; i < n; i++)
+            of_states[at[i]] = 0;
     }
 }
 
 void
 nets_rest(const nets *s, double *dx)
 {
+    if (net_is_joined(s)) {
+        net_joined_rest(s, dx);
+        return;
+    }
     net_quiet_rates(s, dx);
     rest(s, dx);
 }

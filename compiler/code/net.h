@@ -29,8 +29,10 @@ typedef struct nets nets;
 typedef struct nets_access {
     void *ctx;
     /* Conditions of all rows (three each), then differences of all watches (three each), for the present held
-     * unknowns. */
+     * unknowns. out NULL: they are only computed. */
     int (*rows)(void *ctx, double t, const double *x, double *out);
+    /* Where they then are, in the order in which they are computed: row i at (*place)[i]. */
+    const double *(*unordered)(void *ctx, const uint32_t **place);
     /* Derivatives of the rates, then of the results of `rows`, by states and held unknowns. NULL with a diagnostic if
      * the code fails. */
     jacobian *(*partials)(void *ctx);

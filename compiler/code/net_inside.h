@@ -28,11 +28,14 @@ struct term {
  * while it is ready. */
 struct joined {
     bool ready;
-    double *modes;
+    VEC(uint32_t) reads;           /* modes that any net reads, */
+    double *modes;                 /* and their values */
+    const double *row;             /* those computed last, unordered */
     uint32_t *first, *first_watch; /* [nheld + 1], [nwatch + 1]: where their terms begin */
-    VEC(struct term) term;         /* of held unknowns by rows */
+    VEC(struct term) term;         /* of held unknowns by rows, unordered */
     VEC(struct term) watch;        /* of differences by held unknowns: magnitudes */
     VEC(struct push) push;         /* held: of all nets */
+    VEC(uint32_t) rest;            /* states at rest */
 };
 
 /* Coefficient of a state in a constraint. */
@@ -138,7 +141,10 @@ void net_noise(nets *s, const struct net *k, const staircase *r, const double *r
 /* Where a net's unknowns balance what else moves a state (a blocked coil, coils in a ring without a source), rounding
  * is left of its rate. Of states at zero alone it would be all there is. */
 void net_quiet_rates(const nets *s, double *dx);
+void net_quiet_pushed(const nets *s, const struct push *push, size_t n, const double *held, double *dx);
 bool net_settled(const nets *s, const struct net *k); /* are its modes those of its last search? */
+/* The states that rest in its present modes, n of them. */
+const uint32_t *net_resting(const nets *s, const struct net *k, size_t *n);
 void net_forget(nets *s);
 void net_sizes(nets *s, const double *x); /* updates sizes: x has occurred */
 double net_size(const nets *s, size_t i); /* usual magnitude of state i */
@@ -160,10 +166,10 @@ void net_joined_free(struct joined *j);
 /* Joins the nets as they are solved in the present modes; net_known of any of them ends that. */
 void net_join(nets *s);
 bool net_is_joined(const nets *s); /* in the present modes */
-/* From the rows in s->raw; nonzero: one has no finite value. */
-int net_joined_solve(nets *s);
-/* Differences that are rounding to zero, as nets_quiet. */
+int net_joined_solve(nets *s, double t, const double *x);
+/* Differences and rates that are rounding to zero, as nets_quiet and nets_rest. */
 void net_joined_quiet(nets *s, double *g);
+void net_joined_rest(const nets *s, double *dx);
 
 /* ---- net_curved.c ---- */
 

@@ -71,18 +71,19 @@ drop_balanced(const nets *s, const struct push *push, size_t n, double *dx)
 }
 
 void
+net_quiet_pushed(const nets *s, const struct push *push, size_t n, const double *held, double *dx)
+{
+    note_terms(s, push, n, held);
+    drop_balanced(s, push, n, dx);
+}
+
+void
 net_quiet_rates(const nets *s, double *dx)
 {
-    bool joined = net_is_joined(s);
-
-    for (size_t k = 0; k < s->n && !joined; k++)
+    for (size_t k = 0; k < s->n; k++)
         if (s->net[k].now)
             note_terms(s, s->net[k].now->push.at, s->net[k].now->push.n, s->held + s->net[k].q->held0);
-    for (size_t k = 0; k < s->n && !joined; k++)
+    for (size_t k = 0; k < s->n; k++)
         if (s->net[k].now)
             drop_balanced(s, s->net[k].now->push.at, s->net[k].now->push.n, dx);
-    if (joined) {
-        note_terms(s, s->joined.push.at, s->joined.push.n, s->held);
-        drop_balanced(s, s->joined.push.at, s->joined.push.n, dx);
-    }
 }

@@ -219,8 +219,6 @@ solve_constant(nets *s, double t, const double *x)
 
     memset(s->held, 0, s->nheld * sizeof *s->held);
     status = net_rows(s, t, x);
-    if (status == 0 && net_is_joined(s))
-        return net_joined_solve(s);
     for (size_t k = 0; k < s->n && status == 0; k++) {
         struct net *q = &s->net[k];
         double *z = s->held + q->q->held0;
@@ -281,10 +279,13 @@ nets_solve(nets *s, double t, const double *x)
 
     if (is_solved(s, t, x))
         return 0;
-    if (!net_need_partials(s))
-        return -1;
     s->solved = false;
-    status = s->any_varies ? solve_varying(s, t, x) : solve_constant(s, t, x);
+    if (net_is_joined(s))
+        status = net_joined_solve(s, t, x);
+    else if (!net_need_partials(s))
+        status = -1;
+    else
+        status = s->any_varies ? solve_varying(s, t, x) : solve_constant(s, t, x);
     if (status)
         return status;
     s->solved = true;

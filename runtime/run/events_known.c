@@ -52,7 +52,7 @@ static double
 line_zero(const events *e, uint32_t k)
 {
     const struct model_mode *m = &e->mode[k];
-    double offset = m->offset + (m->count != NONE ? m->by * e->value[m->count] : 0);
+    double offset = m->offset + (m->by != 0 ? m->by * e->value[m->count] : 0);
 
     return -offset / m->slope;
 }
@@ -63,7 +63,7 @@ static double
 set_line(events *e, uint32_t k, double t)
 {
     const struct model_mode *m = &e->mode[k];
-    double zero = line_zero(e, k), until = m->count != NONE ? fmin(e->next[m->count], e->stop) : e->stop;
+    double zero = line_zero(e, k), until = m->by != 0 ? fmin(e->next[m->count], e->stop) : e->stop;
     bool after = zero <= t + events_tiny(e, t);
 
     if (!after && m->kind != MODE_EQUAL && zero <= until && zero != e->next[k])
@@ -128,7 +128,7 @@ events_set_known(events *e, uint32_t k, double t)
 
     if (m->kind == MODE_GIVEN)
         return false;
-    if (m->slope == 0 && m->count != NONE)
+    if (m->slope == 0 && m->by != 0)
         offset += m->by * e->value[m->count];
     if (m->slope == 0 && m->kind == MODE_FLOOR)
         e->next[k] = INFINITY;
@@ -152,7 +152,7 @@ events_set_all_known(events *e, double t)
     for (uint32_t k = 0; k < e->n; k++)
         e->next[k] = NAN;
     for (uint32_t k = 0; k < e->n; k++)
-        if (e->mode[k].known && e->mode[k].count == NONE) /* those that read a count follow it */
+        if (e->mode[k].known && e->mode[k].by == 0) /* those that read a count follow it */
             changed |= events_set_known(e, k, t);
     return changed;
 }
@@ -164,11 +164,11 @@ events_list_counting(events *e)
 
     e->counting = bg_calloc(e->n + 1, sizeof *e->counting);
     for (uint32_t k = 0; k < e->n; k++)
-        if (e->mode[k].known && e->mode[k].count != NONE)
+        if (e->mode[k].known && e->mode[k].by != 0)
             to[e->mode[k].count + 2]++;
     for (uint32_t k = 0; k < e->n; k++)
         to[k + 1] += to[k];
     for (uint32_t k = 0; k < e->n; k++)
-        if (e->mode[k].known && e->mode[k].count != NONE)
+        if (e->mode[k].known && e->mode[k].by != 0)
             e->counting[to[e->mode[k].count + 1]++] = k;
 }
