@@ -417,6 +417,14 @@ map_set(map *m, uint64_t key, uint32_t value)
 }
 
 void
+map_clear(map *m)
+{
+    if (m->n)
+        memset(m->at, 0, m->cap * sizeof *m->at);
+    m->n = 0;
+}
+
+void
 map_free(map *m)
 {
     free(m->at);

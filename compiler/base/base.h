@@ -93,6 +93,7 @@ typedef struct map {
 #define MAP_NONE NONE
 uint32_t map_get(const map *m, uint64_t key); /* MAP_NONE when absent */
 void map_set(map *m, uint64_t key, uint32_t value);
+void map_clear(map *m); /* empty, with the room that it has */
 void map_free(map *m);
 #define map_ptr_key(p) ((uint64_t)(uintptr_t)(p))
 uint64_t bg_hash_bytes(const void *p, size_t n, uint64_t seed);

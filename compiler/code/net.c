@@ -53,6 +53,13 @@ nets_new(const net_form *form, double *modes, nets_access a)
         s->watched[form->watch[w]] = true;
     s->raw = bg_calloc(s->nrows + 1, sizeof(double));
     s->raw0 = bg_calloc(s->nrows + 1, sizeof(double));
+    s->at_zero.x = bg_calloc(s->nx + 1, sizeof(double));
+    s->at_zero.modes = bg_calloc(s->nmodes + 1, sizeof(double));
+    s->at_zero.raw = bg_calloc(s->nrows + 1, sizeof(double));
+    s->given = bg_calloc(2 * s->nwatch + 1, sizeof(double));
+    s->x_given = bg_calloc(s->nx + 1, sizeof(double));
+    s->which = bg_calloc(s->nwatch + 1, sizeof *s->which);
+    s->constrained = bg_calloc(ORDERS * s->nheld + 1, sizeof(double));
     s->raw_noise = bg_calloc(s->nrows + 1, sizeof(double));
     s->rounding = bg_calloc(s->nrows + 1, sizeof(double));
     s->xsize = bg_calloc(s->nx + 1, sizeof(double));
@@ -133,7 +140,8 @@ nets_reset(nets *s)
         forget_net(&s->net[k]);
         forget_general(&s->net[k]);
     }
-    s->joined.ready = false;
+    net_joined_forget(&s->joined);
+    s->at_zero.known = false;
     net_forget(s);
 }
 
@@ -183,6 +191,14 @@ nets_free(nets *s)
     free(s->watched);
     free(s->raw);
     free(s->raw0);
+    free(s->at_zero.x);
+    free(s->at_zero.modes);
+    free(s->at_zero.raw);
+    free(s->given);
+    free(s->x_given);
+    free(s->which);
+    map_free(&s->seen);
+    free(s->constrained);
     free(s->rounding);
     free(s->raw_noise);
     free(s->xsize);
@@ -471,10 +487,10 @@ net_known(nets *s, struct net *k, double t, const double *x)
     struct known *found;
     const bool *may;
 
-    if (s->joined.ready) { /* what is solved by it has left no rows */
-        s->joined.ready = false;
+    if (s->joined.used) /* what is solved by it has left no rows */
         net_forget(s);
-    }
+    s->joined.now = NULL;
+    s->joined.used = false;
     if (!net_need_partials(s))
         return NULL;
     if (!k->varies) {
@@ -489,8 +505,10 @@ net_known(nets *s, struct net *k, double t, const double *x)
     may = k->guess ? net_general(s, k, t, x).may : NULL;
     if ((k->guess ? partials_beside_zero(s, k, t, x) : net_partials(s, t, x)) != 0)
         return NULL;
-    if (k->varies || k->known.n == MOST_KNOWN)
+    if (k->varies || k->known.n == MOST_KNOWN) {
+        net_joined_forget(&s->joined);
         forget_net(k);
+    }
     found = bg_calloc(1, sizeof *found);
     found->key = bg_calloc(q->nmodes + 1, sizeof(double));
     found->a = bg_calloc((size_t)ORDERS * q->n * q->n + 1, sizeof(double));
@@ -532,6 +550,36 @@ stand_beside(nets *s, const struct net *k)
     }
 }
 
+static bool
+same_numbers(const double *a, const double *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (a[i] != b[i])
+            return false;
+    return true;
+}
+
+/* A search asks for the rows at one place again and again. */
+static int
+rows_at_zero(nets *s, double t, const double *x)
+{
+    struct rows_at *at = &s->at_zero;
+    int status;
+
+    if (at->known && at->t == t && same_numbers(at->x, x, s->nx) && same_numbers(at->modes, s->modes, s->nmodes)) {
+        memcpy(s->raw, at->raw, s->nrows * sizeof *s->raw);
+        return 0;
+    }
+    status = net_rows(s, t, x);
+    at->known = status == 0;
+    at->t = t;
+    for (size_t i = 0; i < s->nx; i++)
+        at->x[i] = x[i];
+    memcpy(at->modes, s->modes, s->nmodes * sizeof *at->modes);
+    memcpy(at->raw, s->raw, s->nrows * sizeof *at->raw);
+    return status;
+}
+
 int
 net_rows_free(nets *s, double t, const double *x)
 {
@@ -542,6 +590,8 @@ net_rows_free(nets *s, double t, const double *x)
     net_forget(s);
     if (!net_need_partials(s))
         return -1;
+    if (!nets_curved(s))
+        return rows_at_zero(s, t, x);
     for (size_t k = 0; k < s->n; k++)
         if (s->net[k].guess) {
             net_general(s, &s->net[k], t, x); /* once, before slopes are taken where one stands */
@@ -660,7 +710,7 @@ rest(const nets *s, double *of_states)
 void
 nets_rest(const nets *s, double *dx)
 {
-    if (net_is_joined(s)) {
+    if (s->joined.used) {
         net_joined_rest(s, dx);
         return;
     }
@@ -672,10 +722,13 @@ int
 net_kick(nets *s, double t, double *x, struct net *only, double *most)
 {
     int status;
-    bool joined = net_is_joined(s); /* the modes stay */
+    bool seen;
 
     *most = 0;
-    status = net_rows_free(s, t, x);
+    if (!net_need_partials(s))
+        return -1;
+    seen = s->any_varies; /* else only constraints ask for rows */
+    status = seen ? net_rows_free(s, t, x) : 0;
     if (status)
         return status;
     for (size_t k = 0; k < s->n; k++) {
@@ -689,6 +742,9 @@ net_kick(nets *s, double t, double *x, struct net *only, double *most)
             return 1;
         if (!w->now->constraint.n)
             continue;
+        if (!seen && (status = net_rows_free(s, t, x)) != 0)
+            return status;
+        seen = true;
         sparse_apply(&w->now->kick, s->raw + ORDERS * q->q->held0, s->z);
         for (size_t i = 0; i < w->push.n; i++) {
             uint32_t at = w->push.at[i].state;
@@ -701,7 +757,6 @@ net_kick(nets *s, double t, double *x, struct net *only, double *most)
                 *most = fmax(*most, fabs(d) / fmax(net_size(s, at), fabs(x[at])));
         }
     }
-    s->joined.ready |= joined;
     return 0;
 }
 

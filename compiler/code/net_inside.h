@@ -18,24 +18,29 @@ struct push {
     double value;
 };
 
-/* One term of a sum. */
+/* One term of the sum `to`. */
 struct term {
-    uint32_t of;
+    uint32_t to, of;
     double value;
 };
 
-/* net_joined.c: of all nets whose coefficients modes alone change, in the modes `modes`, in which their `now` are
- * while it is ready. */
+/* net_joined.c: the terms of all nets, whose coefficients modes alone change, in the modes `modes` of `reads`. */
+struct in_modes {
+    double *modes;
+    struct known **known;   /* [n] of the nets */
+    VEC(struct term) term;  /* of held unknowns by rows, unordered */
+    VEC(struct term) watch; /* of differences by held unknowns: magnitudes */
+    VEC(struct push) push;  /* held: of all nets */
+    VEC(uint32_t) rest;     /* states at rest */
+};
 struct joined {
-    bool ready;
-    VEC(uint32_t) reads;           /* modes that any net reads, */
-    double *modes;                 /* and their values */
-    const double *row;             /* those computed last, unordered */
-    uint32_t *first, *first_watch; /* [nheld + 1], [nwatch + 1]: where their terms begin */
-    VEC(struct term) term;         /* of held unknowns by rows, unordered */
-    VEC(struct term) watch;        /* of differences by held unknowns: magnitudes */
-    VEC(struct push) push;         /* held: of all nets */
-    VEC(uint32_t) rest;            /* states at rest */
+    struct in_modes *now;       /* one of them, while the nets are as it says; else NULL */
+    bool used;                  /* the last solution is by it */
+    VEC(struct in_modes) cache; /* combinations that were met: a converter goes through the same few again and again */
+    size_t next;                /* which makes way for a new one */
+    VEC(uint32_t) reads;        /* modes that any net reads */
+    const double *row;          /* those computed last, unordered */
+    double *slack;              /* [nwatch] scratch */
 };
 
 /* Coefficient of a state in a constraint. */
@@ -101,9 +106,13 @@ struct nets {
     struct joined joined;
     bool *watched;      /* by mode */
     double *raw, *raw0; /* [nrows] */
-    double *raw_noise;  /* [nrows] scratch */
-    double *rounding;   /* [nrows] for curved nets: rounding errors of conditions at the last search */
-    double *xsize;      /* [nx] greatest magnitude of each state so far, */
+    struct rows_at {    /* rows for zero held unknowns, where they were evaluated last; without curved nets */
+        bool known;
+        double t, *x, *modes, *raw;
+    } at_zero;
+    double *raw_noise; /* [nrows] scratch */
+    double *rounding;  /* [nrows] for curved nets: rounding errors of conditions at the last search */
+    double *xsize;     /* [nx] greatest magnitude of each state so far, */
     const uint32_t *group, *unit;
     double *group_size; /* and of all states of the same unit */
     double *unit_size;  /* greatest magnitude of held unknowns, by unit */
@@ -121,7 +130,12 @@ struct nets {
     /* scratch */
     double *z, *c, *noise, *terms; /* terms: [nx] zeros between uses */
     double *from;                  /* [nheld] start of the step */
-    double *stepped;               /* [nheld] last step of an iteration */
+    /* of a search: modes at its begin and while it tries others [2*nwatch]; states at its begin [nx] */
+    double *given, *x_given;
+    uint32_t *which;     /* [nwatch] those that contradict, while modes are exchanged; */
+    map seen;            /* combinations that were met */
+    double *constrained; /* [ORDERS*nheld] terms of constraints */
+    double *stepped;     /* [nheld] last step of an iteration */
     /* integrator's matrix */
     struct model_pattern matrix;
     int64_t *column, *row;
@@ -163,9 +177,11 @@ void net_drop_rounding(const struct net *k, double *a, double *aw);
 /* ---- net_joined.c ---- */
 
 void net_joined_free(struct joined *j);
+void net_joined_forget(struct joined *j); /* what is known of nets has gone */
 /* Joins the nets as they are solved in the present modes; net_known of any of them ends that. */
 void net_join(nets *s);
-bool net_is_joined(const nets *s); /* in the present modes */
+/* Are they joined in the present modes, or have they been? */
+bool net_joins(nets *s);
 int net_joined_solve(nets *s, double t, const double *x);
 /* Differences and rates that are rounding to zero, as nets_quiet and nets_rest. */
 void net_joined_quiet(nets *s, double *g);

@@ -10,63 +10,105 @@
 
 #include "net_inside.h"
 
+/* So many combinations of modes are kept, of nets with so few unknowns: of a thousand circuits none comes again. */
+enum { MOST_JOINED = 16, MOST_HELD = 64 };
+
+static void
+in_modes_free(struct in_modes *m)
+{
+    free(m->modes);
+    free(m->known);
+    vec_free(&m->term);
+    vec_free(&m->watch);
+    vec_free(&m->push);
+    vec_free(&m->rest);
+}
+
+void
+net_joined_forget(struct joined *j)
+{
+    for (size_t i = 0; i < j->cache.n; i++)
+        in_modes_free(&j->cache.at[i]);
+    j->cache.n = j->next = 0;
+    j->now = NULL;
+    j->used = false;
+}
+
 void
 net_joined_free(struct joined *j)
 {
-    free(j->modes);
-    free(j->first);
-    free(j->first_watch);
+    net_joined_forget(j);
+    vec_free(&j->cache);
     vec_free(&j->reads);
-    vec_free(&j->term);
-    vec_free(&j->watch);
-    vec_free(&j->push);
-    vec_free(&j->rest);
+    free(j->slack);
 }
 
-bool
-net_is_joined(const nets *s)
+static bool
+in_present_modes(const nets *s, const struct in_modes *m)
 {
     const struct joined *j = &s->joined;
 
-    if (!j->ready)
-        return false;
     for (size_t i = 0; i < j->reads.n; i++)
-        if (j->modes[i] != s->modes[j->reads.at[i]])
+        if (m->modes[i] != s->modes[j->reads.at[i]])
             return false;
     return true;
 }
 
+/* What rests is for the last search to say. */
 static void
-join_net(nets *s, const struct net *k, const uint32_t *place)
+list_resting(nets *s, struct in_modes *m)
+{
+    m->rest.n = 0;
+    for (size_t k = 0; k < s->n; k++) {
+        size_t n;
+        const uint32_t *rest = net_resting(s, &s->net[k], &n);
+
+        for (size_t i = 0; i < n; i++)
+            vec_push(&m->rest, rest[i]);
+    }
+}
+
+bool
+net_joins(nets *s)
 {
     struct joined *j = &s->joined;
+
+    if (j->now && in_present_modes(s, j->now))
+        return true;
+    j->now = NULL;
+    for (size_t i = 0; i < j->cache.n && !j->now; i++)
+        if (in_present_modes(s, &j->cache.at[i]))
+            j->now = &j->cache.at[i];
+    for (size_t k = 0; k < s->n && j->now; k++)
+        s->net[k].now = j->now->known[k];
+    if (j->now)
+        list_resting(s, j->now);
+    return j->now != NULL;
+}
+
+static void
+join_net(const nets *s, const struct net *k, const uint32_t *place, struct in_modes *m)
+{
     const sparse_rows *solve = &k->now->now->solve;
     uint32_t h0 = k->q->held0, n = k->q->n;
-    size_t nrest;
-    const uint32_t *rest = net_resting(s, k, &nrest);
 
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n; i++)
         for (uint32_t e = solve->start[i]; e < solve->start[i + 1]; e++)
             if (solve->value[e] != 0)
-                vec_push(&j->term, ((struct term){ place[ORDERS * h0 + solve->column[e]], solve->value[e] }));
-        j->first[h0 + i + 1] = (uint32_t)j->term.n;
-    }
-    for (uint32_t i = 0; i < k->q->nwatch; i++) {
+                vec_push(&m->term, ((struct term){ h0 + i, place[ORDERS * h0 + solve->column[e]], solve->value[e] }));
+    for (uint32_t i = 0; i < k->q->nwatch; i++)
         for (uint32_t e = 0; e < n; e++) {
             double a = fabs(k->now->aw[(size_t)ORDERS * i * n + e]);
 
             if (a != 0)
-                vec_push(&j->watch, ((struct term){ h0 + e, a }));
+                vec_push(&m->watch, ((struct term){ k->q->watch0 + i, h0 + e, a }));
         }
-        j->first_watch[k->q->watch0 + i + 1] = (uint32_t)j->watch.n;
-    }
     for (size_t i = 0; i < k->now->push.n; i++) {
         struct push p = k->now->push.at[i];
 
-        vec_push(&j->push, ((struct push){ p.state, h0 + p.held, p.value }));
+        vec_push(&m->push, ((struct push){ p.state, h0 + p.held, p.value }));
     }
-    for (size_t i = 0; i < nrest; i++)
-        vec_push(&j->rest, rest[i]);
+    m->known[k - s->net] = k->now;
 }
 
 /* Each once, in ascending order. */
@@ -84,32 +126,52 @@ list_modes_read(nets *s)
     free(read);
 }
 
+/* One of the cache, with nothing in it. */
+static struct in_modes *
+new_combination(nets *s)
+{
+    struct joined *j = &s->joined;
+    size_t most = s->nheld <= MOST_HELD ? MOST_JOINED : 1;
+    struct in_modes *m;
+
+    if (j->cache.n < most) {
+        vec_push(&j->cache, ((struct in_modes){ 0 }));
+        m = &j->cache.at[j->cache.n - 1];
+        m->modes = bg_calloc(j->reads.n + 1, sizeof *m->modes);
+        m->known = bg_calloc(s->n + 1, sizeof *m->known);
+        return m;
+    }
+    m = &j->cache.at[j->next];
+    j->next = (j->next + 1) % most;
+    m->term.n = m->watch.n = m->push.n = 0;
+    return m;
+}
+
 void
 net_join(nets *s)
 {
     struct joined *j = &s->joined;
     const uint32_t *place;
+    struct in_modes *m;
 
-    if (!j->modes) {
+    if (!j->slack) {
         list_modes_read(s);
-        j->modes = bg_calloc(j->reads.n + 1, sizeof *j->modes);
-        j->first = bg_calloc(s->nheld + 1, sizeof *j->first);
-        j->first_watch = bg_calloc(s->nwatch + 1, sizeof *j->first_watch);
+        j->slack = bg_calloc(s->nwatch + 1, sizeof *j->slack);
     }
+    m = new_combination(s);
     j->row = s->access.unordered(s->access.ctx, &place);
-    j->term.n = j->watch.n = j->push.n = j->rest.n = 0;
     for (size_t k = 0; k < s->n; k++)
-        join_net(s, &s->net[k], place);
+        join_net(s, &s->net[k], place, m);
+    list_resting(s, m);
     for (size_t i = 0; i < j->reads.n; i++)
-        j->modes[i] = s->modes[j->reads.at[i]];
-    j->ready = true;
+        m->modes[i] = s->modes[j->reads.at[i]];
+    j->now = m;
 }
 
 int
 net_joined_solve(nets *s, double t, const double *x)
 {
     const struct joined *j = &s->joined;
-    const struct term *term = j->term.at;
     double all = 0; /* NAN where one has no value */
     int status;
 
@@ -118,14 +180,10 @@ net_joined_solve(nets *s, double t, const double *x)
     status = s->access.rows(s->access.ctx, t, x, NULL);
     if (status)
         return status;
-    for (size_t i = 0; i < s->nheld; i++) {
-        double sum = 0;
-
-        for (uint32_t e = j->first[i]; e < j->first[i + 1]; e++)
-            sum += term[e].value * j->row[term[e].of];
-        s->held[i] = 0 - sum;
+    for (const struct term *term = j->now->term.at, *end = term + j->now->term.n; term < end; term++)
+        s->held[term->to] -= term->value * j->row[term->of];
+    for (size_t i = 0; i < s->nheld; i++)
         all += s->held[i] * 0;
-    }
     return all == 0 ? 0 : 1;
 }
 
@@ -135,19 +193,23 @@ net_joined_quiet(nets *s, double *g)
     const struct joined *j = &s->joined;
     double *noise = s->c;
 
+    for (size_t i = 0; i < s->nheld; i++)
+        noise[i] = 0;
+    for (const struct term *term = j->now->term.at, *end = term + j->now->term.n; term < end; term++)
+        noise[term->to] += fabs(term->value * j->row[term->of]);
     for (size_t i = 0; i < s->nheld; i++) {
-        double sum = 0, least = NET_FLOOR * s->unit_size[s->unit[i]];
+        double least = NET_FLOOR * s->unit_size[s->unit[i]];
 
-        for (uint32_t e = j->first[i]; e < j->first[i + 1]; e++)
-            sum += fabs(j->term.at[e].value * j->row[j->term.at[e].of]);
-        noise[i] = NET_NOISE * sum > least ? NET_NOISE * sum : least;
+        noise[i] = NET_NOISE * noise[i] > least ? NET_NOISE * noise[i] : least;
     }
+    for (size_t w = 0; w < s->nwatch; w++)
+        j->slack[w] = 0;
+    for (const struct term *term = j->now->watch.at, *end = term + j->now->watch.n; term < end; term++)
+        j->slack[term->to] += term->value * noise[term->of];
     for (size_t w = 0; w < s->nwatch; w++) {
-        double *at = &g[s->form->watch[w]], slack = 0;
+        double *at = &g[s->form->watch[w]];
 
-        for (uint32_t e = j->first_watch[w]; e < j->first_watch[w + 1]; e++)
-            slack += j->watch.at[e].value * noise[j->watch.at[e].of];
-        if (fabs(*at) <= slack)
+        if (fabs(*at) <= j->slack[w])
             *at = 0;
     }
 }
@@ -155,9 +217,9 @@ net_joined_quiet(nets *s, double *g)
 void
 net_joined_rest(const nets *s, double *dx)
 {
-    const struct joined *j = &s->joined;
+    const struct in_modes *m = s->joined.now;
 
-    net_quiet_pushed(s, j->push.at, j->push.n, s->held, dx);
-    for (size_t i = 0; i < j->rest.n; i++)
-        dx[j->rest.at[i]] = 0;
+    net_quiet_pushed(s, m->push.at, m->push.n, s->held, dx);
+    for (size_t i = 0; i < m->rest.n; i++)
+        dx[m->rest.at[i]] = 0;
 }

@@ -159,10 +159,12 @@ hash_modes(nets *s, const struct net *k)
 bool
 net_pivot(nets *s, struct net *k, double t, const double *x, double h, bool soft)
 {
-    uint32_t nw = k->q->nwatch, *which = bg_malloc((nw + 1) * sizeof *which);
+    uint32_t nw = k->q->nwatch, *which = s->which;
     int best = (int)nw + 1, patience = FLIPS_EACH, most = FLIPS + 8 * (int)nw;
     bool ok = false;
-    map seen = { 0 };
+    map *seen = &s->seen;
+
+    map_clear(seen);
 
     for (int round = 0; round < most; round++) {
         struct known *w = soft ? NULL : look(s, k, t, x);
@@ -174,9 +176,9 @@ net_pivot(nets *s, struct net *k, double t, const double *x, double h, bool soft
             break;
         }
         hash = hash_modes(s, k);
-        if (patience <= 0 && map_get(&seen, hash) != MAP_NONE)
+        if (patience <= 0 && map_get(seen, hash) != MAP_NONE)
             break;
-        map_set(&seen, hash, 1);
+        map_set(seen, hash, 1);
         if (n < best) {
             best = n;
             patience = FLIPS_EACH;
@@ -189,7 +191,5 @@ net_pivot(nets *s, struct net *k, double t, const double *x, double h, bool soft
             *m = *m == 0;
         }
     }
-    map_free(&seen);
-    free(which);
     return ok;
 }

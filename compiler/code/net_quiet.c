@@ -10,7 +10,7 @@ void
 net_noise(nets *s, const struct net *k, const staircase *r, const double *raw, double *to)
 {
     for (uint32_t i = 0; i < r->n; i++) {
-        double sum = 0;
+        double sum = 0, least = NET_FLOOR * s->unit_size[s->unit[k->q->held0 + i]];
 
         for (uint32_t e = r->solve.start[i]; e < r->solve.start[i + 1]; e++) {
             uint32_t c = r->solve.column[e];
@@ -19,7 +19,7 @@ net_noise(nets *s, const struct net *k, const staircase *r, const double *raw, d
         }
         if (k->varies && !k->guess)
             sum = fabs(s->held[k->q->held0 + i]);
-        to[i] = fmax(NET_NOISE * sum, NET_FLOOR * s->unit_size[s->unit[k->q->held0 + i]]);
+        to[i] = NET_NOISE * sum > least ? NET_NOISE * sum : least;
         if (k->guess) /* where slopes are zero or infinite, an iteration leaves more */
             to[i] = fmax(to[i], LEFT * fabs(s->stepped[k->q->held0 + i]));
     }
@@ -29,7 +29,7 @@ void
 nets_quiet(nets *s, double *g)
 {
     net_held_sizes(s);
-    if (net_is_joined(s)) {
+    if (s->joined.used) {
         net_joined_quiet(s, g);
         return;
     }

@@ -51,9 +51,12 @@ constraint_noise(const nets *s, const struct net *k, const struct known *w, uint
 static bool
 on_constraints(const nets *s, const struct net *k, const struct known *w, const double *x)
 {
-    double *terms = bg_calloc(w->now->constraint.n + 1, sizeof *terms), most = 0;
+    double *terms = s->constrained, most = 0;
     bool on = true;
 
+    memset(terms, 0, w->now->constraint.n * sizeof *terms);
+    if (!w->now->constraint.n)
+        return true;
     for (uint32_t i = 0; i < ORDERS * k->q->n; i++)
         most = fmax(most, k->rows[i]);
 
@@ -65,7 +68,6 @@ on_constraints(const nets *s, const struct net *k, const struct known *w, const 
 
         on = fabs(sum) <= HOLDS * terms[r] + constraint_noise(s, k, w, r) + NOTHING * most;
     }
-    free(terms);
     return on;
 }
 
@@ -269,15 +271,14 @@ try_all(nets *s, struct net *k, double t, double *x, const double *x_given, cons
 static void
 share(nets *s, struct net *k, double t, double *x, double h)
 {
-    uint32_t nw = k->q->nwatch, *which = bg_malloc((nw + 1) * sizeof *which), before;
-    double *modes = bg_malloc((nw + s->nx + 1) * sizeof *modes), *given = modes + nw;
+    uint32_t nw = k->q->nwatch, *which = s->which, before;
+    double *modes = s->given + s->nwatch, *given = s->x_given; /* states are where the search began */
     struct known *w = net_known(s, k, t, x);
     bool any = false, better = false;
     double most = 0;
 
     before = w ? w->now->free : UINT32_MAX;
     net_keep_modes(s, k, modes);
-    copy_states(given, x, s->nx);
     for (uint32_t i = 0; i < nw; i++)
         most = fmax(most, k->size[i]);
     for (uint32_t i = 0; i < nw && w && most > 0; i++) {
@@ -296,8 +297,6 @@ share(nets *s, struct net *k, double t, double *x, double h)
         net_set_modes(s, k, modes);
         copy_states(x, given, s->nx);
     }
-    free(which);
-    free(modes);
 }
 
 /* May the states jump as they did? Not where one would alone, or where a source takes part. */
@@ -309,9 +308,12 @@ check_jump(nets *s, struct net *k, double t, double *before, const double *x, do
     struct slopes g;
     size_t worst = NO_INDEX;
     bool refused = false;
+    double *small;
 
-    double *small = bg_malloc((s->nx + 1) * sizeof *small);
-
+    r->jumped = false;
+    if (s->nx == 0 || !memcmp(x, before, s->nx * sizeof *x))
+        return true;
+    small = bg_malloc((s->nx + 1) * sizeof *small);
     w = net_known(s, k, t, x);
     for (size_t i = 0; i < s->nx; i++)
         small[i] = MOVED * fmax(net_size(s, i), fabs(before[i]));
@@ -320,7 +322,6 @@ check_jump(nets *s, struct net *k, double t, double *before, const double *x, do
         small[w->push.at[i].state] += ROUNDED * fabs(w->push.at[i].value) *
                                       s->unit_size[s->unit[k->q->held0 + w->push.at[i].held]] *
                                       fmin(k->tau, ahead / AHEAD);
-    r->jumped = false;
     for (size_t i = 0; i < s->nx; i++)
         if (fabs(x[i] - before[i]) > small[i]) {
             r->jumped = true;
@@ -443,8 +444,7 @@ search_net(nets *s, struct net *k, double t, double *x, double ahead, double far
 {
     static const double part[GUESSES] = { 1, 1e-3, 1e2 };
     uint32_t nw = k->q->nwatch;
-    double *given = bg_malloc((2 * (size_t)nw + 1) * sizeof *given),
-           *x_given = bg_malloc((s->nx + 1) * sizeof *x_given), h;
+    double *given = s->given, *x_given = s->x_given, h;
     bool found = false, same = true;
     enum nets_status status = NETS_NONE;
 
@@ -484,8 +484,6 @@ search_net(nets *s, struct net *k, double t, double *x, double ahead, double far
     }
     if (!found || status == NETS_REFUSED)
         set_back(s, k, x, given, x_given);
-    free(given);
-    free(x_given);
     return status;
 }
 

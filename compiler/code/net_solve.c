@@ -280,7 +280,8 @@ nets_solve(nets *s, double t, const double *x)
     if (is_solved(s, t, x))
         return 0;
     s->solved = false;
-    if (net_is_joined(s))
+    s->joined.used = net_joins(s);
+    if (s->joined.used)
         status = net_joined_solve(s, t, x);
     else if (!net_need_partials(s))
         status = -1;
@@ -290,8 +291,9 @@ nets_solve(nets *s, double t, const double *x)
         return status;
     s->solved = true;
     s->solved_t = t;
-    if (s->nx)
-        memcpy(s->solved_x, x, s->nx * sizeof(double));
-    memcpy(s->solved_modes, s->modes, s->nmodes * sizeof(double));
+    for (size_t i = 0; i < s->nx; i++)
+        s->solved_x[i] = x[i];
+    for (size_t i = 0; i < s->nmodes; i++)
+        s->solved_modes[i] = s->modes[i];
     return 0;
 }

@@ -33,6 +33,7 @@ struct audit {
     double rtol, start, stop, t, least_bend, bend_at, next_bend;
     size_t nx, n, bent;
     bool broken, begun, equal_steps;
+    bool by_states; /* what is stored are states: where these stay, no mode changes it */
     struct taken *taken;
     const model_graph *graph;
     VEC(uint32_t) store;          /* elements */
@@ -44,6 +45,18 @@ struct audit {
     double jumps, most, through[2];
     pieces *pieces;
 };
+
+static bool
+stored_are_states(const audit *a)
+{
+    size_t stored = 0, states = 0;
+
+    for (size_t s = 0; s < a->store.n; s++)
+        stored += a->graph->element[a->store.at[s]].nports;
+    for (size_t i = 0; i < a->nx; i++)
+        states += model_state(a->model, i).port != NONE;
+    return stored == states;
+}
 
 audit *
 audit_new(bg_model *m, double rtol, bool equal_steps, double start, double stop)
@@ -73,6 +86,7 @@ audit_new(bg_model *m, double rtol, bool equal_steps, double start, double stop)
         if (element_is_storage(a->graph->element[i].type))
             vec_push(&a->store, i);
     a->pieces = pieces_new(m, start, stop);
+    a->by_states = stored_are_states(a);
     return a;
 }
 
@@ -286,6 +300,10 @@ audit_jump(void *of, double t, const double *before, const double *modes_before,
     pieces_forget(a->pieces);
     if (a->broken || !a->store.n)
         return true;
+    if (a->by_states && !memcmp(before, after, a->nx * sizeof *before)) {
+        a->broken = !end_stretch(a, t, after);
+        return true;
+    }
     memcpy(a->modes, modes, nmodes * sizeof *modes);
     memcpy(modes, modes_before, nmodes * sizeof *modes);
     model_let_give(a->model, false);

@@ -12,11 +12,23 @@
 
 #define AHEAD_SHORTER 12 /* times ten, at most */
 
+enum { FEW = 8 }; /* conditions: vectors do not pay for fewer */
+
 /* Is a root taken of what is negative, and not by rounding or by the integrator's error alone? */
 static bool
 outside(const events *e, uint32_t k, double g)
 {
     return e->mode[k].kind == MODE_DOMAIN && g < -BELOW_ZERO * e->size[k];
+}
+
+static bool
+few_finite(size_t n, const double *g)
+{
+    double all = 0;
+
+    for (size_t i = 0; i < n; i++)
+        all += g[i] * 0;
+    return all == 0;
 }
 
 /* The conditions, without a look at what roots are taken of. */
@@ -25,7 +37,7 @@ look_beyond(events *e, double t, const double *x, double *g)
 {
     if (model_conditions(e->model, t, x, g) != 0)
         return false;
-    if (vec_finite(e->n, g))
+    if (e->n < FEW ? few_finite(e->n, g) : vec_finite(e->n, g))
         return true;
     for (size_t i = 0; i < e->watched.n; i++)
         if (!isfinite(g[e->watched.at[i]]) && e->mode[e->watched.at[i]].kind != MODE_STICK)
