@@ -74,7 +74,7 @@ find_units(compilation *c, const compile_options *o)
 }
 
 static bool
-write_out(compilation *c, const compile_options *o)
+flatten(compilation *c, const compile_options *o)
 {
     elaborate_options eo = { .index = c->declared ? c->declared : &c->index };
 
@@ -227,7 +227,7 @@ static const struct pass {
 } passes[] = {
     { "ast", 0, TREE, STAGE_PARSE, read_text, NULL, dump_tree },
     { "units", 0, UNITS, STAGE_GRAPH, find_units, NULL, NULL },
-    { "graph", TREE | UNITS, GRAPH, STAGE_GRAPH, write_out, verify_flat, dump_graph },
+    { "graph", TREE | UNITS, GRAPH, STAGE_GRAPH, flatten, verify_flat, dump_graph },
     { "modes", GRAPH, MODES, STAGE_CAUSALITY, freeze_laws, verify_flat, NULL },
     { "causality", GRAPH | MODES, STROKES, STAGE_CAUSALITY, assign_causality, verify_causality, dump_causality },
     { "equations", GRAPH | MODES | STROKES, EQUATIONS, STAGE_EQUATIONS, build_equations, verify_definitions,
@@ -266,7 +266,7 @@ is_sound(compilation *c, const struct pass *p)
 }
 
 static bool
-has_ports(const flat_model *f)
+graph_has_ports(const flat_model *f)
 {
     for (int i = 0; i < f->ast->nstmt; i++)
         if (f->ast->stmt[i]->kind == AST_STMT_PORT)
@@ -285,7 +285,8 @@ run_passes(compilation *c, unsigned there, enum compile_stage upto, const compil
             return false;
         there |= p->gives;
         if (p->gives == GRAPH) {
-            c->component = upto < STAGE_MODEL && upto > STAGE_GRAPH && !(o && o->experiment) && has_ports(c->flat);
+            c->component = upto < STAGE_MODEL && upto > STAGE_GRAPH && !(o && o->experiment) &&
+                           graph_has_ports(c->flat);
             if (c->component)
                 return true;
         }

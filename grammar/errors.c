@@ -208,7 +208,7 @@ enum { LONGEST_SHOWN = 60 };
 
 /* The length of a token shown in a suggested line. */
 static int
-shown(span at)
+shown_length(span at)
 {
     return at.end - at.begin < LONGEST_SHOWN ? (int)(at.end - at.begin) : LONGEST_SHOWN;
 }
@@ -281,7 +281,7 @@ bracket_error(struct parse *p, const struct expected *e)
     if (now->kind == ')' && e->name['='] && p->before.kind == NAME &&
         !strncmp(p->scan->text + p->statement, "model", strlen("model"))) {
         parse_error(p, "syntax-habit", now->at, "a size needs a default value");
-        diag_help(p->s, "Write `%.*s = 3`.", shown(p->before.at), p->scan->text + p->before.at.begin);
+        diag_help(p->s, "Write `%.*s = 3`.", shown_length(p->before.at), p->scan->text + p->before.at.begin);
         return true;
     }
     if (now->kind == ')' && !e->name[')'] && !takes_value(e) && !innermost(p, '(') && !innermost(p, 'i') &&
@@ -461,7 +461,8 @@ beginning_error(struct parse *p, const struct expected *e)
                 token_text(p, now->at));
     if (now->kind == NAME && strchr("[(;", p->scan->text[now->at.end]))
         diag_help(p->s, "A part or component is declared by its type, a colon and its name: Write `%.*s:%.*s`.",
-                  shown(before->at), p->scan->text + before->at.begin, shown(now->at), p->scan->text + now->at.begin);
+                  shown_length(before->at), p->scan->text + before->at.begin, shown_length(now->at),
+                  p->scan->text + now->at.begin);
     else
         diag_help(p->s, "A part is declared as `TYPE:name`, a bond is written `a -> b`, a value `parameter k = 2;`.");
     return true;

@@ -128,7 +128,7 @@ hash_of_item(const void *ctx, uint32_t k)
 
 /* Does an own item replace item k of `base`? */
 static bool
-replaced(const struct own_items *own, const struct own_items *base, uint32_t k)
+is_replaced(const struct own_items *own, const struct own_items *base, uint32_t k)
 {
     uint32_t at;
 
@@ -157,10 +157,10 @@ inherit(struct completing *c, ast_experiment *e, const ast_experiment *base)
     }
     all = arena_new_array(c->p->a, ast_exp_item, (size_t)base->nitems + (size_t)e->nitems);
     for (int k = 0; k < e->nitems; k++)
-        if (replaces(&e->item[k]) && !replaced(&own, &own, (uint32_t)k))
+        if (replaces(&e->item[k]) && !is_replaced(&own, &own, (uint32_t)k))
             index_set_add(&own.found, hash_of_item(&own, (uint32_t)k), (uint32_t)k, hash_of_item, &own);
     for (int k = 0; k < base->nitems; k++)
-        if (!replaced(&own, &inherited, (uint32_t)k))
+        if (!is_replaced(&own, &inherited, (uint32_t)k))
             all[n++] = base->item[k];
     index_set_free(&own.found);
     e->inherited = n;

@@ -55,7 +55,7 @@ struct format {
 };
 
 static bool
-is(const struct format *f, size_t i, const char *what)
+is_text(const struct format *f, size_t i, const char *what)
 {
     size_t n = strlen(what);
 
@@ -66,20 +66,20 @@ is(const struct format *f, size_t i, const char *what)
 static bool
 is_sign(const struct format *f, size_t i, const char *what)
 {
-    return i < f->n && f->token[i].kind == SCAN_SIGN && is(f, i, what);
+    return i < f->n && f->token[i].kind == SCAN_SIGN && is_text(f, i, what);
 }
 
 static bool
 is_word(const struct format *f, size_t i, const char *what)
 {
-    return i < f->n && f->token[i].kind == SCAN_WORD && is(f, i, what);
+    return i < f->n && f->token[i].kind == SCAN_WORD && is_text(f, i, what);
 }
 
 /* Is it `every` with a period? Otherwise it is a name. */
 static bool
 is_every(const struct format *f, size_t i)
 {
-    return i + 1 < f->n && f->token[i].kind == SCAN_NAME && is(f, i, "every") &&
+    return i + 1 < f->n && f->token[i].kind == SCAN_NAME && is_text(f, i, "every") &&
            (f->token[i + 1].kind == SCAN_NAME || f->token[i + 1].kind == SCAN_NUMBER ||
             f->token[i + 1].kind == SCAN_VALUE_WORD || is_sign(f, i + 1, "("));
 }
@@ -216,11 +216,11 @@ tight_operator(const struct format *f, size_t before, size_t i)
 
     if (f->token[i].kind != SCAN_SIGN)
         return false;
-    if (is(f, i, "*") || is(f, i, "/") || is(f, i, "^"))
+    if (is_text(f, i, "*") || is_text(f, i, "/") || is_text(f, i, "^"))
         return true;
-    if (is(f, i, ".."))
+    if (is_text(f, i, ".."))
         return f->word != WORD_WINDOW;
-    if (is(f, i, "+") || is(f, i, "-"))
+    if (is_text(f, i, "+") || is_text(f, i, "-"))
         return ends_value(f, before) && (top == 'i' || (top == '{' && f->word == WORD_FOR));
     return false;
 }
@@ -267,7 +267,7 @@ lines_up(const struct format *f, size_t before, size_t i)
 /* ---------------------------------------------------------------- the layout */
 
 static void
-spaces(strbuf *out, size_t n)
+put_blanks(strbuf *out, size_t n)
 {
     static const char blank[] = "                                ";
 
@@ -282,7 +282,7 @@ new_line(struct format *f, size_t indent, bool blank_line)
     if (f->out->n)
         strbuf_puts(f->out, blank_line ? "\n\n" : "\n");
     f->line_begin = f->out->n;
-    spaces(f->out, indent);
+    put_blanks(f->out, indent);
 }
 
 /* The column of a continuation line, at least `least` from the statement's first line. Lines to the right of an open
@@ -394,7 +394,7 @@ lay_out_tokens(struct format *f)
             if (lines)
                 new_line(f, f->starts ? f->indent : continued(f, i, LEVEL), blank);
             else
-                spaces(f->out, gap > 1 ? gap : 1);
+                put_blanks(f->out, gap > 1 ? gap : 1);
             put_token(f, i);
             continue;
         }
@@ -420,9 +420,9 @@ lay_out_tokens(struct format *f)
             else
                 new_line(f, f->indent, blank);
         } else if (spaced(f, before_before, before, i)) {
-            spaces(f->out, !lines && gap > 1 && lines_up(f, before, i) ? gap : 1);
+            put_blanks(f->out, !lines && gap > 1 && lines_up(f, before, i) ? gap : 1);
         } else if (!lines && gap > 1 && f->token[before].kind == SCAN_MATRIX && lines_up(f, before, i)) {
-            spaces(f->out, gap);
+            put_blanks(f->out, gap);
         }
         put_token(f, i);
         step_token(f, i);

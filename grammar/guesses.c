@@ -213,7 +213,7 @@ guess_say(struct parse *p, span at, const char *says, const char *help)
 }
 
 static span
-word_at(const struct parse *p, const struct pieces *x)
+first_word(const struct parse *p, const struct pieces *x)
 {
     return (span){ p->file, p->statement, p->statement + (uint32_t)strlen(x->word) };
 }
@@ -235,7 +235,7 @@ by_first_word(struct parse *p)
     if (p->last.at.begin > p->statement + strlen(x.word) + 40)
         return false;
     if (in == MODEL_TEXT && guess_is_word_in(" Real real double Double ", x.word) && strstr(x.argument, "start"))
-        return guess_say(p, word_at(p, &x), "a state with an initial value and a rate is an `integral`",
+        return guess_say(p, first_word(p, &x), "a state with an initial value and a rate is an `integral`",
                          "Write `signal {D} = integral(RATE, {V});`; no type stands before a name.");
     if (!strcmp(x.word, "import") && guess_is_word_in(" numpy math cmath scipy sympy matplotlib ", x.name))
         word = "from";
@@ -245,7 +245,7 @@ by_first_word(struct parse *p)
         if (!(habits[k].in & in) || !guess_is_word_in(habits[k].words, word))
             continue;
         p->section_said |= section;
-        return again ? line_is_said(p) : guess_say(p, word_at(p, &x), habits[k].says, habits[k].help);
+        return again ? line_is_said(p) : guess_say(p, first_word(p, &x), habits[k].says, habits[k].help);
     }
     return false;
 }
@@ -278,7 +278,7 @@ by_element(struct parse *p)
     if (*w && strchr("RCLVI", *w) && (now->kind == NUMBER || (now->kind == NAME && isdigit((unsigned char)w[1]))) &&
         (isdigit((unsigned char)w[1]) || isalpha((unsigned char)w[1])))
         return guess_say(
-            p, word_at(p, &x),
+            p, first_word(p, &x),
             "an element has a type and a name, and an arrow from the junction it is on, not numbers of nodes",
             arena_format(p->a, "Write `node -> %s:%s = VALUE;`, as in node -> R:R1 = 10 [kohm];",
                          w[0] == 'L'   ? "I"

@@ -9,7 +9,7 @@
 #include "bg.tab.h"
 
 static const char *
-word_at(const struct parse *p, const struct seen_token *t)
+copied_token(const struct parse *p, const struct seen_token *t)
 {
     return arena_strndup(p->a, p->scan->text + t->at.begin, t->at.end - t->at.begin);
 }
@@ -34,7 +34,7 @@ by_sign(struct parse *p, const struct expected *e)
         int n = (int)strcspn(word, "}\n");
 
         return guess_say(p, now->at, "a unit stands in brackets",
-                         arena_format(p->a, "Write `%s [%.*s]`.", word_at(p, before), n > 30 ? 30 : n, word));
+                         arena_format(p->a, "Write `%s [%.*s]`.", copied_token(p, before), n > 30 ? 30 : n, word));
     }
     if (now->kind == ':' && before->kind == NUMBER && operator_next && !e->name[DOTS])
         return guess_say(p, now->at, "a vector is written with its entries",
@@ -70,14 +70,14 @@ by_word(struct parse *p, const struct expected *e)
     if (now->kind == '(' && before->kind == NAME && operator_next && !e->name['('] && before->at.begin &&
         text[before->at.begin - 1] == '.')
         return guess_say(p, now->at, "functions have no module before their name",
-                         arena_format(p->a, "Write `%s(...)`, as in sin(time/1 [s]).", word_at(p, before)));
+                         arena_format(p->a, "Write `%s(...)`, as in sin(time/1 [s]).", copied_token(p, before)));
     if (now->kind == VALUE_WORD && before->kind == '.')
         return guess_say(p, now->at, "built-in names need no module before them",
-                         arena_format(p->a, "Write `%s`.", word_at(p, now)));
-    if (now->kind == NAME && before->kind == NAME && operator_next && !strcmp(word_at(p, before), "lambda"))
+                         arena_format(p->a, "Write `%s`.", copied_token(p, now)));
+    if (now->kind == NAME && before->kind == NAME && operator_next && !strcmp(copied_token(p, before), "lambda"))
         return guess_say(p, before->at, "a function has a name and stands outside of models",
-                         arena_format(p->a, "Write before `model NAME {`: `function f(%s) = %s^2;`", word_at(p, now),
-                                      word_at(p, now)));
+                         arena_format(p->a, "Write before `model NAME {`: `function f(%s) = %s^2;`",
+                                      copied_token(p, now), copied_token(p, now)));
     if (now->kind == FOR && operator_next && e->name[')'])
         return guess_say(p, now->at, "sum, mean, min, max and norm take the entries of a vector, not a loop",
                          "Write `sum(v.f)` of a row of junctions `1:v[3];`, or `sum(a, b, c)`.");

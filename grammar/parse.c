@@ -56,7 +56,7 @@ end_token(const struct parse *p)
 /* Words reserved only where a statement begins with them and a value follows: elsewhere models may use them as
  * names. */
 static int
-statement_word(const struct scan *s, int before, const struct token *t)
+reserved_word(const struct scan *s, int before, const struct token *t)
 {
     const char *word = s->text + t->at.begin, *next = s->text + t->at.end, *end = s->text + s->length;
     size_t n = t->at.end - t->at.begin;
@@ -89,7 +89,7 @@ scan_token_at(struct parse *p)
     if (!t.kind || p->scan->stop)
         return end_token(p);
     if (t.kind == NAME)
-        t.kind = statement_word(p->scan, before, &t);
+        t.kind = reserved_word(p->scan, before, &t);
     t.first = p->scan->first;
     if (t.first)
         p->scan->indent = t.at.begin - p->scan->line;

@@ -157,7 +157,7 @@ struct each_ref {
 };
 
 static void
-see_ref(void *ctx, const ast_expr *e)
+call_for_ref(void *ctx, const ast_expr *e)
 {
     const struct each_ref *w = ctx;
     ast_part room;
@@ -172,7 +172,7 @@ see_ref(void *ctx, const ast_expr *e)
 void
 ast_each_ref(const ast_expr *e, void (*call)(void *ctx, const ast_ref *r), void *ctx)
 {
-    ast_visit(e, see_ref, &(struct each_ref){ call, ctx });
+    ast_visit(e, call_for_ref, &(struct each_ref){ call, ctx });
 }
 
 void

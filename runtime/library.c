@@ -180,7 +180,7 @@ bgc_diagnostic_count(const bgc_model *m)
 }
 
 static void
-put_place(const sources *s, span at, bgc_diagnostic *out)
+set_place(const sources *s, span at, bgc_diagnostic *out)
 {
     if (!span_known(at) || at.file >= sources_count(s))
         return;
@@ -207,7 +207,7 @@ bgc_diagnostic_at(const bgc_model *m, size_t i)
     out.severity = severity[d->severity];
     out.code = d->code;
     out.message = d->message;
-    put_place(m->c.sources, d->at, &out);
+    set_place(m->c.sources, d->at, &out);
     return out;
 }
 
@@ -229,7 +229,7 @@ bgc_note_at(const bgc_model *m, size_t i, size_t k)
     out.severity = x->help ? BGC_HELP : BGC_NOTE;
     out.code = diag_at(m->c.sources, i)->code;
     out.message = x->message;
-    put_place(m->c.sources, x->at, &out);
+    set_place(m->c.sources, x->at, &out);
     return out;
 }
 

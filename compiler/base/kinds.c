@@ -8,3 +8,12 @@ element_type_name(enum element_type t)
 
     return name[t];
 }
+
+const char *
+quantity_letter(enum quantity q)
+{
+    static const char
+        *const letter[] = { [Q_EFFORT] = "e", [Q_FLOW] = "f", [Q_DISPLACEMENT] = "q", [Q_MOMENTUM] = "p" };
+
+    return letter[q];
+}

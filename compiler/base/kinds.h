@@ -44,6 +44,7 @@ element_is_storage(enum element_type t)
     return t == EL_C || t == EL_I;
 }
 const char *element_type_name(enum element_type t); /* "Se" */
+const char *quantity_letter(enum quantity q);       /* "e" */
 
 /* Kind of a `when` (flat.h) */
 enum when_kind { WHEN_TURNS, WHEN_SAMPLES, WHEN_ASSERTS, WHEN_STOPS };

@@ -138,7 +138,7 @@ file_identity_same(const file_identity *a, const file_identity *b)
 }
 
 static void
-note(const file_identity *i)
+note_file(const file_identity *i)
 {
     if (!i->regular || reading_noted(i))
         return;
@@ -153,7 +153,7 @@ reading_note(int fd)
     file_identity i;
 
     if (file_identify(fd, NULL, &i))
-        note(&i);
+        note_file(&i);
 }
 
 void
@@ -162,7 +162,7 @@ reading_note_named(const char *path)
     file_identity i;
 
     if (file_identify(-1, path, &i))
-        note(&i);
+        note_file(&i);
 }
 
 bool

@@ -226,7 +226,7 @@ source_place(const sources *s, uint32_t file, uint32_t pos, int *line, int *colu
 /* Would source_one_line leave the text unchanged, without blanks, quotes or comments? This holds for most numbers and
  * names. */
 static bool
-is_bare(const char *s, size_t n)
+is_one_line(const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (isspace((unsigned char)s[i]) || s[i] == '"' || s[i] == '/')
@@ -243,7 +243,7 @@ source_one_line(const sources *s, arena *a, span at)
     const char *copy;
     bool quoted = false;
 
-    if (at.end <= n && at.begin < at.end && is_bare(text + at.begin, at.end - at.begin))
+    if (at.end <= n && at.begin < at.end && is_one_line(text + at.begin, at.end - at.begin))
         return arena_strndup(a, text + at.begin, at.end - at.begin);
     for (size_t i = at.begin; i < at.end && i < n; i++) {
         bool blank = isspace((unsigned char)text[i]);
@@ -486,7 +486,7 @@ struct look {
     const char *bold, *red, *magenta, *cyan, *green, *off;
 };
 
-static const struct look plain = { "", "", "", "", "", "" };
+static const struct look plain_look = { "", "", "", "", "", "" };
 static const struct look colored = { "\033[1m", "\033[1;31m", "\033[1;35m", "\033[1;36m", "\033[1;32m", "\033[0m" };
 
 /* Adds bytes from..to of a line, one column for each character; returns the number of columns. */
@@ -612,7 +612,7 @@ is_of_text(const char *code)
 void
 diag_print(const sources *s, FILE *out, bool color, enum diag_extent extent)
 {
-    const struct look *l = color ? &colored : &plain;
+    const struct look *l = color ? &colored : &plain_look;
 
     for (size_t i = 0; i < s->diag.n; i++) {
         const diagnostic *d = &s->diag.at[i];

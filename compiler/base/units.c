@@ -287,7 +287,7 @@ looks_like_fraction(const char *p)
 
 /* Is there a factor at p, multiplied by a point, a star or a blank? */
 static bool
-joins(const char *text, const char *p)
+factor_follows(const char *text, const char *p)
 {
     if (p[0] == '*' && (p[1] == '*' || (p > text && p[-1] == '*')))
         return false;
@@ -333,7 +333,7 @@ refused_text(unit_system *u, const char *text)
             return "the brackets of this unit nest too deeply";
         if (*p == '/')
             divided[depth] = !is_digit(p[1 + strspn(p + 1, " ")]); /* 1/2 m clearly means half a metre */
-        else if (divided[depth] && joins(text, p))
+        else if (divided[depth] && factor_follows(text, p))
             return behind_slash(u, text, p);
         if (is_letter(*p) && !middle_dot(p)) {
             const char *begin = p;

@@ -233,7 +233,7 @@ nullspace_free_columns(const nullspace *n, size_t *count)
 /* ---- heap of pivots, latest first: a pivot's row contains only columns that are free or later pivots ---- */
 
 static void
-heap_push(nullspace *n, uint32_t k)
+heap_push_row(nullspace *n, uint32_t k)
 {
     size_t i;
 
@@ -272,7 +272,7 @@ vector_set(nullspace *n, uint32_t col, uint32_t value)
     n->x[col] = value;
     vec_push(&n->vector, ((struct nullspace_entry){ col, value }));
     for (uint32_t i = n->use0[col]; i < n->use0[col + 1]; i++)
-        heap_push(n, n->use[i]);
+        heap_push_row(n, n->use[i]);
 }
 
 const struct nullspace_entry *

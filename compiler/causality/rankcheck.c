@@ -116,7 +116,7 @@ visit_point(struct check *c, uint32_t point)
 
 /* Lists in `reached` every point that those put there act on, and counts in `waiting` how many act on each. */
 static void
-reach(struct check *c)
+list_reached(struct check *c)
 {
     const strokes *s = c->s;
     struct step t;
@@ -168,7 +168,7 @@ extend_columns(struct check *c)
             vec_push(&c->reached, COMMON(j));
         }
     start = c->reached.n;
-    reach(c);
+    list_reached(c);
     for (size_t i = start; i < c->reached.n; i++) {
         if (c->column[c->reached.at[i]] != NONE)
             continue;
@@ -318,7 +318,7 @@ hand_on(struct check *c, struct step t, uint32_t value)
 
 /* Values of the reached points, in an order in which each is complete before it acts. Decided strokes have no cycle. */
 static void
-weigh(struct check *c, relations *out)
+value_reached(struct check *c, relations *out)
 {
     const strokes *s = c->s;
     struct step t;
@@ -367,8 +367,8 @@ relate(struct check *c, const struct nullspace_entry *x, size_t n, relations *ou
     start = c->reached.n;
     for (size_t i = 0; i < start; i++)
         vec_push(&c->ready, c->reached.at[i]);
-    reach(c);
-    weigh(c, out);
+    list_reached(c);
+    value_reached(c, out);
     forget_relations(c);
     r.n = (uint32_t)out->term.n - r.first;
     r.njunction = (uint32_t)out->junction.n - r.junction0;

@@ -14,7 +14,7 @@ strength_at(const flat_model *f, const causal *c, uint32_t i)
 }
 
 static bool
-junction(const flat_model *f, const causal *c, uint32_t j, char **flaw)
+check_junction(const flat_model *f, const causal *c, uint32_t j, char **flaw)
 {
     const flat_junction *x = &f->junction.at[j];
     const char *name = x->name ? x->name : "a junction";
@@ -42,7 +42,7 @@ handed_on(int a, int b, bool link)
 }
 
 static bool
-bonds(const flat_model *f, const causal *c, char **flaw)
+check_bond_ends(const flat_model *f, const causal *c, char **flaw)
 {
     for (size_t b = 0; b < f->bond.n; b++) {
         const flat_bond *x = &f->bond.at[b];
@@ -55,7 +55,7 @@ bonds(const flat_model *f, const causal *c, char **flaw)
 }
 
 static bool
-two_port(const flat_model *f, const causal *c, const flat_element *el, char **flaw)
+check_two_port(const flat_model *f, const causal *c, const flat_element *el, char **flaw)
 {
     for (uint32_t p = el->port0; p + 1 < el->port0 + el->nports; p += 2) {
         bool alike = f->junction.at[f->port.at[p].junction].type == f->junction.at[f->port.at[p + 1].junction].type;
@@ -73,7 +73,7 @@ of_giver(const flat_model *f, uint32_t p, bool gives_effort)
 }
 
 static bool
-one_port(const flat_model *f, const causal *c, uint32_t p, size_t *ndependent, char **flaw)
+check_one_port(const flat_model *f, const causal *c, uint32_t p, size_t *ndependent, char **flaw)
 {
     const flat_element *el = &f->element.at[f->port.at[p].element];
     const flat_law *law = port_law(f, p);
@@ -99,11 +99,11 @@ check_elements(const flat_model *f, const causal *c, char **flaw)
         const flat_element *el = &f->element.at[i];
 
         if (el->type == EL_TF || el->type == EL_GY) {
-            if (!two_port(f, c, el, flaw))
+            if (!check_two_port(f, c, el, flaw))
                 return false;
         } else {
             for (uint32_t p = el->port0; p < el->port0 + el->nports; p++)
-                if (!one_port(f, c, p, &ndependent, flaw))
+                if (!check_one_port(f, c, p, &ndependent, flaw))
                     return false;
         }
     }
@@ -112,7 +112,7 @@ check_elements(const flat_model *f, const causal *c, char **flaw)
 
 /* A junction without a strong end is either a state or in exactly one open component. */
 static bool
-open_junctions(const flat_model *f, const causal *c, char **flaw)
+check_open_junctions(const flat_model *f, const causal *c, char **flaw)
 {
     uint8_t *listed = bg_calloc(f->junction.n + 1, sizeof *listed);
     bool ok = true;
@@ -138,7 +138,7 @@ open_junctions(const flat_model *f, const causal *c, char **flaw)
 }
 
 static bool
-relations(const flat_model *f, const causal *c, char **flaw)
+check_relations(const flat_model *f, const causal *c, char **flaw)
 {
     for (size_t i = 0; i < c->relation.n; i++) {
         const causal_relation *r = &c->relation.at[i];
@@ -161,8 +161,8 @@ verify_strokes(const flat_model *f, const causal *c)
     bool ok = true;
 
     for (uint32_t j = 0; ok && j < f->junction.n; j++)
-        ok = junction(f, c, j, &flaw);
-    if (ok && bonds(f, c, &flaw) && check_elements(f, c, &flaw) && open_junctions(f, c, &flaw))
-        relations(f, c, &flaw);
+        ok = check_junction(f, c, j, &flaw);
+    if (ok && check_bond_ends(f, c, &flaw) && check_elements(f, c, &flaw) && check_open_junctions(f, c, &flaw))
+        check_relations(f, c, &flaw);
     return flaw;
 }

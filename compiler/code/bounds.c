@@ -113,7 +113,7 @@ bounds_free(bounds *b)
 /* ---- ranges, peaks, steps ---- */
 
 static double
-magnitude(interval x)
+interval_magnitude(interval x)
 {
     return fmax(fabs(x.lo), fabs(x.hi));
 }
@@ -137,8 +137,8 @@ bounds_over(bounds *b, double start, double stop)
             const course *c = &b->at[b->term.at[k].op];
 
             range[k] = p ? interval_join(range[k], c->v) : c->v;
-            if (p == 0 || magnitude(c->v) > most[k]) {
-                most[k] = magnitude(c->v);
+            if (p == 0 || interval_magnitude(c->v) > most[k]) {
+                most[k] = interval_magnitude(c->v);
                 b->term.at[k].peak = from;
                 b->term.at[k].width = to - from;
             }
@@ -154,7 +154,7 @@ bounds_over(bounds *b, double start, double stop)
 static double
 step_of(const struct term *t, const course *c)
 {
-    double slope = magnitude(c->d), bend = magnitude(c->s), stray = STRAY * t->range;
+    double slope = interval_magnitude(c->d), bend = interval_magnitude(c->s), stray = STRAY * t->range;
 
     if (bend == 0 || slope == 0)
         return INFINITY;
@@ -200,9 +200,9 @@ bounds_peaks(bounds *b, double *time, double *width, size_t most)
             if (step_of(t, &b->at[t->op]) >= to - from)
                 break;
             evaluate_operations(b, NULL, from, middle, b->form->driving_ops);
-            left = magnitude(b->at[t->op].v);
+            left = interval_magnitude(b->at[t->op].v);
             evaluate_operations(b, NULL, middle, to, b->form->driving_ops);
-            if (left >= magnitude(b->at[t->op].v))
+            if (left >= interval_magnitude(b->at[t->op].v))
                 to = middle;
             else
                 from = middle;
@@ -220,7 +220,7 @@ bounds_peaks(bounds *b, double *time, double *width, size_t most)
 #define SOMEWHERE 1.2345 /* a value of a state, to see which other quantities are unknown */
 
 static double
-width(interval x)
+interval_width(interval x)
 {
     return x.hi - x.lo;
 }
@@ -235,13 +235,13 @@ bounds_of_bends(const bounds_form *form, const double *value, const double *mode
     b->stop = stop;
     evaluate_operations(b, NULL, start, stop, b->form->op.n);
     for (size_t k = 0; k < b->term.n; k++)
-        b->term.at[k].range = width(b->at[b->term.at[k].op].v);
+        b->term.at[k].range = interval_width(b->at[b->term.at[k].op].v);
     for (size_t i = 0; i < b->form->moving.n; i++)
         b->range[i] = interval_point(SOMEWHERE);
     b->state = b->range;
     evaluate_operations(b, modes, start, start, b->form->op.n);
     for (size_t k = 0; k < b->term.n; k++)
-        if (isfinite(b->term.at[k].range) && b->term.at[k].range > 0 && width(b->at[b->term.at[k].op].v) == 0)
+        if (isfinite(b->term.at[k].range) && b->term.at[k].range > 0 && interval_width(b->at[b->term.at[k].op].v) == 0)
             b->term.at[kept++] = b->term.at[k];
     b->term.n = kept;
     if (kept > 0)
@@ -276,7 +276,7 @@ moves_far(bounds *b, const double *modes, const double t[2], double u, double v,
     states_over(b, h, u, v, x, f);
     evaluate_operations(b, modes, t[0] + u * h, t[0] + v * h, b->form->op.n);
     for (size_t k = 0; k < b->term.n; k++)
-        if (!(width(b->at[b->term.at[k].op].v) <= BEND_FAR * b->term.at[k].range))
+        if (!(interval_width(b->at[b->term.at[k].op].v) <= BEND_FAR * b->term.at[k].range))
             return true;
     return false;
 }

@@ -26,7 +26,7 @@ begin_form(const equations *e, const uint32_t *position, bool of_states)
 }
 
 static bounds_form *
-end(struct making *w)
+finish_form(struct making *w)
 {
     free(w->of_var);
     vec_free(&w->place);
@@ -36,7 +36,7 @@ end(struct making *w)
 
 /* The operations of an expression whose variables have theirs already. Returns the last one's number. */
 static uint32_t
-add_expression(struct making *w, inst i)
+add_formula(struct making *w, inst i)
 {
     const flat_model *f = w->e->f;
     const var_id *slot = inst_slots(f, i);
@@ -103,7 +103,7 @@ add_variable(struct making *w, var_id v)
             continue;
         todo.n--;
         if (q->kind == DEF_EXPLICIT) {
-            w->of_var[at] = 1 + add_expression(w, q->def);
+            w->of_var[at] = 1 + add_formula(w, q->def);
             continue;
         }
         o.op = at == 0 ? OP_TIME : OP_GIVEN;
@@ -154,7 +154,7 @@ add_whole(struct making *w, inst def)
 {
     for (uint32_t i = 0; i < def.n; i++)
         add_variable(w, inst_slots(w->e->f, def)[i]);
-    return add_expression(w, def);
+    return add_formula(w, def);
 }
 
 bounds_form *
@@ -171,7 +171,7 @@ bounds_form_of_clocks(const equations *e, const clock_list *clocks, const uint32
             w.form->driving_terms = w.form->term.n;
         }
     }
-    return end(&w);
+    return finish_form(&w);
 }
 
 bounds_form *
@@ -189,7 +189,7 @@ bounds_form_of_bends(const equations *e, const bend_list *bends, const uint32_t 
         }
         vec_push(&w.form->term, ((struct bounds_term){ .op = op }));
     }
-    return end(&w);
+    return finish_form(&w);
 }
 
 void

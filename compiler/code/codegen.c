@@ -50,7 +50,7 @@ gen_new(pool *p, code_store *kept)
 /* ---------------------------------------------------------------- keys */
 
 static bool
-is_kept(const gen *g, const code_key *key)
+code_is_kept(const gen *g, const code_key *key)
 {
     return g->kept && !key->fixed && !code_store_full(g->kept);
 }
@@ -114,7 +114,7 @@ gen_add_kernel(gen *g, node root, const struct gen_slot *slot, uint32_t nslots, 
     key_kernel(g, &key, root, slot, used, nslots, optimise);
     handle = find_made(g, &key);
     if (handle == NONE) {
-        gen_open_unit(g, optimise, is_kept(g, &key));
+        gen_open_unit(g, optimise, code_is_kept(g, &key));
         handle = gen_add_handle(g, lower_kernel(&g->lower, root, slot, used, nslots));
         note_made(g, &key, handle);
     } else {
@@ -176,7 +176,7 @@ gen_add_located(gen *g, const struct gen_assign *a, size_t n, bool optimise, int
     key_located(g, &key, a, n, optimise, &place, at);
     handle = find_made(g, &key);
     if (handle == NONE) {
-        gen_open_unit(g, optimise, is_kept(g, &key));
+        gen_open_unit(g, optimise, code_is_kept(g, &key));
         handle = gen_add_handle(g, lower_chunk(&g->lower, a, n, &place));
         note_made(g, &key, handle);
     } else {

@@ -94,7 +94,7 @@ number(void *of, double v)
 }
 
 static const char *
-sign_of(enum ex_op op)
+operator_text(enum ex_op op)
 {
     switch (op) {
     case EX_ADD: return "+";
@@ -114,7 +114,7 @@ sign_of(enum ex_op op)
 static code_value
 operate(void *of, bool once, enum ex_op op, const code_value *operand)
 {
-    const char *sign = sign_of(op), *x = operand[0], *name;
+    const char *sign = operator_text(op), *x = operand[0], *name;
     bool flag = op == EX_LT || op == EX_LE || op == EX_EQ || op == EX_NE || op == EX_AND || op == EX_OR || op == EX_NOT;
     strbuf *line;
 

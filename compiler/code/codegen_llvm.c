@@ -260,7 +260,7 @@ begin_chunk(void *of, bool located)
 }
 
 static LLVMValueRef
-place(gen *g, struct gen_ref r)
+pointer_to(gen *g, struct gen_ref r)
 {
     LLVMValueRef index = integer(g, r.index);
 
@@ -277,7 +277,7 @@ load(void *of, struct gen_ref r)
 {
     gen *g = of;
 
-    return load_real(g, g->at, place(g, r));
+    return load_real(g, g->at, pointer_to(g, r));
 }
 
 static void
@@ -285,7 +285,7 @@ store(void *of, struct gen_ref to, code_value v)
 {
     gen *g = of;
 
-    store_real(g, ref(v), place(g, to));
+    store_real(g, ref(v), pointer_to(g, to));
 }
 
 static code_value

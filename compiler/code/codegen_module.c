@@ -183,7 +183,7 @@ add_entries(gen *g, struct unit *u, const char *name)
 static const char passes[] = "function(loop-simplify,lcssa,loop-vectorize,early-cse,slp-vectorizer)";
 
 static char *
-run_passes(const gen *g, struct unit *u)
+run_llvm_passes(const gen *g, struct unit *u)
 {
     LLVMPassBuilderOptionsRef options = llvm.CreatePassBuilderOptions();
     char *why = native_error(llvm.RunPasses(u->module, passes, g->native->machine[OPTIMISED], options), "optimising");
@@ -208,7 +208,7 @@ compile(gen *g, struct unit *u)
         return said;
     }
     llvm.DisposeMessage(why);
-    if (u->optimise && (said = run_passes(g, u)))
+    if (u->optimise && (said = run_llvm_passes(g, u)))
         return said;
     why = NULL;
     if (llvm.TargetMachineEmitToMemoryBuffer(g->native->machine[u->optimise ? OPTIMISED : QUICK], u->module,

@@ -110,7 +110,7 @@ cosine(interval x)
 
 /* x^n: any x if n is whole, else x from 0 on. */
 static interval
-power(interval x, double n)
+interval_power(interval x, double n)
 {
     double a = pow(x.lo, n), b = pow(x.hi, n);
     bool even = fmod(n, 2) == 0;
@@ -165,7 +165,7 @@ exponential(const course *u)
 }
 
 static course
-logarithm(const course *u)
+course_logarithm(const course *u)
 {
     interval r = reciprocal(u->v);
 
@@ -184,11 +184,12 @@ course_unary(uint8_t op, const course *u)
     switch (op) {
     case EX_NEG: return (course){ negative(v), negative(u->d), negative(u->s) };
     case EX_SQRT:
-        return chain(u, power(v, 0.5), scaled_interval(0.5, power(v, -0.5)), scaled_interval(-0.25, power(v, -1.5)));
+        return chain(u, interval_power(v, 0.5), scaled_interval(0.5, interval_power(v, -0.5)),
+                     scaled_interval(-0.25, interval_power(v, -1.5)));
     case EX_EXP: return exponential(u);
-    case EX_LN: return logarithm(u);
+    case EX_LN: return course_logarithm(u);
     case EX_LOG10: {
-        course l = logarithm(u), k = course_still(1 / M_LN10);
+        course l = course_logarithm(u), k = course_still(1 / M_LN10);
         return multiply_courses(&l, &k);
     }
     case EX_SIN: return chain(u, sine(v), cosine(v), negative(sine(v)));
@@ -203,11 +204,11 @@ course_unary(uint8_t op, const course *u)
     case EX_ACOS:
         if (v.lo <= -1 || v.hi >= 1)
             return unbounded((interval){ -M_PI, M_PI });
-        r = power(sub(interval_point(1), square(v)), -0.5);
+        r = interval_power(sub(interval_point(1), square(v)), -0.5);
         g = rising(asin, v);
         if (op == EX_ASIN)
-            return chain(u, g, r, mul(v, power(r, 3)));
-        return chain(u, sub(interval_point(M_PI / 2), g), negative(r), negative(mul(v, power(r, 3))));
+            return chain(u, g, r, mul(v, interval_power(r, 3)));
+        return chain(u, sub(interval_point(M_PI / 2), g), negative(r), negative(mul(v, interval_power(r, 3))));
     case EX_ATAN:
         r = reciprocal(add_intervals(interval_point(1), square(v)));
         return chain(u, rising(atan, v), r, scaled_interval(-2, mul(v, square(r))));
@@ -225,8 +226,8 @@ course_unary(uint8_t op, const course *u)
         r = sub(interval_point(1), square(g));
         return chain(u, g, r, scaled_interval(-2, mul(g, r)));
     case EX_ASINH:
-        r = power(add_intervals(interval_point(1), square(v)), -0.5);
-        return chain(u, rising(asinh, v), r, negative(mul(v, power(r, 3))));
+        r = interval_power(add_intervals(interval_point(1), square(v)), -0.5);
+        return chain(u, rising(asinh, v), r, negative(mul(v, interval_power(r, 3))));
     case EX_NOT:
         return is_still(u) && interval_is_point(v) ? course_still(v.lo == 0)
                                                    : (course){ { 0, 1 }, interval_zero, interval_zero };
@@ -244,7 +245,7 @@ course_unary(uint8_t op, const course *u)
 }
 
 static course
-condition(bool surely, bool never)
+course_of_condition(bool surely, bool never)
 {
     return surely ? course_still(1) : never ? course_still(0) : (course){ { 0, 1 }, interval_zero, interval_zero };
 }
@@ -263,10 +264,10 @@ course_binary(uint8_t op, const course *x, const course *y)
     case EX_POW:
         if (is_still(y) && interval_is_point(y->v)) {
             double n = y->v.lo;
-            return chain(x, power(x->v, n), scaled_interval(n, power(x->v, n - 1)),
-                         n == 1 ? interval_zero : scaled_interval(n * (n - 1), power(x->v, n - 2)));
+            return chain(x, interval_power(x->v, n), scaled_interval(n, interval_power(x->v, n - 1)),
+                         n == 1 ? interval_zero : scaled_interval(n * (n - 1), interval_power(x->v, n - 2)));
         } else {
-            course l = logarithm(x), m = multiply_courses(&l, y);
+            course l = course_logarithm(x), m = multiply_courses(&l, y);
             return exponential(&m);
         }
     case EX_ATAN2:
@@ -280,20 +281,20 @@ course_binary(uint8_t op, const course *x, const course *y)
             return angle;
         }
         return unbounded((interval){ -M_PI, M_PI });
-    case EX_LT: return condition(x->v.hi < y->v.lo, x->v.lo >= y->v.hi);
-    case EX_LE: return condition(x->v.hi <= y->v.lo, x->v.lo > y->v.hi);
+    case EX_LT: return course_of_condition(x->v.hi < y->v.lo, x->v.lo >= y->v.hi);
+    case EX_LE: return course_of_condition(x->v.hi <= y->v.lo, x->v.lo > y->v.hi);
     case EX_EQ:
     case EX_NE: {
         bool apart = x->v.hi < y->v.lo || x->v.lo > y->v.hi,
              same = interval_is_point(x->v) && interval_is_point(y->v) && x->v.lo == y->v.lo;
-        return op == EX_EQ ? condition(same, apart) : condition(apart, same);
+        return op == EX_EQ ? course_of_condition(same, apart) : course_of_condition(apart, same);
     }
     case EX_AND:
-        return condition(x->v.lo != 0 && y->v.lo != 0,
-                         (interval_is_point(x->v) && x->v.lo == 0) || (interval_is_point(y->v) && y->v.lo == 0));
+        return course_of_condition(x->v.lo != 0 && y->v.lo != 0, (interval_is_point(x->v) && x->v.lo == 0) ||
+                                                                     (interval_is_point(y->v) && y->v.lo == 0));
     case EX_OR:
-        return condition(x->v.lo > 0 || y->v.lo > 0,
-                         interval_is_point(x->v) && x->v.lo == 0 && interval_is_point(y->v) && y->v.lo == 0);
+        return course_of_condition(x->v.lo > 0 || y->v.lo > 0,
+                                   interval_is_point(x->v) && x->v.lo == 0 && interval_is_point(y->v) && y->v.lo == 0);
     case EX_MIN:
         return x->v.hi <= y->v.lo   ? *x
                : y->v.hi <= x->v.lo ? *y

@@ -205,7 +205,7 @@ compare_transposed(const void *a, const void *b, void *ctx)
 
 /* The pattern of G_y, from the entries of the first point in its columns. The slots of a row are distinct variables. */
 static void
-make_pattern(curvature *c)
+make_curvature_pattern(curvature *c)
 {
     VEC(uint32_t) in = { 0 };
 
@@ -351,7 +351,7 @@ curvature_at(curvature *c, const double *v, const bool *fixed)
     }
     vec_free(&slot);
     if (!c->factor[0])
-        make_pattern(c);
+        make_curvature_pattern(c);
     for (int way = 0; way < 2 && fine; way++) {
         for (size_t k = 0; k < (size_t)c->column[way][c->ny]; k++)
             c->value[way][k] = c->slope.at[c->from[way][k]].value;

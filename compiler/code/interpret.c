@@ -6,17 +6,8 @@
 
 #include "equations.h"
 
-static int
-compare_rank(const void *a, const void *b, void *ctx)
-{
-    const equations *e = ctx;
-    uint32_t x = eq_rank(e, *(const var_id *)a), y = eq_rank(e, *(const var_id *)b);
-
-    return (x > y) - (x < y);
-}
-
 static void
-move(interpret_program *g, const flat_model *f, inst i)
+mark_moved(interpret_program *g, const flat_model *f, inst i)
 {
     const var_id *reads = inst_slots(f, i);
 
@@ -33,9 +24,9 @@ mark_moves(interpret_program *g, const equations *e)
         if (!e->state.at[i].only_outputs)
             g->moves[e->state.at[i].rate] = true;
     for (size_t i = 0; i < e->residual.n; i++)
-        move(g, e->f, e->residual.at[i]);
+        mark_moved(g, e->f, e->residual.at[i]);
     for (size_t i = 0; i < e->mode.n; i++)
-        move(g, e->f, e->mode.at[i].g);
+        mark_moved(g, e->f, e->mode.at[i].g);
     for (size_t i = 0; i < e->constraint.n; i++)
         g->moves[e->constraint.at[i]] = true;
     for (size_t i = 0; i < e->row.n; i++)
@@ -43,7 +34,7 @@ mark_moves(interpret_program *g, const equations *e)
             g->moves[e->row.at[i].r.d[0]] = true;
     for (size_t i = g->var.n; i-- > 0;)
         if (g->moves[g->var.at[i]])
-            move(g, e->f, e->var.at[g->var.at[i]].def);
+            mark_moved(g, e->f, e->var.at[g->var.at[i]].def);
 }
 
 interpret_program *
@@ -65,7 +56,7 @@ interpret_program_new(const equations *e, const uint32_t *position)
         if (e->var.at[i].kind == DEF_EXPLICIT)
             vec_push(&g->var, i);
     if (g->var.n)
-        qsort_r(g->var.at, g->var.n, sizeof *g->var.at, compare_rank, (void *)e);
+        qsort_r(g->var.at, g->var.n, sizeof *g->var.at, eq_compare_rank, (void *)e);
     for (size_t i = 0; i < g->var.n; i++) {
         inst d = e->var.at[g->var.at[i]].def;
 

@@ -77,7 +77,7 @@ kill(struct builder *b, uint32_t i)
 
 /* Adds variable z (its row and column) to the variables that read it. */
 static void
-eliminate(jacobian_form *j, struct builder *b, uint32_t z)
+eliminate_variable(jacobian_form *j, struct builder *b, uint32_t z)
 {
     for (uint32_t u = b->column_head.at[z]; u != NONE; u = b->entry.at[u].next_in_column) {
         uint32_t row = b->entry.at[u].row;
@@ -116,8 +116,8 @@ follows_from_modes(const flat_model *f, inst i)
 }
 
 static void
-add_partials(equations *e, const program *rhs, layout l, inst def, uint32_t row, struct builder *b, uint32_t nx,
-             target_list *target, uint32_t at)
+add_definition(equations *e, const program *rhs, layout l, inst def, uint32_t row, struct builder *b, uint32_t nx,
+               target_list *target, uint32_t at)
 {
     flat_model *f = e->f;
 
@@ -232,11 +232,11 @@ jacobian_form_new(equations *e, const program *rhs, layout l, bool optimise, con
         uint32_t row = rate ? l.position[v] : further ? behind + a->target - nx : nx + r->w_position[v];
         uint32_t at = further ? 0 : e->f->var.at[v].position;
 
-        add_partials(e, rhs, l, a->def, row, &b, nx, &target, at);
+        add_definition(e, rhs, l, a->def, row, &b, nx, &target, at);
     }
     for (size_t k = 0; k < rhs->block.n; k++)
         for (uint32_t i = 0; i < r->block.at[k].n; i++)
-            add_partials(e, rhs, l, rhs->block.at[k].residual.at[i], nx + r->block.at[k].w0 + i, &b, nx, &target, i);
+            add_definition(e, rhs, l, rhs->block.at[k].residual.at[i], nx + r->block.at[k].w0 + i, &b, nx, &target, i);
     j->npartials = (uint32_t)target.at.n;
 
     for (size_t i = 0; i < rhs->assign.n; i++)
@@ -246,7 +246,7 @@ jacobian_form_new(equations *e, const program *rhs, layout l, bool optimise, con
 
             gone.at[z] = in * out <= in + out + 4;
             if (gone.at[z])
-                eliminate(j, &b, z);
+                eliminate_variable(j, &b, z);
             else
                 add_diagonal(j, &b, z);
         }

@@ -64,7 +64,7 @@ start_native(void *library)
 }
 
 static void
-load(void)
+load_library(void)
 {
     /* Strength reduction takes half of the time that code for a loop takes and gains nothing: the processor computes
      * the address base + 8*i by itself. A version of LLVM without the option ignores it. */
@@ -94,6 +94,6 @@ load(void)
 const char *
 llvm_load(void)
 {
-    call_once(&once, load);
+    call_once(&once, load_library);
     return trouble;
 }

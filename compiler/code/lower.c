@@ -91,7 +91,7 @@ lesser(const lowering *l, bool once, code_value low, code_value high, code_value
 }
 
 static code_value
-number_of(lowering *l, node n)
+number_of_flag(lowering *l, node n)
 {
     struct site *s = &l->site.at[n];
 
@@ -119,9 +119,9 @@ condition(lowering *l, bool once, const ex_node *e)
     case EX_LE:
     case EX_EQ:
     case EX_NE: {
-        code_value a = number_of(l, e->a);
+        code_value a = number_of_flag(l, e->a);
 
-        return two(l, once, e->op, a, number_of(l, e->b));
+        return two(l, once, e->op, a, number_of_flag(l, e->b));
     }
     case EX_AND:
     case EX_OR: {
@@ -143,12 +143,12 @@ operation(lowering *l, bool once, const ex_node *e)
 
     if (e->op == EX_SELECT) {
         x = flag_of(l, e->a);
-        y = number_of(l, e->b);
-        return choose_value(l, once, x, y, number_of(l, e->c));
+        y = number_of_flag(l, e->b);
+        return choose_value(l, once, x, y, number_of_flag(l, e->c));
     }
-    x = number_of(l, e->a);
+    x = number_of_flag(l, e->a);
     if (e->b != NODE_NONE)
-        y = number_of(l, e->b);
+        y = number_of_flag(l, e->b);
     switch (e->op) {
     case EX_ADD:
     case EX_SUB:
@@ -209,7 +209,7 @@ lower(lowering *l, node root)
                 s->number = operation(l, s->once, e);
         }
     }
-    return number_of(l, root);
+    return number_of_flag(l, root);
 }
 
 code_value

@@ -28,7 +28,7 @@ maker_new(flat_model *f, causal *c, equations *e, bool long_run)
 
 /* Owned by it; what it was given belongs to the caller. */
 static void
-let_go(maker *k)
+let_go_of_maker(maker *k)
 {
     for (int p = 0; p < PART_COUNT; p++) {
         program_free(k->program[p]);
@@ -50,7 +50,7 @@ let_go(maker *k)
 void
 maker_free(maker *k)
 {
-    let_go(k);
+    let_go_of_maker(k);
     pthread_mutex_destroy(&k->lock);
     free(k);
 }
@@ -435,7 +435,7 @@ has_operation(pool *p, node n, bool (*is)(const pool *p, const ex_node *x))
 }
 
 static bool
-is_root(const pool *p, const ex_node *x)
+is_root_of_variable(const pool *p, const ex_node *x)
 {
     double b;
 
@@ -447,7 +447,7 @@ is_root(const pool *p, const ex_node *x)
 static bool
 is_root_of_block(const pool *p, const ex_node *x)
 {
-    return is_root(p, x) || x->op == EX_SPOW;
+    return is_root_of_variable(p, x) || x->op == EX_SPOW;
 }
 
 /* In curved laws that are solved together a root may appear as its inverse, however it is written. */
@@ -478,7 +478,7 @@ make_roots(const image *m, const maker *k)
         if (!of_block && e->var.at[i].kind != DEF_EXPLICIT)
             continue;
         if (map_get(&roots, key) == MAP_NONE)
-            map_set(&roots, key, has_operation(k->f->pool, d.root, of_block ? is_root_of_block : is_root));
+            map_set(&roots, key, has_operation(k->f->pool, d.root, of_block ? is_root_of_block : is_root_of_variable));
         if (map_get(&roots, key))
             definition_walk_read(&back, d);
         power = power || (e->net.n && has_operation(k->f->pool, d.root, is_power));
@@ -757,7 +757,7 @@ image_close(image *m, maker *k)
     if (fine) {
         struct maker_counts now = maker_count(k);
 
-        let_go(k);
+        let_go_of_maker(k);
         k->compile_seconds = 0;
         k->closed = now;
     }

@@ -96,7 +96,7 @@ add_bond(struct making *w, uint32_t i)
 
 /* For an output or recorded expression that is the effort or flow of one bond. */
 static const char *
-quantity_of(const flat_model *f, inst def)
+bond_quantity(const flat_model *f, inst def)
 {
     var_id v;
 
@@ -114,7 +114,7 @@ add_output(struct making *w, size_t k)
 {
     const flat_output *o = flat_output_at(w->f, k);
 
-    w->g->graph.output[k] = (struct model_output){ keep(w, o->name), keep(w, quantity_of(w->f, o->def)), o->unit,
+    w->g->graph.output[k] = (struct model_output){ keep(w, o->name), keep(w, bond_quantity(w->f, o->def)), o->unit,
                                                    o->display, o->at };
 }
 
@@ -169,7 +169,7 @@ moves_by_time(const maker *m, inst i)
 
 /* The law of a source that an opened input moves. */
 static const flat_law *
-law_of(const flat_model *f, const flat_opening *o)
+opened_law(const flat_model *f, const flat_opening *o)
 {
     const flat_element *e = &f->element.at[o->element];
 
@@ -187,7 +187,7 @@ add_opening(struct making *w, const maker *k, size_t i)
 {
     const flat_model *f = w->f;
     const flat_opening *o = &f->opening.at[i];
-    const flat_law *law = o->element == NONE ? NULL : law_of(f, o);
+    const flat_law *law = o->element == NONE ? NULL : opened_law(f, o);
     struct model_opening x = { .name = keep(w, o->name),
                                .rate_name = keep(w, o->rate_name),
                                .by = o->by,
@@ -262,7 +262,7 @@ image_graph_make(const maker *k)
 typedef VEC(var_id) read_list;
 
 static void
-add_reads(const flat_model *f, inst i, read_list *list)
+append_reads(const flat_model *f, inst i, read_list *list)
 {
     for (uint32_t k = 0; inst_known(i) && k < i.n; k++)
         vec_push(list, inst_slots(f, i)[k]);
@@ -282,12 +282,12 @@ image_reads_make(const maker *k)
     for (size_t i = 0; i < f->element.n; i++) {
         r->of_element[i] = (uint32_t)list.n;
         for (uint32_t n = 0; n < f->element.at[i].nlaws; n++)
-            add_reads(f, f->law.at[f->element.at[i].law0 + n].def, &list);
+            append_reads(f, f->law.at[f->element.at[i].law0 + n].def, &list);
     }
     r->of_element[f->element.n] = (uint32_t)list.n;
     for (size_t i = 0; i < noutputs; i++) {
         r->of_output[i] = (uint32_t)list.n;
-        add_reads(f, flat_output_at(f, i)->def, &list);
+        append_reads(f, flat_output_at(f, i)->def, &list);
     }
     r->of_output[noutputs] = (uint32_t)list.n;
     for (size_t i = 0; i < f->var.n; i++) {
@@ -295,7 +295,7 @@ image_reads_make(const maker *k)
 
         r->of_variable[i] = (uint32_t)list.n;
         if (v->kind == VAR_PARAM || v->kind == VAR_SIGNAL)
-            add_reads(f, var_def(f, i), &list);
+            append_reads(f, var_def(f, i), &list);
     }
     r->of_variable[f->var.n] = (uint32_t)list.n;
     r->read = list.at;

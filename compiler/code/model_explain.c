@@ -188,7 +188,7 @@ model_condition_noise(bg_model *m, size_t k, double t, const double *x)
 
 /* The condition for the root of a negative number; NO_INDEX: none */
 static size_t
-outside(bg_model *m, double t, const double *x)
+domain_that_is_left(bg_model *m, double t, const double *x)
 {
     size_t found = NO_INDEX;
     double *g;
@@ -304,7 +304,7 @@ model_explain(bg_model *m, double t, const double *x, char **text)
     else if (m->memory.failed != NONE)
         *text = explain_block(m, &at);
     if (!*text) {
-        size_t k = outside(m, t, x);
+        size_t k = domain_that_is_left(m, t, x);
 
         if (k != NO_INDEX) {
             const expression_program *e = image_expressions_of(m->image, m->maker);

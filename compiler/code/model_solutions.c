@@ -5,8 +5,8 @@
 #include "model_inside.h"
 #include "solutions.h"
 
-static const enum model_part parts[] = { PART_RHS, PART_CONDITIONS, PART_OUTPUTS, PART_POWERS };
-enum { NPARTS = sizeof parts / sizeof *parts };
+static const enum model_part parts_with_blocks[] = { PART_RHS, PART_CONDITIONS, PART_OUTPUTS, PART_POWERS };
+enum { NPARTS = sizeof parts_with_blocks / sizeof *parts_with_blocks };
 
 struct model_choice {
     bg_model *model;
@@ -57,7 +57,7 @@ model_choice_next(struct model_choice *c, struct model_solutions *s)
     bg_model *m = c->model;
 
     for (; c->part < NPARTS; c->part++, c->at = 0, c->stale = true) {
-        enum model_part part = parts[c->part];
+        enum model_part part = parts_with_blocks[c->part];
         evaluator *v = m->evaluator[part];
 
         while (v && c->at < evaluator_routine(v)->block.n) {

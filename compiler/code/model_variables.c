@@ -59,7 +59,7 @@ what_it_is(const struct model_variable *v)
 }
 
 static void
-print_equation(const bg_model *m, const struct model_variable *v, FILE *out)
+print_where_defined(const bg_model *m, const struct model_variable *v, FILE *out)
 {
     static const char *const whose[] = {
         [DEF_BY_LAW] = "law of", [DEF_BY_TWO_PORT] = "ratio of", [DEF_BY_BALANCE] = "balance of",
@@ -91,7 +91,7 @@ model_print_variables(const bg_model *m, FILE *out)
         fprintf(out, ": %s", what_it_is(&v));
         if (v.by != DEF_BY_NOTHING)
             fputs(v.state ? "; its rate by " : "; by ", out);
-        print_equation(m, &v, out);
+        print_where_defined(m, &v, out);
         fputs("\n", out);
     }
 }

@@ -16,7 +16,7 @@ move_of(const moves_program *p, var_id v, uint32_t by)
 }
 
 static int
-compare_rank(const void *a, const void *b, void *ctx)
+compare_noted_rank(const void *a, const void *b, void *ctx)
 {
     const uint32_t *rank = ctx, x = rank[*(const var_id *)a], y = rank[*(const var_id *)b];
 
@@ -66,7 +66,7 @@ moves_make(moves_program *p, const flat_model *f, const var_id *by, size_t n)
         if (rank[v] && p->first[v + 1] > p->first[v])
             vec_push(&order, v);
     if (order.n)
-        qsort_r(order.at, order.n, sizeof *order.at, compare_rank, rank);
+        qsort_r(order.at, order.n, sizeof *order.at, compare_noted_rank, rank);
     for (size_t i = 0; i < order.n; i++)
         add_turns(p, f, order.at[i]);
     formula_close(&p->book);

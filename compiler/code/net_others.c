@@ -185,7 +185,7 @@ stand(struct others *o, int place)
 
 /* The present modes hold at (t, x) and a time h on, and move no state. x_try: x, scratch. */
 static bool
-holds(nets *s, struct net *k, double t, const double *x, double *x_try, double h)
+modes_hold(nets *s, struct net *k, double t, const double *x, double *x_try, double h)
 {
     uint32_t *which = bg_malloc((k->q->nwatch + 1) * sizeof *which);
     struct known *w;
@@ -211,7 +211,7 @@ try_modes(struct others *o, int places)
         start_over(o);
         net_set_modes(s, k, modes);
         stand(o, place);
-        if ((!k->guess || nets_solve(s, o->t, o->x_try) == 0) && holds(s, k, o->t, o->x, o->x_try, o->h) &&
+        if ((!k->guess || nets_solve(s, o->t, o->x_try) == 0) && modes_hold(s, k, o->t, o->x, o->x_try, o->h) &&
             nets_solve(s, o->t, o->x) == 0)
             add(o);
     }
@@ -363,7 +363,7 @@ nets_hold(nets *s, double t, const double *x, double ahead)
     for (size_t k = 0; k < s->n && fine; k++) {
         if (s->nx)
             memcpy(x_try, x, s->nx * sizeof *x_try);
-        fine = holds(s, &s->net[k], t, x, x_try, net_reach(&s->net[k], ahead));
+        fine = modes_hold(s, &s->net[k], t, x, x_try, net_reach(&s->net[k], ahead));
     }
     free(x_try);
     net_forget(s);

@@ -8,7 +8,7 @@
 /* ---------------------------------------------------------------- forms */
 
 static bool
-is_unknown(const program *g, uint32_t block, var_id v)
+is_unknown_of(const program *g, uint32_t block, var_id v)
 {
     const eq_var *d = &g->e->var.at[v];
 
@@ -36,7 +36,7 @@ make_key(struct scheduler *s, uint32_t number)
             var_id v = f->slot.at[d.first + k];
             uint32_t at;
 
-            if (is_unknown(g, r->block, v)) {
+            if (is_unknown_of(g, r->block, v)) {
                 vec_push(&s->key, NONE);
                 vec_push(&s->key, g->routine->w_position[v] - r->w0);
                 continue;
@@ -156,7 +156,7 @@ close_pending(struct scheduler *s, struct block_form *form, struct pending *list
 
 /* Pattern of the partial derivatives: residuals are gone through in order, so that rows ascend in each column. */
 static void
-make_pattern(program *g, const planned_block *b, const program_block *r, block_class *c)
+make_class_pattern(program *g, const planned_block *b, const program_block *r, block_class *c)
 {
     const flat_model *f = g->e->f;
     int64_t *fill = bg_malloc((r->n + 1) * sizeof *fill);
@@ -169,7 +169,7 @@ make_pattern(program *g, const planned_block *b, const program_block *r, block_c
             for (uint32_t k = 0; k < d.n; k++) {
                 var_id v = f->slot.at[d.first + k];
 
-                if (!is_unknown(g, r->block, v))
+                if (!is_unknown_of(g, r->block, v))
                     continue;
                 if (pass == 0)
                     c->column_start[g->routine->w_position[v] - r->w0 + 1]++;
@@ -202,7 +202,7 @@ code_form(struct scheduler *s, uint32_t number, struct block_form *form, block_c
         if (list.nodes >= CHUNK_NODES || i + 1 == r->n)
             vec_push(&c->residual, close_pending(s, form, &list));
     }
-    make_pattern(g, b, r, c);
+    make_class_pattern(g, b, r, c);
     for (uint32_t i = 0; i < r->n; i++) {
         inst d = b->residual.at[i];
 
@@ -210,7 +210,7 @@ code_form(struct scheduler *s, uint32_t number, struct block_form *form, block_c
             var_id v = f->slot.at[d.first + k];
             uint32_t j;
 
-            if (!is_unknown(g, r->block, v))
+            if (!is_unknown_of(g, r->block, v))
                 continue;
             j = g->routine->w_position[v] - r->w0;
             add_expression(s, number, form, &list, (struct block_expression){ i, ex_derivative(f->pool, d.root, k) },

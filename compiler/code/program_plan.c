@@ -288,15 +288,6 @@ add_assign(program *g, inst def, var_id var, uint32_t target, uint32_t position)
 }
 
 static int
-compare_rank(const void *a, const void *b, void *ctx)
-{
-    const equations *e = ctx;
-    uint32_t x = eq_rank(e, *(const var_id *)a), y = eq_rank(e, *(const var_id *)b);
-
-    return (x > y) - (x < y);
-}
-
-static int
 compare_number(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -455,7 +446,7 @@ program_plan(equations *e, const inst *target, const uint32_t *target_position, 
         need_slots(&n, target[i], false);
     find_needs(&n);
     if (n.explicit_.n)
-        qsort_r(n.explicit_.at, n.explicit_.n, sizeof *n.explicit_.at, compare_rank, e);
+        qsort_r(n.explicit_.at, n.explicit_.n, sizeof *n.explicit_.at, eq_compare_rank, e);
 
     c.of = bg_malloc((nvars + 1) * sizeof *c.of);
     c.inlined = bg_calloc(nvars + 1, sizeof *c.inlined);

@@ -209,7 +209,7 @@ emit_members(program *g, struct class_ *c, uint32_t begin, uint32_t end)
 
 /* Blocks that follow each other are one run. */
 static void
-add_block(struct scheduler *s, uint32_t number)
+schedule_block(struct scheduler *s, uint32_t number)
 {
     program *g = s->g;
     item *last = g->item.n ? &g->item.at[g->item.n - 1] : NULL;
@@ -241,7 +241,7 @@ run_bucket(struct scheduler *s, size_t bucket)
                 add_to_chunk(s, program_straight(s, a->def, pl->assign_canon.at[n], to));
             } else {
                 close_chunk(s);
-                add_block(s, n - (uint32_t)g->assign.n);
+                schedule_block(s, n - (uint32_t)g->assign.n);
             }
             release_readers_of(s, n);
         }

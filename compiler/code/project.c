@@ -159,7 +159,7 @@ projector_free(projector *p)
 }
 
 static double
-weight(const projector *p, uint32_t state)
+state_weight(const projector *p, uint32_t state)
 {
     return p->scale[state] > 0 ? p->scale[state] : 1;
 }
@@ -183,7 +183,7 @@ project_set(projector *p, const struct set *s, projector_values *values, void *c
             break;
         /* slopes are taken again only while the start is far */
         for (uint32_t k = 0; k < n && (it == 0 || last > FAR); k++) {
-            double *v = &x[col[k]], kept = *v, h = MOVE * weight(p, col[k]);
+            double *v = &x[col[k]], kept = *v, h = MOVE * state_weight(p, col[k]);
             int bad;
 
             *v = kept + h;
@@ -223,7 +223,7 @@ project_set(projector *p, const struct set *s, projector_values *values, void *c
             break;
         for (uint32_t k = 0; k < n; k++) {
             step = fmax(step, fabs(b[k]));
-            x[col[k]] += b[k] * weight(p, col[k]);
+            x[col[k]] += b[k] * state_weight(p, col[k]);
         }
         if (step < REACHED || (step < AT_ROUNDING && step >= last / 2)) {
             failed = 0;

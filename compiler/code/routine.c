@@ -16,7 +16,7 @@ routine_new(size_t nvars)
 
 /* The code's owner has released it, and so has the routine. */
 static void
-let_go(machine_code *code)
+let_go_of_code(machine_code *code)
 {
     if (!code || --code->users)
         return;
@@ -31,7 +31,7 @@ routine_free(routine *r)
 {
     if (!r)
         return;
-    let_go(r->code);
+    let_go_of_code(r->code);
     for (size_t i = 0; i < r->block_class.n; i++) {
         vec_free(&r->block_class.at[i].residual);
         vec_free(&r->block_class.at[i].partial);
@@ -57,7 +57,7 @@ routine_exchange(routine *r, machine_code *code)
     before = r->code;
     code->users = 1;
     r->code = code;
-    let_go(before);
+    let_go_of_code(before);
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -77,6 +77,6 @@ void
 routine_give_back(routine *r, machine_code *code)
 {
     pthread_mutex_lock(&r->lock);
-    let_go(code);
+    let_go_of_code(code);
     pthread_mutex_unlock(&r->lock);
 }

@@ -29,7 +29,7 @@ struct search {
 };
 
 static bool
-is_same(const struct search *s, const double *a, const double *b)
+is_same_solution(const struct search *s, const double *a, const double *b)
 {
     for (uint32_t i = 0; i < s->n; i++)
         if (!(fabs(a[i] - b[i]) <= SAME * fmax(fabs(a[i]), fabs(b[i]))))
@@ -38,15 +38,15 @@ is_same(const struct search *s, const double *a, const double *b)
 }
 
 static void
-note(struct search *s, const double *z)
+note_solution(struct search *s, const double *z)
 {
-    bool known = is_same(s, z, s->known);
+    bool known = is_same_solution(s, z, s->known);
 
     for (uint32_t i = 0; i < s->n; i++)
         if (!isfinite(z[i]))
             return;
     for (size_t j = 0; j < s->nfound && !known; j++)
-        known = is_same(s, z, s->found + j * s->n);
+        known = is_same_solution(s, z, s->found + j * s->n);
     if (!known && s->nfound < MOST_FOUND)
         memcpy(s->found + s->nfound++ * s->n, z, s->n * sizeof *z);
 }
@@ -67,7 +67,7 @@ follow_signs(struct search *s, double size)
             evaluator_residuals(s->v, s->k, &hi, &r);
             if (isfinite(below) && isfinite(r) && below != 0 && (r < 0) != (below < 0) &&
                 evaluator_solve_between(s->v, s->k, lo, hi, below, &z))
-                note(s, &z);
+                note_solution(s, &z);
             lo = hi;
             below = r;
         }
@@ -113,7 +113,7 @@ lead_away(struct search *s, double *z, double *step, const double *size)
         for (uint32_t i = 0; i < s->n; i++)
             z[i] -= by * step[i] * fmin(1, FARTHEST / longest);
         if (longest < NEAR && evaluator_solve_from(s->v, s->k, z, step)) {
-            note(s, step);
+            note_solution(s, step);
             return;
         }
     }

@@ -31,7 +31,7 @@ may_make(builder *b, const ast_expr *e)
 }
 
 static bool
-arguments(builder *b, const ast_expr *e, int least, int most, const char *how)
+takes_arguments(builder *b, const ast_expr *e, int least, int most, const char *how)
 {
     if (e->call.nargs >= least && e->call.nargs <= most)
         return true;
@@ -98,7 +98,7 @@ make_der(builder *b, const ast_expr *e)
     var_id owner;
     uint32_t rate;
 
-    if (!may_make(b, e) || !arguments(b, e, 1, 1, "der(x)"))
+    if (!may_make(b, e) || !takes_arguments(b, e, 1, 1, "der(x)"))
         return val_bad(el);
     in = inner(b);
     v = resolve(&in, e->call.arg[0], false);
@@ -148,7 +148,7 @@ make_integral(builder *b, const ast_expr *e, var_id into)
     val rate, r;
     inst init;
 
-    if (!may_make(b, e) || !arguments(b, e, 1, 2, "integral(x) or integral(x, initial)"))
+    if (!may_make(b, e) || !takes_arguments(b, e, 1, 2, "integral(x) or integral(x, initial)"))
         return val_bad(el);
     in = inner(b);
     rate = resolve(&in, e->call.arg[0], false);
@@ -211,9 +211,9 @@ look_up_table(builder *b, const ast_expr *e, bool smooth)
     val x, r;
 
     if ((smooth || e->call.nargs != 1) &&
-        !arguments(b, e, 3, 3,
-                   smooth ? "spline(\"file.csv\", column, x)"
-                          : "table(\"file.csv\", column, x), or for a matrix table(\"file.csv\")"))
+        !takes_arguments(b, e, 3, 3,
+                         smooth ? "spline(\"file.csv\", column, x)"
+                                : "table(\"file.csv\", column, x), or for a matrix table(\"file.csv\")"))
         return val_bad(el);
     if (e->call.arg[0]->kind != AST_STRING) {
         diag_error(el->s, "table-call", e->call.arg[0]->at,
@@ -307,7 +307,7 @@ pure_result(elab *el, val arg)
 
 /* sign(a)*abs(a)^b: infinite at 0 if b < 0, like a^b */
 static node
-signed_power(pool *p, node a, node b)
+make_signed_power(pool *p, node a, node b)
 {
     double exponent;
 
@@ -326,8 +326,9 @@ call_builtin(builder *b, const ast_expr *e, enum ex_op op)
     ast_expr *const *arg = e->call.arg;
     val x[2] = { { .n = NODE_NONE }, { .n = NODE_NONE } }, r;
 
-    if (!arguments(b, e, f->arity, f->arity,
-                   f->arity == 1 ? arena_format(el->a, "%s(x)", f->name) : arena_format(el->a, "%s(a, b)", f->name)))
+    if (!takes_arguments(b, e, f->arity, f->arity,
+                         f->arity == 1 ? arena_format(el->a, "%s(x)", f->name)
+                                       : arena_format(el->a, "%s(a, b)", f->name)))
         return val_bad(el);
     for (int k = 0; k < f->arity; k++) {
         bool structure = b->structure;
@@ -362,7 +363,8 @@ call_builtin(builder *b, const ast_expr *e, enum ex_op op)
         break;
     }
     if (!r.bad)
-        r.n = op == EX_SPOW ? signed_power(el->pool, x[0].n, x[1].n) : ex_make(el->pool, op, x[0].n, x[1].n, NODE_NONE);
+        r.n = op == EX_SPOW ? make_signed_power(el->pool, x[0].n, x[1].n)
+                            : ex_make(el->pool, op, x[0].n, x[1].n, NODE_NONE);
     if (r.fit == FIT_ZERO)
         r.fit = FIT_BARE;
     return r;
@@ -553,7 +555,7 @@ struct callees {
 };
 
 static void
-see_call(void *ctx, const ast_expr *e)
+note_callee(void *ctx, const ast_expr *e)
 {
     struct callees *c = ctx;
     uint32_t f = e->kind == AST_CALL ? find_function(c->el, c->el->function.at[c->caller].in, e->call.name) : MAP_NONE;
@@ -594,7 +596,7 @@ make_functions(elab *el)
     VEC(struct frame) open = { 0 };
 
     for (uint32_t k = 0; k < el->function.n; k++)
-        ast_visit(el->function.at[k].ast->body, see_call, &(struct callees){ el, k });
+        ast_visit(el->function.at[k].ast->body, note_callee, &(struct callees){ el, k });
     for (uint32_t k = 0; k < el->function.n; k++) {
         if (el->function.at[k].mark != MARK_NEW)
             continue;

@@ -216,7 +216,7 @@ bonds_same_unit(struct check *c, node na, measure a, node nb, measure b)
 }
 
 static measure
-to_power(struct check *c, const ex_node *x)
+measure_power(struct check *c, const ex_node *x)
 {
     measure a = c->at[x->a];
     double exponent;
@@ -245,7 +245,7 @@ form_number(const struct check *c, double x)
 }
 
 static measure
-operation(struct check *c, node n, const var_id *slot)
+measure_operation(struct check *c, node n, const var_id *slot)
 {
     const ex_node *x = pool_node(c->el->pool, n);
     measure one = bonds_plain(c->el->one);
@@ -261,7 +261,7 @@ operation(struct check *c, node n, const var_id *slot)
     case EX_UNITS_SAME: return bonds_same_unit(c, x->a, c->at[x->a], x->b, c->at[x->b]);
     case EX_UNITS_PRODUCT: return bonds_times(c, c->at[x->a], c->at[x->b], 1);
     case EX_UNITS_QUOTIENT: return bonds_times(c, c->at[x->a], c->at[x->b], -1);
-    case EX_UNITS_POWER: return to_power(c, x);
+    case EX_UNITS_POWER: return measure_power(c, x);
     case EX_UNITS_ROOT: return raised(c, c->at[x->a], 1, 2);
     case EX_UNITS_PURE:
         if (c->at[x->a].loose || !c->at[x->a].known)
@@ -286,6 +286,6 @@ bonds_expression(struct check *c, inst i)
         return anything;
     tape = ex_tape(c->el->pool, i.root, &n);
     for (size_t k = 0; k < n; k++)
-        c->at[tape[k]] = operation(c, tape[k], slot);
+        c->at[tape[k]] = measure_operation(c, tape[k], slot);
     return c->at[i.root].one || c->at[i.root].bare || c->at[i.root].loose ? anything : c->at[i.root];
 }

@@ -44,16 +44,17 @@ called(const struct check *c, const struct equation *e)
 static const char *
 target(const struct check *c, const struct equation *e)
 {
-    static const char *const q[] = { "e", "f", "q", "p" };
     const flat_model *f = c->f;
 
     if (e->kind == EQ_LAW)
-        return arena_format(c->el->a, "%s.%s", port_name(f, f->law.at[e->index].port), q[f->law.at[e->index].out]);
+        return arena_format(c->el->a, "%s.%s", port_name(f, f->law.at[e->index].port),
+                            quantity_letter(f->law.at[e->index].out));
     if (e->kind == EQ_INITIAL) {
         const flat_initial *i = &f->initial.at[e->index];
 
         return arena_format(c->el->a, "%s.%s(0)",
-                            i->port != NONE ? port_name(f, i->port) : f->junction.at[i->junction].name, q[i->q]);
+                            i->port != NONE ? port_name(f, i->port) : f->junction.at[i->junction].name,
+                            quantity_letter(i->q));
     }
     return called(c, e);
 }
@@ -220,7 +221,7 @@ node_text(const struct check *c, node n, inst i)
 
 /* As written in e, if it occurs there. */
 static const char *
-in_unit(const struct check *c, const struct equation *e, const unit *u)
+said_in_unit(const struct check *c, const struct equation *e, const unit *u)
 {
     const unit *written = written_in(c, e, u);
 
@@ -351,17 +352,17 @@ plain_clash(struct check *c, const struct equation *e)
         diag_error(el->s, "unit-clash", at, "the units in the law of %s do not fit together", called(c, e));
     else if (x.a != NODE_NONE && x.b != NODE_NONE)
         diag_error(el->s, "unit-clash", at, "in the law of %s, \"%s\" is %s and \"%s\" is %s", called(c, e),
-                   node_text(c, x.a, i), in_unit(c, e, x.ua), node_text(c, x.b, i), in_unit(c, e, x.ub));
+                   node_text(c, x.a, i), said_in_unit(c, e, x.ua), node_text(c, x.b, i), said_in_unit(c, e, x.ub));
     else if (x.a != NODE_NONE)
         diag_error(el->s, "unit-clash", at, "in the law of %s, \"%s\" must be %s and is %s", called(c, e),
-                   node_text(c, x.a, i), in_unit(c, e, x.ub), in_unit(c, e, x.ua));
+                   node_text(c, x.a, i), said_in_unit(c, e, x.ub), said_in_unit(c, e, x.ua));
     else if (e->kind == EQ_LAW && f->law.at[e->index].kind == LAW_MODULUS)
         diag_error(el->s, "unit-clash", at,
                    "the ratio of %s does not fit its bonds: one side is %s, the other times the ratio is %s",
-                   called(c, e), in_unit(c, e, x.ua), in_unit(c, e, x.ub));
+                   called(c, e), said_in_unit(c, e, x.ua), said_in_unit(c, e, x.ub));
     else
-        diag_error(el->s, "unit-clash", at, "%s is %s, but its value is %s", target(c, e), in_unit(c, e, x.ua),
-                   in_unit(c, e, x.ub));
+        diag_error(el->s, "unit-clash", at, "%s is %s, but its value is %s", target(c, e), said_in_unit(c, e, x.ua),
+                   said_in_unit(c, e, x.ub));
     if (coefficient_unit && e->kind == EQ_LAW) {
         const struct region *r = &c->region[c->root[f->port.at[f->law.at[e->index].port].junction]];
 

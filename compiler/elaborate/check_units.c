@@ -116,7 +116,7 @@ help_letters(elab *el, val v, const unit *wanted)
 }
 
 static bool
-is_bare(val v)
+is_bare_value(val v)
 {
     return v.fit == FIT_BARE || v.fit == FIT_ZERO;
 }
@@ -124,7 +124,7 @@ is_bare(val v)
 static bool
 is_bare_number(val v)
 {
-    return is_bare(v) || (v.fit == FIT_ANY && v.number);
+    return is_bare_value(v) || (v.fit == FIT_ANY && v.number);
 }
 
 val
@@ -182,7 +182,7 @@ unit_product(elab *el, val a, val b, const unit *u)
 
     if (a.bad || b.bad)
         return val_bad(el);
-    if (is_bare(a) && is_bare(b))
+    if (is_bare_value(a) && is_bare_value(b))
         return (val){ .n = a.n, .fit = FIT_BARE };
     r.stated = (a.stated || b.stated) && u && !unit_is_number(u);
     r.factor = a.factor || b.factor || (any && (a.stated || b.stated));
@@ -194,7 +194,7 @@ unit_product(elab *el, val a, val b, const unit *u)
 static const unit *
 own_unit(elab *el, val v)
 {
-    return is_bare(v) ? el->one : v.unit;
+    return is_bare_value(v) ? el->one : v.unit;
 }
 
 val
@@ -211,7 +211,7 @@ units_divide(elab *el, val a, val b)
     const unit *x = own_unit(el, a), *y = own_unit(el, b);
 
     /* 1/k may have any unit beside a stiffness */
-    b.stated = b.stated && !is_bare(a);
+    b.stated = b.stated && !is_bare_value(a);
     return unit_product(el, a, b, x && y ? unit_divide(el->u, x, y) : NULL);
 }
 
@@ -249,10 +249,10 @@ units_power(elab *el, val a, span a_at, val exponent, span exponent_at)
         bool known = a.fit == FIT_ANY && a.unit && ex_is_const(el->pool, exponent.n, &x) &&
                      small_fraction(x, &num, &den);
 
-        if (is_bare_number(a) && !(is_bare(a) && is_bare(exponent)))
+        if (is_bare_number(a) && !(is_bare_value(a) && is_bare_value(exponent)))
             return (val){ .n = a.n, .fit = FIT_ANY, .unit = el->one, .number = true };
         return (val){ .n = a.n,
-                      .fit = is_bare(a) && is_bare(exponent) ? FIT_BARE : FIT_ANY,
+                      .fit = is_bare_value(a) && is_bare_value(exponent) ? FIT_BARE : FIT_ANY,
                       .unit = known ? unit_power(el->u, a.unit, num, den) : NULL };
     }
     if (unit_is_number(a.unit))

@@ -166,7 +166,7 @@ help_arguments(elab *el, const scope *inside, const char *model)
 }
 
 static bool
-is_port(const elab *el, const scope *inside, const char *name)
+is_declared_port(const elab *el, const scope *inside, const char *name)
 {
     uint32_t at = own_family(el, inside, name, true);
 
@@ -220,7 +220,7 @@ give_arguments(elab *el, scope *outer, scope *inside, const ast_model *m, const 
             diag_error(el->s, "argument-unknown", a->name_at, "model \"%s\" has no parameter or input called \"%s\"",
                        m->name, a->name);
             near = nearest_value(el, inside, a->name);
-            if (is_port(el, inside, a->name))
+            if (is_declared_port(el, inside, a->name))
                 diag_help(el->s, "It is a port, which a bond joins: `node -> %s.%s`.", ast_node_name(written), a->name);
             else if (near && own_family(el, inside, near, false) != NONE)
                 diag_help(el->s, "Did you mean \"%s\"?", near);

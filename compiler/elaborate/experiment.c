@@ -50,7 +50,7 @@ check_experiments(elab *el)
 
 /* Without an experiment: the requested model, or the first that is no component, else the first. */
 static const ast_model *
-first_model(const elab *el)
+first_model_of_file(const elab *el)
 {
     const ast_model *first = NULL;
 
@@ -79,7 +79,7 @@ choose_model(elab *el, const ast_model **model, uint32_t *from)
     *from = 0;
 
     if (!name) {
-        *model = first_model(el);
+        *model = first_model_of_file(el);
         if (!*model && diag_errors(el->s) == el->errors_before)
             diag_error(el->s, "model-missing", (span){ el->file->file, 0, 0 }, "this file has no model");
         return *model != NULL;
@@ -422,7 +422,7 @@ keep_insides(elab *el)
 }
 
 static void
-record_one(elab *el, builder *b, const ast_expr *e, node n, const val *v, const char *name)
+record_item(elab *el, builder *b, const ast_expr *e, node n, const val *v, const char *name)
 {
     flat_output o = { name, v->m ? builder_entry(b, n) : builder_inst(b, n), v->fit == FIT_UNIT ? v->unit : NULL,
                       v->written, e->at };
@@ -443,12 +443,12 @@ make_record(elab *el, const ast_exp_item *item)
         if (!v.m)
             as_number(el, &v);
         if (!v.bad && !v.m)
-            record_one(el, &b, e, v.n, &v, name);
+            record_item(el, &b, e, v.n, &v, name);
         for (uint32_t i = 0; !v.bad && v.m && i < v.m->rows; i++)
             for (uint32_t j = 0; j < v.m->cols; j++)
-                record_one(el, &b, e, v.m->at[(size_t)i * v.m->cols + j], &v,
-                           v.m->rank == 1 ? arena_format(el->a, "%s[%u]", name, i + 1)
-                                          : arena_format(el->a, "%s[%u,%u]", name, i + 1, j + 1));
+                record_item(el, &b, e, v.m->at[(size_t)i * v.m->cols + j], &v,
+                            v.m->rank == 1 ? arena_format(el->a, "%s[%u]", name, i + 1)
+                                           : arena_format(el->a, "%s[%u,%u]", name, i + 1, j + 1));
         builder_free(&b);
     }
 }

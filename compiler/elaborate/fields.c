@@ -15,7 +15,7 @@
 #include "elab.h"
 
 static uint64_t
-port_key(uint32_t number, const char *name)
+field_port_key(uint32_t number, const char *name)
 {
     return (number + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15) ^ map_ptr_key(name);
 }
@@ -46,7 +46,7 @@ uint32_t
 find_field_port(const elab *el, uint32_t element, const char *name)
 {
     uint32_t k = map_get(&el->field_of, element);
-    uint32_t at = k == MAP_NONE ? MAP_NONE : map_get(&el->field_ports, port_key(k, name));
+    uint32_t at = k == MAP_NONE ? MAP_NONE : map_get(&el->field_ports, field_port_key(k, name));
 
     return at == MAP_NONE ? NONE : at;
 }
@@ -170,7 +170,7 @@ declare_port(elab *el, uint32_t number, const ast_node *written, const ast_law_p
 {
     field *f = &el->field.at[number];
     const flat_element *x = &el->f->element.at[f->element];
-    uint64_t key = port_key(number, port->name);
+    uint64_t key = field_port_key(number, port->name);
     uint32_t before = map_get(&el->field_ports, key);
     field_port p = { .name = port->name,
                      .full = arena_format(el->a, "%s.%s", x->name, port->name),

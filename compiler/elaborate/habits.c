@@ -55,7 +55,7 @@ static const struct habit functions[] = {
     { " log1p expm1 log2 lg ", "Write ln(1 + x), exp(x) - 1, ln(x)/ln(2), log10(x)." },
 };
 
-static const struct habit values[] = {
+static const struct habit habit_values[] = {
     { " t T Time TIME clock ", "The time of the run is `time`, in [s]." },
     { " PI Pi ", "Write pi." },
     { " e E exp ", "Write exp(x) for the exponential, exp(1) for its base." },
@@ -84,7 +84,7 @@ static const struct habit types[] = {
     { " diode Diode switch Switch thyristor ", "The library has them: import electrical;" },
 };
 
-static const struct habit settings[] = {
+static const struct habit habit_settings[] = {
     { " tend t_end tstop t_stop tfinal tf StopTime stoptime stop_time duration end tmax finish until ",
       "Write stop = 10 [s];" },
     { " tstart t_start StartTime begin t0 ", "Write start = 0 [s];" },
@@ -96,7 +96,7 @@ static const struct habit settings[] = {
     { " method integrator Method algorithm ", "Write solver = auto; (or explicit, bdf)." },
 };
 
-static const struct habit solvers[] = {
+static const struct habit habit_solvers[] = {
     { " rk4 rk45 RK45 ode45 ode23 ode113 dopri dopri5 euler Euler heun runge_kutta rk adams erk ",
       "Write solver = explicit;" },
     { " ode15s ode23s ode23t ode23tb cvode CVODE dassl DASSL ida IDA radau Radau BDF lsoda LSODA gear Gear trap "
@@ -119,7 +119,7 @@ find_habit(const struct habit *list, size_t n, const char *word)
 }
 
 /* Names of parts in other languages. */
-static const struct habit parts[] = {
+static const struct habit habit_parts[] = {
     { " GND gnd ground Ground earth world World gnd1 ", "Ground is not drawn: delete this bond. An element between a "
                                                         "junction and ground is `node -> R:r = 10;`." },
     { " self this model Model root ", "Names of the model stand alone: k, spring.q." },
@@ -150,12 +150,12 @@ habit_quantity(const char *name)
 const char *
 habit_part(const char *name)
 {
-    return find_habit(parts, sizeof parts / sizeof *parts, name);
+    return find_habit(habit_parts, sizeof habit_parts / sizeof *habit_parts, name);
 }
 const char *
 habit_value(const char *name)
 {
-    return find_habit(values, sizeof values / sizeof *values, name);
+    return find_habit(habit_values, sizeof habit_values / sizeof *habit_values, name);
 }
 const char *
 habit_type(const char *name)
@@ -165,10 +165,10 @@ habit_type(const char *name)
 const char *
 habit_setting(const char *name)
 {
-    return find_habit(settings, sizeof settings / sizeof *settings, name);
+    return find_habit(habit_settings, sizeof habit_settings / sizeof *habit_settings, name);
 }
 const char *
 habit_solver(const char *name)
 {
-    return find_habit(solvers, sizeof solvers / sizeof *solvers, name);
+    return find_habit(habit_solvers, sizeof habit_solvers / sizeof *habit_solvers, name);
 }

@@ -54,7 +54,7 @@ say_chain(elab *el, uint32_t m)
 }
 
 static bool
-is_file(const char *path)
+is_regular_file(const char *path)
 {
     struct stat st;
 
@@ -74,7 +74,7 @@ in_library(elab *el, const char *dotted)
         const char *path = *root ? arena_format(el->a, "%s/%s.bg", root, inner) : NULL;
 
         free(root);
-        if (path && is_file(path))
+        if (path && is_regular_file(path))
             return path;
     }
     return NULL;

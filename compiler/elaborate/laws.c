@@ -20,7 +20,7 @@ static const struct {
 };
 
 static bool
-quantity_of(const elab *el, const char *name, enum quantity *q)
+find_quantity(const elab *el, const char *name, enum quantity *q)
 {
     const char *const known[] = { el->n_e, el->n_f, el->n_q, el->n_p };
 
@@ -130,7 +130,7 @@ make_general(elab *el, scope *in, uint32_t e, const ast_law_item *item)
     enum quantity q;
     val v;
 
-    if (!quantity_of(el, left.part[0].name, &q) || (q != related[x->type].a && q != related[x->type].b)) {
+    if (!find_quantity(el, left.part[0].name, &q) || (q != related[x->type].a && q != related[x->type].b)) {
         diag_error(el->s, "law-quantity", left.at, "\"%s\" cannot stand left of = in %s:%s: a law of %s relates %s",
                    text_of(el, left.at), type, x->name, type, related[x->type].names);
         return;
@@ -184,7 +184,8 @@ two_port_help(enum element_type t)
 static bool
 two_port_quantity(const elab *el, const ast_ref *r, bool *out, enum quantity *q)
 {
-    if (r->nparts != 2 || r->part[0].nindex || r->part[1].nindex || !quantity_of(el, r->part[1].name, q) || *q > Q_FLOW)
+    if (r->nparts != 2 || r->part[0].nindex || r->part[1].nindex || !find_quantity(el, r->part[1].name, q) ||
+        *q > Q_FLOW)
         return false;
     *out = r->part[0].name == el->n_out;
     return *out || r->part[0].name == el->n_in;
@@ -457,12 +458,11 @@ no_initial(elab *el, const ast_law_item *item, const char *name, const char *whi
 static void
 add_initial(elab *el, scope *in, flat_initial at, const char *name, const ast_expr *e)
 {
-    static const char *const q[] = { "e", "f", "q", "p" };
-
     var_id v = at.port != NONE ? port_var(&el->f->port.at[at.port], at.q) : el->f->junction.at[at.junction].common;
     val given;
 
-    given = initial_value(el, in, e, arena_format(el->a, "%s.%s(0)", name, q[at.q]), var_unit(el->f, v), &at.def);
+    given = initial_value(el, in, e, arena_format(el->a, "%s.%s(0)", name, quantity_letter(at.q)), var_unit(el->f, v),
+                          &at.def);
     at.unit = !given.bad && given.fit == FIT_UNIT ? given.unit : NULL;
     at.written = at.unit ? given.said : NULL;
     if (at.q == Q_FLOW)
@@ -498,7 +498,7 @@ make_field_initial(elab *el, scope *in, uint32_t element)
                 continue;
             p = &el->field_port.at[at];
         }
-        if (!p || left.nparts != 2 || !quantity_of(el, left.part[1].name, &q) || !field_initial_quantity(el, at, q)) {
+        if (!p || left.nparts != 2 || !find_quantity(el, left.part[1].name, &q) || !field_initial_quantity(el, at, q)) {
             diag_error(el->s, "initial-quantity", left.at, "%s:%s has no initial value %s(0)",
                        element_type_name(x->type), x->name, text_of(el, left.at));
             if (x->type == EL_C || x->type == EL_I)
@@ -592,7 +592,7 @@ make_initial(elab *el, scope *in, uint32_t p)
         if (item->kind != AST_LAW_INITIAL || is_unstated(el, item->at))
             continue;
         left = ast_law_left(item, &room);
-        if (left.nparts > 1 || !quantity_of(el, left.part[0].name, &q) ||
+        if (left.nparts > 1 || !find_quantity(el, left.part[0].name, &q) ||
             (junction ? q != (j->type ? Q_FLOW : Q_EFFORT)
                       : (element->type != EL_C && element->type != EL_I) ||
                             (q != related[element->type].a && q != related[element->type].b))) {

@@ -10,7 +10,7 @@
 #include "elab.h"
 
 static var_id
-hidden(elab *el, const char *name, const unit *u)
+hidden_parameter(elab *el, const char *name, const unit *u)
 {
     var_id v = flat_add_var(el->f, VAR_PARAM, NONE, name, SPAN_NONE);
 
@@ -38,7 +38,7 @@ static void
 note_opening(elab *el, flat_opening o)
 {
     o.rate_name = arena_format(el->a, "der(%s)", o.name);
-    o.rate = hidden(el, o.rate_name, NULL);
+    o.rate = hidden_parameter(el, o.rate_name, NULL);
     el->f->var.at[o.by].owner = o.rate;
     vec_push(&el->f->opening, o);
 }
@@ -54,7 +54,7 @@ open_input(elab *el, var_id v)
                        .display = var_display(el->f, v) };
 
     if (x->kind == VAR_SIGNAL) {
-        o.by = hidden(el, var_name(el->f, v), var_unit(el->f, v));
+        o.by = hidden_parameter(el, var_name(el->f, v), var_unit(el->f, v));
         var_say(el->f, v)->def = with_offset(el, var_def(el->f, v), o.by);
     }
     note_opening(el, o);
@@ -72,7 +72,7 @@ open_source(elab *el, uint32_t e)
 
         if (law->kind != LAW_ASSIGN || !inst_known(law->def))
             continue;
-        o.by = hidden(el, o.name, var_unit(el->f, x->type == EL_SE ? p->e : p->f));
+        o.by = hidden_parameter(el, o.name, var_unit(el->f, x->type == EL_SE ? p->e : p->f));
         o.unit = var_unit(el->f, o.by);
         law = &el->f->law.at[x->law0 + k];
         law->def = with_offset(el, law->def, o.by);

@@ -75,7 +75,7 @@ trial(var_id v, int point)
 }
 
 static double
-value_at(const flat_model *f, inst law, node d, const double *number, int point)
+slope_at(const flat_model *f, inst law, node d, const double *number, int point)
 {
     VEC(double) slot = { 0 };
     double x;
@@ -96,20 +96,12 @@ static bool
 same_slopes(const flat_model *f, inst a, node da, int ta, inst b, node db, int tb, const double *number)
 {
     for (int point = 0; point < 5; point++) {
-        double x = ta * value_at(f, a, da, number, point), y = tb * value_at(f, b, db, number, point);
+        double x = ta * slope_at(f, a, da, number, point), y = tb * slope_at(f, b, db, number, point);
 
         if (isfinite(x) && isfinite(y) && fabs(x - y) > SAME_SLOPE * fmax(fabs(x), fabs(y)))
             return false;
     }
     return true;
-}
-
-static const char *
-given_name(const flat_law *law)
-{
-    static const char *const name[] = { "e", "f", "q", "p" };
-
-    return name[law->out];
 }
 
 static void
@@ -125,8 +117,8 @@ report_reciprocity(elab *el, const flat_element *x, uint32_t a, uint32_t b, node
     diag_error(el->s, "field-reciprocity", element_at(x),
                "%s:%s could create energy: its laws are not the derivatives of one energy", element_type_name(x->type),
                x->name);
-    diag_note(el->s, la->at, "the derivative of %s.%s by %s is %s", port_name(f, a), given_name(la), nb, ta);
-    diag_note(el->s, lb->at, "the derivative of %s.%s by %s is %s%s", port_name(f, b), given_name(lb), na, tb,
+    diag_note(el->s, la->at, "the derivative of %s.%s by %s is %s", port_name(f, a), quantity_letter(la->out), nb, ta);
+    diag_note(el->s, lb->at, "the derivative of %s.%s by %s is %s%s", port_name(f, b), quantity_letter(lb->out), na, tb,
               opposite ? ", which should be the negative of the first" : "");
     diag_help(el->s, "Write energy = ... and leave the laws to follow.");
     free(ta);

@@ -114,7 +114,7 @@ gather_value(void *ctx, uint32_t index, uint32_t entry)
 
 /* Notes that an expression names a part, so that it cannot be taken out. */
 static void
-note_read(builder *b, const part *p, span at)
+note_part_read(builder *b, const part *p, span at)
 {
     flat_model *f = b->el->f;
 
@@ -128,9 +128,9 @@ note_read(builder *b, const part *p, span at)
         const link_said *l = &b->el->said.at[p->index];
 
         if (l->from != NONE && b->el->part.at[l->from].kind != DECLARED_BOND)
-            note_read(b, &b->el->part.at[l->from], at);
+            note_part_read(b, &b->el->part.at[l->from], at);
         if (l->to != NONE && b->el->part.at[l->to].kind != DECLARED_BOND)
-            note_read(b, &b->el->part.at[l->to], at);
+            note_part_read(b, &b->el->part.at[l->to], at);
     }
 }
 
@@ -463,7 +463,7 @@ read_quantity(builder *b, const ast_part *p, const ast_part *q, const part *x)
     }
     if (x->index == NONE)
         return val_bad(el);
-    note_read(b, x, q->at);
+    note_part_read(b, x, q->at);
     name = name_from_here(b, p, x);
     if (x->kind != DECLARED_INSTANCE) {
         const flat_element *e = x->kind == DECLARED_ELEMENT ? &el->f->element.at[x->index] : NULL;
@@ -548,7 +548,7 @@ read_part(builder *b, const ast_ref *r)
         is_field(el, el->part.at[first].index)) {
         index = single_item(el, &x, r->at, &entry);
         if (index != NONE)
-            note_read(b, &el->part.at[index], r->at);
+            note_part_read(b, &el->part.at[index], r->at);
         return index == NONE || el->part.at[index].index == NONE ? val_bad(el)
                                                                  : read_field(b, r, x.used, el->part.at[index].index);
     }

@@ -282,7 +282,7 @@ number_value(builder *b, const ast_expr *e, const ast_expr *key, double sign, bo
 /* ---------------------------------------------------------------- operators */
 
 static val
-power(builder *b, val base, const ast_expr *a, const ast_expr *exponent)
+resolve_power(builder *b, val base, const ast_expr *a, const ast_expr *exponent)
 {
     elab *el = b->el;
     bool structure = b->structure;
@@ -368,7 +368,7 @@ binary(builder *b, const ast_expr *e)
         bool compares = up->op >= AST_LT && up->op <= AST_NE;
 
         if (up->op == AST_POW) {
-            v = power(b, v, up->bin.a, up->bin.b);
+            v = resolve_power(b, v, up->bin.a, up->bin.b);
         } else {
             val right = resolve(b, up->bin.b, compares);
 

@@ -20,7 +20,7 @@ in_every(builder *b, const ast_expr *e)
 }
 
 static bool
-one_argument(builder *b, const ast_expr *e)
+takes_one_argument(builder *b, const ast_expr *e)
 {
     if (e->call.nargs == 1)
         return true;
@@ -65,7 +65,7 @@ make_previous(builder *b, const ast_expr *e)
     builder in;
     val v;
 
-    if (!in_every(b, e) || !one_argument(b, e))
+    if (!in_every(b, e) || !takes_one_argument(b, e))
         return val_bad(el);
     in = builder_new(el, b->in, b->reads, b->who);
     in.own = b->own;
@@ -92,7 +92,7 @@ make_draw(builder *b, const ast_expr *e, bool normal)
     flat_draw d = { .normal = normal, .when = b->every, .seed = INST_NONE, .at = e->at };
     val seed;
 
-    if (!in_every(b, e) || !one_argument(b, e))
+    if (!in_every(b, e) || !takes_one_argument(b, e))
         return val_bad(el);
     seed = initial_value(el, b->in, e->call.arg[0], "the seed", el->one, &d.seed);
     if (seed.bad || !inst_known(d.seed))

@@ -130,7 +130,7 @@ import_clash(elab *el, const scope *in, const char *name, span where)
 }
 
 static uint64_t
-item_key(uint32_t f, const int32_t *at)
+array_item_key(uint32_t f, const int32_t *at)
 {
     return bg_hash_mix(f, (uint64_t)(uint32_t)at[0] << 32 | (uint32_t)at[1]);
 }
@@ -139,7 +139,7 @@ item_key(uint32_t f, const int32_t *at)
 static uint32_t
 find_item(const elab *el, uint32_t f, const int32_t *at)
 {
-    uint64_t key = item_key(f, at);
+    uint64_t key = array_item_key(f, at);
     const family *of = &el->family.at[f];
     const family_array *a = array_of(el, of);
     uint32_t k = (uint32_t)at[0] - (uint32_t)a->run_from;
@@ -218,7 +218,7 @@ enter_item(elab *el, uint32_t at, const int32_t *idx, uint32_t index)
     family *f = &el->family.at[at];
     family_array *a = &el->array.at[f->array];
     int32_t i[2] = { idx[0], f->rank > 1 ? idx[1] : 0 };
-    uint64_t key = item_key(at, i);
+    uint64_t key = array_item_key(at, i);
 
     for (int k = 0; k < f->rank; k++) {
         if (i[k] < a->low[k])
@@ -495,7 +495,7 @@ names_listed(const elab *el, const scope *in, bool parts, bool (*wanted)(const e
 }
 
 static bool
-is_port(const elab *el, const family *f)
+family_is_port(const elab *el, const family *f)
 {
     return f->n && el->part.at[f->first].port;
 }
@@ -503,7 +503,7 @@ is_port(const elab *el, const family *f)
 const char *
 parts_listed(const elab *el, const scope *in)
 {
-    const char *ports = in->outer ? names_listed(el, in, true, is_port) : NULL, *all;
+    const char *ports = in->outer ? names_listed(el, in, true, family_is_port) : NULL, *all;
 
     if (errors_are_many(el))
         return NULL;

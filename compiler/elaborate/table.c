@@ -66,7 +66,7 @@ used_here(elab *el, const ast_expr *call)
 
 /* Reads one cell at *p; leaves *p after its comma or at the end of the line. */
 static struct cell
-next_cell(const char *text, uint32_t *p, uint32_t end, bool *more)
+next_table_cell(const char *text, uint32_t *p, uint32_t end, bool *more)
 {
     uint32_t i = *p, begin, stop;
 
@@ -140,7 +140,7 @@ read_row(elab *el, struct csv *t, const char *text, uint32_t from, uint32_t to, 
     bool more = true;
 
     while (more) {
-        vec_push(&t->cell, next_cell(text, &p, to, &more));
+        vec_push(&t->cell, next_table_cell(text, &p, to, &more));
         n++;
     }
     vec_push(&t->line, line);

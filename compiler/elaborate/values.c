@@ -263,7 +263,7 @@ see_value(void *ctx, const ast_expr *e)
 
 /* Reports a cycle among values fixed before the run; cycles of signals are handled by the equations stage. */
 static void
-report_cycle(elab *el, const struct frame *path, size_t n, uint32_t again)
+report_parameter_cycle(elab *el, const struct frame *path, size_t n, uint32_t again)
 {
     size_t begin = 0;
     strbuf text = { 0 };
@@ -326,7 +326,7 @@ make_values(elab *el, bool early)
                 uint32_t dep = r.dep.at[top->next++];
 
                 if (el->value.at[dep].mark == MARK_OPEN) {
-                    report_cycle(el, open.at, open.n, dep);
+                    report_parameter_cycle(el, open.at, open.n, dep);
                 } else if (el->value.at[dep].mark == MARK_NEW) {
                     open_value(el, &r, dep, &x);
                     vec_push(&open, x);

@@ -79,7 +79,7 @@ sum(elab *el, const ast_expr *e, val x, val y, val fits)
 }
 
 static val
-scaled(elab *el, enum ex_op op, val m, node by, bool by_left, val fits)
+scaled_entries(elab *el, enum ex_op op, val m, node by, bool by_left, val fits)
 {
     val r = matrix_of(el, m.m->rank, m.m->rows, m.m->cols, NULL);
 
@@ -150,13 +150,13 @@ combine_matrices(builder *b, const ast_expr *e, val x, val y)
             return fits;
         if (x.m && y.m)
             return matrix_product(el, e, x, y, fits);
-        return x.m ? scaled(el, EX_MUL, x, y.n, false, fits) : scaled(el, EX_MUL, y, x.n, true, fits);
+        return x.m ? scaled_entries(el, EX_MUL, x, y.n, false, fits) : scaled_entries(el, EX_MUL, y, x.n, true, fits);
     default:
         fits = units_divide(el, x, y);
         if (fits.bad)
             return fits;
         if (!y.m)
-            return scaled(el, EX_DIV, x, y.n, false, fits);
+            return scaled_entries(el, EX_DIV, x, y.n, false, fits);
         diag_error(el->s, "matrix-size", e->at, "nothing can be divided by %s", size_words(el, &y));
         return val_bad(el);
     }
@@ -174,7 +174,7 @@ negate_matrix(elab *el, val v)
 
 /* Converts an entry from the unit after the matrix to SI. */
 static bool
-in_unit(elab *el, val *v, const ast_expr *entry, const unit *u)
+entry_in_unit(elab *el, val *v, const ast_expr *entry, const unit *u)
 {
     if (v->fit != FIT_ZERO && v->fit != FIT_BARE) {
         diag_error(el->s, "matrix-unit", entry->at,
@@ -207,7 +207,7 @@ make_matrix(builder *b, const ast_expr *e)
         val v = resolve(b, x, true);
 
         need_number(el, &v, x->at);
-        if (v.bad || (u && !in_unit(el, &v, x, u)))
+        if (v.bad || (u && !entry_in_unit(el, &v, x, u)))
             fits.bad = true;
         if (!fits.bad)
             fits = units_together(el, "entries of one matrix", fits, e->at, v, x->at);

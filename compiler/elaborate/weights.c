@@ -15,7 +15,7 @@ span_key(span at)
 
 /* A parameter without unit, like a bare number: it fits any unit, and no unit follows from it. */
 static var_id
-hidden(elab *el, const char *name, double x)
+hidden_weight(elab *el, const char *name, double x)
 {
     var_id v = flat_add_var(el->f, VAR_PARAM, NONE, name, SPAN_NONE);
 
@@ -64,8 +64,8 @@ weighed_operand(builder *b, const ast_expr *e, val v)
         return v;
     w = &el->f->weight.at[i];
     if (w->factor == VAR_NONE) {
-        w->factor = hidden(el, "a term's factor", 1);
-        w->offset = hidden(el, "a term's offset", 0);
+        w->factor = hidden_weight(el, "a term's factor", 1);
+        w->offset = hidden_weight(el, "a term's offset", 0);
     }
     if (v.m) {
         size_t n = (size_t)v.m->rows * v.m->cols;
@@ -83,7 +83,7 @@ weighed_operand(builder *b, const ast_expr *e, val v)
 
 /* Does the experiment keep the component of this scope, or one that contains it? */
 static bool
-is_kept(const elab *el, const scope *s)
+component_is_kept(const elab *el, const scope *s)
 {
     while (s->loop)
         s = s->parent;
@@ -98,7 +98,7 @@ weights_end(elab *el)
     for (size_t i = 0; i < f->weighed.n; i++) {
         flat_weighed *x = &f->weighed.at[i];
 
-        x->keep = is_kept(el, el->weighed_in.at[i]) || (x->element != NONE && f->element.at[x->element].keep);
+        x->keep = component_is_kept(el, el->weighed_in.at[i]) || (x->element != NONE && f->element.at[x->element].keep);
         vec_push(&f->experiment.record, ((flat_output){ .name = "a term", .def = x->value, .at = SPAN_NONE }));
     }
 }

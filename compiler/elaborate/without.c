@@ -34,7 +34,7 @@ taken_by(elab *el, span at)
 }
 
 static bool
-take(void *ctx, uint32_t index, uint32_t entry)
+take_part_out(void *ctx, uint32_t index, uint32_t entry)
 {
     struct taking *t = ctx;
     part *p = &t->el->part.at[index];
@@ -158,7 +158,7 @@ take_place(void *ctx, const path_end *p)
                    "\"%s\" is no part; without takes junctions, elements and components out", text_of(t->el, t->at));
         return false;
     }
-    return each_item(t->el, p, t->at, false, take, t);
+    return each_item(t->el, p, t->at, false, take_part_out, t);
 }
 
 void

@@ -54,7 +54,7 @@ multiplied(const pool *p, enum course c, node n)
 }
 
 static bool
-is_positive(const pool *p, node n, double than)
+is_above(const pool *p, node n, double than)
 {
     double value;
 
@@ -70,8 +70,8 @@ course_of(const pool *p, const ex_node *x, enum course a, enum course b)
     case EX_NEG: return reversed(a);
     case EX_MUL: return b == CONSTANT ? multiplied(p, a, x->b) : a == CONSTANT ? multiplied(p, b, x->a) : ANYHOW;
     case EX_DIV: return b == CONSTANT ? multiplied(p, a, x->b) : ANYHOW;
-    case EX_SPOW: return b == CONSTANT && is_positive(p, x->b, 0) ? a : ANYHOW;
-    case EX_POW: return a == CONSTANT && is_positive(p, x->a, 1) ? b : ANYHOW;
+    case EX_SPOW: return b == CONSTANT && is_above(p, x->b, 0) ? a : ANYHOW;
+    case EX_POW: return a == CONSTANT && is_above(p, x->a, 1) ? b : ANYHOW;
     case EX_SQRT:
     case EX_EXP:
     case EX_LN:
@@ -148,7 +148,7 @@ is_left_out(const struct block_alike *b, var_id v)
 }
 
 static void
-leave_out(struct block_alike *b, var_id v, inst def)
+leave_out_unknown(struct block_alike *b, var_id v, inst def)
 {
     map_set(&b->found->of, v, (uint32_t)b->found->same.n);
     vec_push(&b->found->same, ((struct same){ v, def }));
@@ -189,7 +189,7 @@ take_multiple(struct block_alike *b, inst r)
 
         is = !(first && second) && ex_solve(f->pool, r.root, slot[out], &solution, &divisor);
         if (is) {
-            leave_out(b, v[out], inst_part(b->e->composer, solution, inst_slots(f, r), r.n));
+            leave_out_unknown(b, v[out], inst_part(b->e->composer, solution, inst_slots(f, r), r.n));
             map_set(&b->kept, v[1 - out], 1);
         }
     }
@@ -357,7 +357,7 @@ leave_out_multiples(struct block_alike *b)
 }
 
 static void
-commit(struct block_alike *b, uint32_t unknown0, uint32_t residual0)
+apply_found(struct block_alike *b, uint32_t unknown0, uint32_t residual0)
 {
     equations *e = b->e;
 
@@ -402,7 +402,7 @@ alike_leave_out(equations *e, uint32_t unknown0, uint32_t residual0, alike *foun
             find_equal_laws(&b);
     }
     if (fine && found->same.n)
-        commit(&b, unknown0, residual0);
+        apply_found(&b, unknown0, residual0);
     else
         alike_free(found);
     vec_free(&b.unknown);

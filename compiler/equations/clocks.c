@@ -19,7 +19,7 @@ struct finder {
 };
 
 static enum course
-of_node(const pool *p, const ex_node *x, const enum course operand[3])
+course_of_node(const pool *p, const ex_node *x, const enum course operand[3])
 {
     enum course most = STILL;
 
@@ -76,7 +76,7 @@ follow_expression(struct finder *d, inst i)
         for (int c = 0; c < 3; c++)
             if (child[c] != NODE_NONE && x->op != EX_CONST)
                 operand[c] = course_at(d, child[c]);
-        d->of_node.at[k] = (uint8_t)of_node(f->pool, x, operand);
+        d->of_node.at[k] = (uint8_t)course_of_node(f->pool, x, operand);
     }
     return n ? (enum course)d->of_node.at[n - 1] : STILL;
 }

@@ -158,6 +158,16 @@ eq_rank(const equations *e, var_id v)
     return d->kind == DEF_EXPLICIT ? d->rank : d->kind == DEF_BLOCK ? e->block.at[d->index].rank : 0;
 }
 
+/* Compares variables by it, for qsort_r with the equations as context. */
+static inline int
+eq_compare_rank(const void *a, const void *b, void *ctx)
+{
+    const equations *e = ctx;
+    uint32_t x = eq_rank(e, *(const var_id *)a), y = eq_rank(e, *(const var_id *)b);
+
+    return (x > y) - (x < y);
+}
+
 /* Finds the directions in which laws can be solved: arrays of ports and elements for causality() (causality.h). Also
  * freezes conditions and turns literals into data in all insts of f, so that equal laws are equal templates: call it
  * once, before causality(). */

@@ -33,7 +33,7 @@ add_slots(struct search *s, inst d)
 
 /* Appends what node n reads to s->next. */
 static void
-read_by(struct search *s, uint32_t n)
+append_reads_of(struct search *s, uint32_t n)
 {
     const equations *e = s->e;
 
@@ -62,7 +62,7 @@ open_rest_node(struct search *s, uint32_t n)
     s->index[n] = s->low[n] = ++s->counter;
     s->on_stack[n] = true;
     vec_push(&s->stack, n);
-    read_by(s, n);
+    append_reads_of(s, n);
     vec_push(&s->call, ((struct frame){ n, first, s->next.n }));
 }
 
@@ -129,7 +129,7 @@ follow_states(struct search *s, equations *e)
         seen[n] = true;
         if (n < s->nvars && e->var.at[n].kind == DEF_STATE)
             e->state.at[e->var.at[n].index].only_outputs = false;
-        read_by(s, n);
+        append_reads_of(s, n);
     }
     free(seen);
 }

@@ -23,7 +23,7 @@ struct unfolding {
 };
 
 static node
-one_argument(pool *p, enum ex_op op, node a)
+apply(pool *p, enum ex_op op, node a)
 {
     return ex_make(p, op, a, NODE_NONE, NODE_NONE);
 }
@@ -61,9 +61,9 @@ is_rough(const pool *p, node n, bool roots)
 static node
 smooth_exponential(pool *p, node u, node a)
 {
-    node one = ex_const(p, 1), zero = ex_const(p, 0), e = one_argument(p, EX_EXP, a);
+    node one = ex_const(p, 1), zero = ex_const(p, 0), e = apply(p, EX_EXP, a);
     node large = ex_make(p, EX_LT, one, u, NODE_NONE), positive = ex_make(p, EX_LT, zero, a, NODE_NONE);
-    node from_large = ex_sub(p, one_argument(p, EX_LN, u), ex_make(p, EX_SELECT, positive, a, ex_sub(p, e, one)));
+    node from_large = ex_sub(p, apply(p, EX_LN, u), ex_make(p, EX_SELECT, positive, a, ex_sub(p, e, one)));
     node from_small = ex_make(p, EX_SELECT, positive, ex_sub(p, ex_sub(p, u, one), a), ex_sub(p, u, e));
 
     return ex_make(p, EX_SELECT, large, from_large, from_small);
@@ -97,7 +97,7 @@ smooth_equation(pool *p, node n, node u)
     if (x.op == EX_EXP)
         return smooth_exponential(p, u, x.a);
     if (x.op == EX_SINH)
-        return ex_sub(p, one_argument(p, EX_ASINH, u), x.a);
+        return ex_sub(p, apply(p, EX_ASINH, u), x.a);
     ex_is_const(p, x.a, &c);
     return smooth_exponential(p, u, ex_mul(p, ex_const(p, log(c)), x.b));
 }
@@ -265,7 +265,7 @@ unfold(unfolding *z, inst r)
 
 /* New unknowns have the place of `like`. */
 static unfolding *
-start(equations *e, var_id like, bool roots)
+new_unfolding(equations *e, var_id like, bool roots)
 {
     unfolding *z = bg_calloc(1, sizeof *z);
 
@@ -298,7 +298,7 @@ unfolding *
 rough_unfold(equations *e, uint32_t unknown0, uint32_t residual0)
 {
     size_t given = e->residual.n;
-    unfolding *z = start(e, e->unknown.at[unknown0], true);
+    unfolding *z = new_unfolding(e, e->unknown.at[unknown0], true);
 
     for (size_t k = unknown0; k < e->unknown.n; k++)
         map_set(&z->unknown, e->unknown.at[k], 1);
@@ -314,7 +314,7 @@ rough_unfold(equations *e, uint32_t unknown0, uint32_t residual0)
 unfolding *
 rough_among(equations *e, const var_id *v, size_t n)
 {
-    unfolding *z = start(e, v[0], false);
+    unfolding *z = new_unfolding(e, v[0], false);
 
     for (size_t k = 0; k < n; k++)
         map_set(&z->unknown, v[k], 1);

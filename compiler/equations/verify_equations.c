@@ -41,7 +41,7 @@ is_given(enum var_kind k)
 }
 
 static bool
-variable(const equations *e, var_id v, char **flaw)
+check_variable(const equations *e, var_id v, char **flaw)
 {
     const eq_var *d = &e->var.at[v];
     const char *name = variable_name(e, v);
@@ -75,7 +75,7 @@ variable(const equations *e, var_id v, char **flaw)
 }
 
 static bool
-states(const equations *e, char **flaw)
+check_states(const equations *e, char **flaw)
 {
     for (size_t i = 0; i < e->state.n; i++) {
         const eq_state *s = &e->state.at[i];
@@ -90,7 +90,7 @@ states(const equations *e, char **flaw)
 
 /* Checks that every unknown is in one block, once, and that there are as many conditions. */
 static bool
-blocks(const equations *e, char **flaw)
+check_blocks(const equations *e, char **flaw)
 {
     bool *seen = bg_calloc(e->var.n + 1, sizeof *seen), ok = true;
 
@@ -118,7 +118,7 @@ blocks(const equations *e, char **flaw)
 }
 
 static bool
-modes(const equations *e, char **flaw)
+check_modes(const equations *e, char **flaw)
 {
     for (uint32_t i = 0; i < e->mode.n; i++) {
         const eq_mode *m = &e->mode.at[i];
@@ -134,7 +134,7 @@ modes(const equations *e, char **flaw)
 }
 
 static bool
-nets(const equations *e, char **flaw)
+check_nets(const equations *e, char **flaw)
 {
     if (e->row.n != e->held.n)
         return flaw_found(flaw, "%zu unknowns are held by %zu conditions", e->held.n, e->row.n);
@@ -149,7 +149,7 @@ nets(const equations *e, char **flaw)
 }
 
 static bool
-results(const equations *e, char **flaw)
+check_results(const equations *e, char **flaw)
 {
     if (e->power.n && e->power.n != e->f->element.n)
         return flaw_found(flaw, "%zu elements have %zu powers", e->f->element.n, e->power.n);
@@ -174,8 +174,8 @@ verify_equations(const equations *e)
     bool ok = e->var.n == e->f->var.n || flaw_found(&flaw, "%zu variables have %zu definitions", e->f->var.n, e->var.n);
 
     for (var_id v = 0; ok && v < e->var.n; v++)
-        ok = variable(e, v, &flaw);
-    if (ok && states(e, &flaw) && blocks(e, &flaw) && modes(e, &flaw) && nets(e, &flaw))
-        results(e, &flaw);
+        ok = check_variable(e, v, &flaw);
+    if (ok && check_states(e, &flaw) && check_blocks(e, &flaw) && check_modes(e, &flaw) && check_nets(e, &flaw))
+        check_results(e, &flaw);
     return flaw;
 }

@@ -220,7 +220,7 @@ ex_affine_in(pool *p, node n, const bool *flagged, uint32_t nslots)
 /* ---------------------------------------------------------------- solving */
 
 static bool
-solve_linear(pool *p, node n, uint32_t k, node *solution, node *divisor)
+solve_for_slot(pool *p, node n, uint32_t k, node *solution, node *divisor)
 {
     node slope_of_n = ex_derivative(p, n, k), rest;
     node *with;
@@ -362,7 +362,7 @@ ex_solve(pool *p, node n, uint32_t k, node *solution, node *divisor)
     if (known == MAP_NONE) {
         struct solved x = { NODE_NONE, NODE_NONE };
 
-        if (pool_reads(p, n, k) && !solve_linear(p, n, k, &x.solution, &x.divisor) &&
+        if (pool_reads(p, n, k) && !solve_for_slot(p, n, k, &x.solution, &x.divisor) &&
             !solve_by_inverses(p, n, k, &x.solution, &x.divisor))
             x.solution = NODE_NONE;
         known = (uint32_t)p->solved.n;

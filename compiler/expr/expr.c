@@ -185,7 +185,7 @@ by_node_number(const void *x, const void *y)
 
 /* The distinct nodes of n in the work list, in no order; of more than `most` only some. Returns the least of them. */
 static node
-gather(const pool *p, node n, size_t most)
+gather_nodes(const pool *p, node n, size_t most)
 {
     struct scratch *s = p->scratch;
     node least = n;
@@ -224,7 +224,7 @@ const node *
 pool_collect(const pool *p, node n, size_t *count)
 {
     struct scratch *s = p->scratch;
-    node least = gather(p, n, SIZE_MAX);
+    node least = gather_nodes(p, n, SIZE_MAX);
 
     if ((n - least) / 8 < s->list.n) { /* dense: scanning the stamps is faster than sorting */
         size_t m = 0;
@@ -270,7 +270,7 @@ pool_reads(const pool *p, node n, uint32_t k)
         return false;
     if (k < 63)
         return true;
-    gather(p, n, SIZE_MAX);
+    gather_nodes(p, n, SIZE_MAX);
     for (size_t i = 0; i < p->scratch->list.n; i++) {
         node at = p->scratch->list.at[i];
 
@@ -295,7 +295,7 @@ ex_slots_used(const pool *p, node n, bool *used, uint32_t nslots)
         used[k] = k < 63 && (e->slots >> k & 1);
     if (nslots <= 63 || !(e->slots >> 63))
         return;
-    gather(p, n, SIZE_MAX);
+    gather_nodes(p, n, SIZE_MAX);
     for (size_t i = 0; i < p->scratch->list.n; i++) {
         const ex_node *s = pool_node(p, p->scratch->list.at[i]);
 
@@ -316,7 +316,7 @@ ex_slots_read(const pool *p, node n, uint32_t nslots, uint32_t *slot)
     if (nslots <= 63 || !(e->slots >> 63))
         return nread;
     nfirst = nread;
-    gather(p, n, SIZE_MAX);
+    gather_nodes(p, n, SIZE_MAX);
     for (size_t i = 0; i < p->scratch->list.n; i++) {
         const ex_node *s = pool_node(p, p->scratch->list.at[i]);
 
@@ -330,14 +330,14 @@ ex_slots_read(const pool *p, node n, uint32_t nslots, uint32_t *slot)
 size_t
 ex_size(const pool *p, node n)
 {
-    gather(p, n, SIZE_MAX);
+    gather_nodes(p, n, SIZE_MAX);
     return p->scratch->list.n;
 }
 
 bool
 ex_fits(const pool *p, node n, size_t most)
 {
-    gather(p, n, most);
+    gather_nodes(p, n, most);
     return p->scratch->list.n <= most;
 }
 

@@ -325,7 +325,7 @@ divided(pool *p, node a, double c)
 
 /* a / b, both without constant factors; a may be 1 */
 static node
-quotient(pool *p, node a, node b)
+make_quotient(pool *p, node a, node b)
 {
     const ex_node *ea = pool_node(p, a), *eb = pool_node(p, b);
 
@@ -357,7 +357,7 @@ make_div(pool *p, node a, node b)
     }
     if (!good_factor(x / y))
         return pool_raw(p, EX_DIV, a, b, NODE_NONE);
-    return scaled(p, x / y, quotient(p, u, v));
+    return scaled(p, x / y, make_quotient(p, u, v));
 }
 
 static node

@@ -157,7 +157,7 @@ struct names_of {
 };
 
 static const char *
-slot_name(void *ctx, uint32_t slot)
+formula_slot_name(void *ctx, uint32_t slot)
 {
     const struct names_of *c = ctx;
 
@@ -190,7 +190,7 @@ formula_print(const formula_book *b, formula f, size_t k, table_set *tables,
         }
         made[i] = pool_intern(p, e);
     }
-    ex_print(p, made[k], slot_name, &of, out);
+    ex_print(p, made[k], formula_slot_name, &of, out);
     free(made);
     pool_free(p);
 }

@@ -26,7 +26,7 @@ struct product {
 };
 
 static bool
-is(const pool *p, node n, enum ex_op op)
+is_op(const pool *p, node n, enum ex_op op)
 {
     return pool_node(p, n)->op == op;
 }
@@ -101,7 +101,7 @@ add_product_factor(struct product *f, node base, double power, int kind)
         f->at[f->n++] = (struct factor){ base, power, kind };
 }
 
-static node to_power(pool *p, node base, double power);
+static node make_power(pool *p, node base, double power);
 
 /* |n|^power, or sign(n)^power: magnitude and sign of a product are the products of its factors' */
 static void
@@ -156,10 +156,10 @@ gather_factors(pool *p, node n, double power, struct product *f)
             add_product_factor(f, e->a, t.power, SIGN);
             add_product_factor(f, e->a, t.power * c, ABS);
         } else if (e->op == EX_POW && ex_is_const(p, e->b, &c) && (whole || (c == floor(c) && fmod(c, 2) == 0)) &&
-                   (c == floor(c) || is(p, e->a, EX_ABS))) {
+                   (c == floor(c) || is_op(p, e->a, EX_ABS))) {
             if (whole && c == floor(c))
                 vec_push(&todo, ((struct factor){ e->a, t.power * c, PLAIN }));
-            else if (is(p, e->a, EX_ABS))
+            else if (is_op(p, e->a, EX_ABS))
                 add_product_factor(f, pool_node(p, e->a)->a, t.power * c, ABS);
             else
                 add_product_factor(f, e->a, t.power * c, ABS);
@@ -177,7 +177,7 @@ gather_factors(pool *p, node n, double power, struct product *f)
                 if (g.is == ABS || even)
                     add_product_factor(f, g.base, t.power * c * g.power, ABS);
                 else
-                    rest = ex_mul(p, rest, to_power(p, g.is == SIGN ? ex_call(p, EX_SIGN, g.base) : g.base, g.power));
+                    rest = ex_mul(p, rest, make_power(p, g.is == SIGN ? ex_call(p, EX_SIGN, g.base) : g.base, g.power));
             }
             if (rest != p->one)
                 add_product_factor(f, ex_make(p, EX_POW, rest, ex_const(p, c), NODE_NONE), t.power, PLAIN);
@@ -190,7 +190,7 @@ gather_factors(pool *p, node n, double power, struct product *f)
 }
 
 static node
-to_power(pool *p, node base, double power)
+make_power(pool *p, node base, double power)
 {
     return ex_make(p, EX_POW, base, ex_const(p, power), NODE_NONE);
 }
@@ -198,11 +198,11 @@ to_power(pool *p, node base, double power)
 static node
 as_node(pool *p, const struct factor *f)
 {
-    return to_power(p,
-                    f->is == ABS    ? ex_call(p, EX_ABS, f->base)
-                    : f->is == SIGN ? ex_call(p, EX_SIGN, f->base)
-                                    : f->base,
-                    f->power);
+    return make_power(p,
+                      f->is == ABS    ? ex_call(p, EX_ABS, f->base)
+                      : f->is == SIGN ? ex_call(p, EX_SIGN, f->base)
+                                      : f->base,
+                      f->power);
 }
 
 /* Combines the factors that are powers of x, its sign and |x| into one power of x; false if the result would not be 0
@@ -237,7 +237,7 @@ join_powers(pool *p, struct product *f, node x)
     if (odd)
         joined = ex_make(p, EX_SPOW, x, ex_const(p, total), NODE_NONE);
     else
-        joined = to_power(p, total == floor(total) && fmod(total, 2) == 0 ? x : ex_call(p, EX_ABS, x), total);
+        joined = make_power(p, total == floor(total) && fmod(total, 2) == 0 ? x : ex_call(p, EX_ABS, x), total);
     memcpy(f->at, other, (size_t)left * sizeof *other);
     f->n = left;
     add_product_factor(f, turned ? ex_neg(p, joined) : joined, 1, PLAIN);
@@ -372,15 +372,15 @@ ex_odd(pool *p, node n)
     tape = own_tape(p, n, &count);
     image = tape + count;
     for (size_t i = 0; i < count; i++)
-        formal = formal || is(p, tape[i], EX_SQRT) || is(p, tape[i], EX_POW);
+        formal = formal || is_op(p, tape[i], EX_SQRT) || is_op(p, tape[i], EX_POW);
     for (size_t i = 0; i < count; i++) {
         node made = image_of(p, tape, image, i);
 
-        if (formal && (is(p, made, EX_MUL) || is(p, made, EX_DIV)))
+        if (formal && (is_op(p, made, EX_MUL) || is_op(p, made, EX_DIV)))
             made = of_product(p, made);
-        else if (is(p, made, EX_SELECT))
+        else if (is_op(p, made, EX_SELECT))
             made = of_select(p, made);
-        else if (formal && is(p, made, EX_SUB))
+        else if (formal && is_op(p, made, EX_SUB))
             made = of_halves(p, made);
         image[i] = made;
     }

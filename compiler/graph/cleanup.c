@@ -88,7 +88,7 @@ cleanup_take(cleanup *c, uint32_t part)
 }
 
 static bool
-may_go(const cleanup_part *x)
+part_may_go(const cleanup_part *x)
 {
     return x->kind == CLEANUP_JUNCTION && !x->fixed && !(x->held && x->degree);
 }
@@ -139,7 +139,7 @@ rests_alone(cleanup *c, uint32_t i)
     for (uint32_t k = 0; k < x->nlinks && !x->looked; k++) {
         uint32_t far = is_there(c, &link[k]) ? leads_to(c, i, &link[k], &like) : NONE;
 
-        if (far != NONE && !like && !c->part[far].gone && c->part[far].degree == 1 && may_go(&c->part[far]))
+        if (far != NONE && !like && !c->part[far].gone && c->part[far].degree == 1 && part_may_go(&c->part[far]))
             x->at_rest = true;
     }
     x->looked = true;
@@ -152,7 +152,7 @@ rests_alone(cleanup *c, uint32_t i)
 static void
 put_at_rest(cleanup *c, uint32_t i)
 {
-    if (c->part[i].at_rest || !may_go(&c->part[i]))
+    if (c->part[i].at_rest || !part_may_go(&c->part[i]))
         return;
     c->part[i].at_rest = true;
     cleanup_look(c, i);
@@ -167,7 +167,7 @@ dangles(cleanup *c, uint32_t i)
 
     if (x->kind != CLEANUP_JUNCTION)
         return x->degree < x->least;
-    if (!may_go(x))
+    if (!part_may_go(x))
         return false;
     for (uint32_t k = 0; k < x->nlinks && x->degree == 1; k++) {
         const cleanup_link *l = &c->link[x->link0 + k];

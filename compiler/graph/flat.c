@@ -439,14 +439,6 @@ name_or(const char *name, const char *other)
     return name ? name : other;
 }
 
-static const char *
-quantity_name(enum quantity q)
-{
-    static const char *const name[] = { "e", "f", "q", "p" };
-
-    return name[q];
-}
-
 static void
 dump_junctions(const flat_model *f, FILE *out)
 {
@@ -483,7 +475,7 @@ dump_element(const flat_model *f, const flat_element *el, FILE *out)
         const flat_law *l = &f->law.at[el->law0 + k];
 
         if (l->kind == LAW_ASSIGN)
-            fprintf(out, "    %s", quantity_name(l->out));
+            fprintf(out, "    %s", quantity_letter(l->out));
         else
             fprintf(out, "    %s", l->kind == LAW_MODULUS ? "modulus" : "0");
         print_inst(f, " = ", l->def, out);
@@ -579,7 +571,7 @@ flat_dump(const flat_model *f, FILE *out)
 
         fprintf(out, "initial %s.%s",
                 x->port != NONE ? f->element.at[f->port.at[x->port].element].name : f->junction.at[x->junction].name,
-                quantity_name(x->q));
+                quantity_letter(x->q));
         print_inst(f, " = ", x->def, out);
         fputc('\n', out);
     }

@@ -66,7 +66,7 @@ begin_list(composer *c)
 }
 
 static void
-note_number(composer *c, uint32_t k)
+count_slot(composer *c, uint32_t k)
 {
     c->stamp.at[c->list.at[k]] = c->epoch;
     c->local.at[c->list.at[k]] = k;
@@ -85,7 +85,7 @@ begin_numbers(composer *c)
         c->epoch = 1;
     }
     for (uint32_t k = 0; k < c->list.n; k++)
-        note_number(c, k);
+        count_slot(c, k);
 }
 
 /* The number of a variable in the list; NONE: it is not in it. */
@@ -112,7 +112,7 @@ slot_number(composer *c, var_id v)
     if (k == SHORT_LIST)
         begin_numbers(c);
     else if (k > SHORT_LIST)
-        note_number(c, k);
+        count_slot(c, k);
     return k;
 }
 

@@ -14,7 +14,7 @@ struct lint {
 /* Is it a place in the file's own text that was not reported yet? For copies made by loops and arrays it is reported
  * once. */
 static bool
-is_new(struct lint *l, span at)
+is_first_report(struct lint *l, span at)
 {
     if (at.file != l->file || map_get(&l->said, (uint64_t)at.begin + 1) != MAP_NONE)
         return false;
@@ -54,7 +54,7 @@ parent_across(const flat_model *f, uint32_t junction, const flat_incidence *i)
 
 /* Key of the ports that an instance has from one declaration: one port, or an array. */
 static uint64_t
-port_key(const flat_junction *j, uint32_t instance)
+declared_port_key(const flat_junction *j, uint32_t instance)
 {
     return bg_hash_mix(map_ptr_key(j->node), instance);
 }
@@ -69,7 +69,7 @@ note_joined(struct lint *l, uint32_t at)
 
     for (uint32_t k = 0; j->port && k < j->ninc; k++)
         if (!is_within(f, parent_across(f, at, &f->incidence.at[j->inc0 + k]), instance))
-            map_set(&l->joined, port_key(j, instance), 1);
+            map_set(&l->joined, declared_port_key(j, instance), 1);
 }
 
 static void
@@ -79,9 +79,10 @@ check_port(struct lint *l, uint32_t at)
     const flat_junction *j = &f->junction.at[at];
     uint32_t instance = instance_of(f, j->parent);
 
-    if (instance == NONE || !f->origin.at[instance].node || map_get(&l->joined, port_key(j, instance)) != MAP_NONE)
+    if (instance == NONE || !f->origin.at[instance].node ||
+        map_get(&l->joined, declared_port_key(j, instance)) != MAP_NONE)
         return;
-    if (is_new(l, ast_node_ref_at(f->origin.at[instance].node))) {
+    if (is_first_report(l, ast_node_ref_at(f->origin.at[instance].node))) {
         diag_warn(l->s, "port-unjoined", ast_node_ref_at(f->origin.at[instance].node), "no bond joins port \"%s\"",
                   j->name);
         diag_note(l->s, j->at, "it is declared here");
@@ -98,9 +99,9 @@ check_junction(struct lint *l, uint32_t at)
     } else if (j->ninc == 1 && j->implicit) {
         const flat_incidence *i = &l->f->incidence.at[j->inc0];
 
-        if (is_new(l, j->at))
+        if (is_first_report(l, j->at))
             diag_warn(l->s, "port-unjoined", j->at, "no bond joins port \"%s\"", port_name(l->f, i->index));
-    } else if (j->ninc == 1 && !j->thinned && is_new(l, j->at)) {
+    } else if (j->ninc == 1 && !j->thinned && is_first_report(l, j->at)) {
         diag_warn(l->s, "junction-single", j->at, "only one bond joins \"%s\", so its %s is zero", j->name,
                   j->type ? "effort" : "flow");
         diag_help(l->s, j->type ? "Efforts add up to zero at a 1-junction: add the missing bond, or delete the "
@@ -151,7 +152,7 @@ lint_zero(struct lint *l, const flat_element *e)
     efforts = l->f->junction.at[p->junction].type == 1;
     if (efforts ? e->type != EL_R && e->type != EL_I : e->type != EL_C)
         return;
-    if (is_new(l, element_at(e)))
+    if (is_first_report(l, element_at(e)))
         diag_warn(l->s, "element-idle", element_at(e), "\"%s\" has no effect: its %s is always zero", e->name,
                   efforts ? "effort" : "flow");
 }
@@ -171,7 +172,7 @@ check_held(struct lint *l, const flat_element *source)
         const flat_element *e = i->is_bond ? NULL : &f->element.at[f->port.at[i->index].element];
 
         if (!e || e->nports != 1 || (e->type != EL_R && e->type != EL_I && e->type != EL_C) ||
-            !is_new(l, element_at(e)))
+            !is_first_report(l, element_at(e)))
             continue;
         diag_warn(l->s, "element-idle", element_at(e), "\"%s\" has no effect: its %s is held at zero", e->name,
                   j->type ? "flow" : "effort");
@@ -219,7 +220,7 @@ check_units(struct lint *l)
         if (known[root(up, j)] || x->implicit || !x->ninc)
             continue;
         known[root(up, j)] = true;
-        if (is_new(l, x->at)) {
+        if (is_first_report(l, x->at)) {
             diag_warn(l->s, "unit-lost", x->at,
                       "no unit is known for the bonds at \"%s\", so their units are not "
                       "checked",
@@ -258,7 +259,7 @@ struct reads {
 };
 
 static void
-note_read(void *ctx, const ast_ref *r)
+mark_read(void *ctx, const ast_ref *r)
 {
     struct reads *x = ctx;
 
@@ -277,12 +278,12 @@ note_read_name(void *ctx, const ast_expr *e)
     if (e->kind == AST_REF) {
         ast_ref ref = ast_expr_ref(e, &room);
 
-        note_read(ctx, &ref);
+        mark_read(ctx, &ref);
     }
 }
 
 static bool
-is_read(const struct reads *x, const char *name)
+parameter_is_read(const struct reads *x, const char *name)
 {
     uint64_t key = bg_hash_bytes(name, strlen(name), 0);
 
@@ -301,7 +302,7 @@ lint_unread(sources *s, const ast_model *m, const struct reads *x)
     for (int i = 0; i < m->nstmt; i++) {
         const ast_stmt *v = m->stmt[i];
 
-        if (v->kind != AST_STMT_VALUE || v->value.kind == AST_OUTPUT || is_read(x, v->value.name) ||
+        if (v->kind != AST_STMT_VALUE || v->value.kind == AST_OUTPUT || parameter_is_read(x, v->value.name) ||
             (component && v->value.kind == AST_SIGNAL))
             continue;
         diag_warn(s, "value-unread", v->value.name_at, "nothing reads %s \"%s\"", what[v->value.kind], v->value.name);

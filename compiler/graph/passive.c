@@ -152,7 +152,6 @@ say_one(const flat_model *f, const flat_element *e, double slope_there)
 static void
 say_many(const flat_model *f, const flat_element *e, const double *v, double power)
 {
-    static const char letter[] = { [Q_EFFORT] = 'e', [Q_FLOW] = 'f', [Q_DISPLACEMENT] = 'q', [Q_MOMENTUM] = 'p' };
     size_t told = 0;
     strbuf text = { 0 };
 
@@ -163,7 +162,7 @@ say_many(const flat_model *f, const flat_element *e, const double *v, double pow
         if (fabs(v[i]) < SAID || told++ >= TOLD)
             continue;
         q = other(f, e, law->port, law->out);
-        strbuf_printf(&text, "%s%s.%c = %s", text.n ? ", " : "", port_name(f, law->port), letter[q],
+        strbuf_printf(&text, "%s%s.%s = %s", text.n ? ", " : "", port_name(f, law->port), quantity_letter(q),
                       variable_shown(f, port_quantity(&f->port.at[law->port], q), v[i]).text);
     }
     if (told > TOLD)

@@ -36,7 +36,7 @@ is_fixed(const flat_model *f, var_id v)
 }
 
 static bool
-variables(const flat_model *f, char **flaw)
+check_variables(const flat_model *f, char **flaw)
 {
     if (!f->var.n || f->var.at[0].kind != VAR_TIME)
         return flaw_found(flaw, "variable 0 is not the time");
@@ -58,7 +58,7 @@ variables(const flat_model *f, char **flaw)
 }
 
 static bool
-junctions(const flat_model *f, char **flaw)
+check_junctions(const flat_model *f, char **flaw)
 {
     uint32_t next = 0;
 
@@ -81,7 +81,7 @@ junctions(const flat_model *f, char **flaw)
 
 /* Each port appears once at its junction, each bond at both of its junctions; what leaves has sign -1. */
 static bool
-incidences(const flat_model *f, char **flaw)
+check_incidences(const flat_model *f, char **flaw)
 {
     uint8_t *met = bg_calloc(f->port.n + 2 * f->bond.n + 1, sizeof *met);
     bool ok = f->incidence.n == f->port.n + 2 * f->bond.n ||
@@ -110,7 +110,7 @@ incidences(const flat_model *f, char **flaw)
 }
 
 static bool
-port(const flat_model *f, uint32_t p, char **flaw)
+check_port(const flat_model *f, uint32_t p, char **flaw)
 {
     const flat_port *x = &f->port.at[p];
     const flat_junction *j = &f->junction.at[x->junction];
@@ -135,7 +135,7 @@ port(const flat_model *f, uint32_t p, char **flaw)
 }
 
 static bool
-element(const flat_model *f, uint32_t i, char **flaw)
+check_element(const flat_model *f, uint32_t i, char **flaw)
 {
     const flat_element *x = &f->element.at[i];
     bool pairs = x->type == EL_TF || x->type == EL_GY;
@@ -165,7 +165,7 @@ element(const flat_model *f, uint32_t i, char **flaw)
 }
 
 static bool
-bond(const flat_model *f, uint32_t b, char **flaw)
+check_bond(const flat_model *f, uint32_t b, char **flaw)
 {
     const flat_bond *x = &f->bond.at[b];
     const char *name = x->name ? x->name : "a bond";
@@ -181,24 +181,24 @@ bond(const flat_model *f, uint32_t b, char **flaw)
 }
 
 static bool
-parts(const flat_model *f, char **flaw)
+check_parts(const flat_model *f, char **flaw)
 {
     for (uint32_t i = 0; i < f->element.n; i++)
-        if (!element(f, i, flaw))
+        if (!check_element(f, i, flaw))
             return false;
     for (uint32_t p = 0; p < f->port.n; p++)
         if (f->port.at[p].element >= f->element.n || f->port.at[p].junction >= f->junction.n)
             return flaw_found(flaw, "port %u has no element or no junction", p);
-        else if (!port(f, p, flaw))
+        else if (!check_port(f, p, flaw))
             return false;
     for (uint32_t b = 0; b < f->bond.n; b++)
-        if (!bond(f, b, flaw))
+        if (!check_bond(f, b, flaw))
             return false;
     return true;
 }
 
 static bool
-outputs(const flat_model *f, char **flaw)
+check_outputs(const flat_model *f, char **flaw)
 {
     for (size_t i = 0; i < f->output.n; i++)
         if (!verify_inst(f, f->output.at[i].def, f->output.at[i].name, flaw))
@@ -213,7 +213,7 @@ outputs(const flat_model *f, char **flaw)
 }
 
 static bool
-events(const flat_model *f, char **flaw)
+check_events(const flat_model *f, char **flaw)
 {
     for (size_t w = 0; w < f->when.n; w++) {
         const flat_when *x = &f->when.at[w];
@@ -246,7 +246,8 @@ verify_graph(const flat_model *f)
 {
     char *flaw = NULL;
 
-    if (variables(f, &flaw) && junctions(f, &flaw) && parts(f, &flaw) && incidences(f, &flaw) && outputs(f, &flaw))
-        events(f, &flaw);
+    if (check_variables(f, &flaw) && check_junctions(f, &flaw) && check_parts(f, &flaw) && check_incidences(f, &flaw) &&
+        check_outputs(f, &flaw))
+        check_events(f, &flaw);
     return flaw;
 }

@@ -17,7 +17,7 @@ unit_written(const flat_model *f, inst i, const unit *u)
 
 /* Is it the initial value of this variable, or of another one of the same owner? */
 static bool
-starts(const flat_model *f, const flat_initial *x, const flat_var *v)
+is_initial_of(const flat_model *f, const flat_initial *x, const flat_var *v)
 {
     switch (v->kind) {
     case VAR_STORED:
@@ -38,7 +38,7 @@ variable_shown(const flat_model *f, var_id v, double si)
     for (size_t i = 0; i < f->initial.n && var_unit(f, v) && !display; i++) {
         const flat_initial *y = &f->initial.at[i];
 
-        if (y->written && starts(f, y, x) && unit_dimension(y->written) == unit_dimension(var_unit(f, v)))
+        if (y->written && is_initial_of(f, y, x) && unit_dimension(y->written) == unit_dimension(var_unit(f, v)))
             display = y->written;
     }
     return value_shown(var_unit(f, v), display, si);
@@ -73,7 +73,7 @@ units_written(const flat_model *f, const var_id *list, size_t n, const unit **in
             uint32_t at = may[k] == VAR_NONE ? 0 : place[may[k]];
             const flat_var *v = at ? &f->var.at[may[k]] : NULL;
 
-            if (v && !in[at - 1] && var_unit(f, may[k]) && starts(f, x, v) &&
+            if (v && !in[at - 1] && var_unit(f, may[k]) && is_initial_of(f, x, v) &&
                 unit_dimension(x->written) == unit_dimension(var_unit(f, may[k])))
                 in[at - 1] = x->written;
         }

@@ -33,7 +33,7 @@ refuse_line(struct reader *r, size_t begin, size_t end, const char *what)
 }
 
 static yaml *
-add_node(struct reader *r, yaml *to, span at)
+new_item(struct reader *r, yaml *to, span at)
 {
     yaml *x = arena_alloc(r->a, sizeof *x);
 
@@ -155,7 +155,7 @@ flow_list(struct reader *r, yaml *x, size_t begin, size_t end)
         i = stop;
         while (stop > begin && t[stop - 1] == ' ')
             stop--;
-        set_scalar(r, add_node(r, x, (span){ r->file, (uint32_t)begin, (uint32_t)stop }), begin, stop);
+        set_scalar(r, new_item(r, x, (span){ r->file, (uint32_t)begin, (uint32_t)stop }), begin, stop);
     }
     r->scalar = NULL;
 }
@@ -232,7 +232,7 @@ read_line(struct reader *r, size_t indent, size_t begin, size_t end)
         in = container(r, indent, dash, begin, end);
         if (!in)
             return;
-        x = add_node(r, in, (span){ r->file, (uint32_t)begin, (uint32_t)(dash ? behind : at) });
+        x = new_item(r, in, (span){ r->file, (uint32_t)begin, (uint32_t)(dash ? behind : at) });
         if (!dash)
             x->key = unquoted(r, begin, at);
         r->waiting = x;
@@ -267,7 +267,7 @@ line(struct reader *r, size_t indent, size_t begin, size_t end)
 
 /* End of a line's contents, before its comment and trailing blanks. */
 static size_t
-line_end(const char *t, size_t begin, size_t end)
+contents_end(const char *t, size_t begin, size_t end)
 {
     size_t i = begin;
 
@@ -301,7 +301,7 @@ yaml_read(sources *s, arena *a, uint32_t file)
 
         while (begin < next && r.text[begin] == ' ')
             begin++;
-        end = line_end(r.text, begin, next);
+        end = contents_end(r.text, begin, next);
         if (end > begin && r.text[begin] == '\t')
             refuse_line(&r, begin, end, "YAML is indented by blanks, not by tabs");
         else if (end > begin &&

@@ -108,7 +108,7 @@ yaml_declared(struct import *m, const component *c, bool negative)
 }
 
 static const char *
-ending(const char *text)
+closing_mark(const char *text)
 {
     size_t n = strlen(text);
 
@@ -150,9 +150,10 @@ join_element(struct import *m, translated *t, const yaml *entry, struct end *e, 
     text = yaml_declared(m, c, c->kind == K_SOURCE && c->row->type[1] == 'f');
     if (j->one && !leaves && (c->row->type[0] != 'R' || strchr(c->row->law, '{')))
         strbuf_printf(&t->bonds, "%s -> TF:%s = -1 -> %s%s\n", j->text,
-                      yaml_fresh(m, &t->names, arena_format(m->a, "turned_%s", c->name), "turned"), text, ending(text));
+                      yaml_fresh(m, &t->names, arena_format(m->a, "turned_%s", c->name), "turned"), text,
+                      closing_mark(text));
     else
-        strbuf_printf(&t->bonds, "%s -> %s%s\n", j->text, text, ending(text));
+        strbuf_printf(&t->bonds, "%s -> %s%s\n", j->text, text, closing_mark(text));
 }
 
 void

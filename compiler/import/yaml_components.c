@@ -132,7 +132,7 @@ is_number_text(const char *text)
 
 /* A number in this language's spelling: digits on both sides of the point. */
 static const char *
-number_text(struct import *m, const char *text)
+number_in_si(struct import *m, const char *text)
 {
     strbuf b = { 0 };
     const char *made;
@@ -160,7 +160,7 @@ power_text(struct import *m, const char *text)
     const char *base = stars ? arena_strndup(m->a, text, (size_t)(stars - text)) : NULL;
 
     return stars && is_number_text(base) && is_number_text(stars + 2)
-               ? arena_format(m->a, "(%s^%s)", number_text(m, base), number_text(m, stars + 2))
+               ? arena_format(m->a, "(%s^%s)", number_in_si(m, base), number_in_si(m, stars + 2))
                : NULL;
 }
 
@@ -195,7 +195,7 @@ read_values(struct import *m, translated *t, component *c, const char *const *wo
             continue;
         }
         if (is_number_text(text))
-            c->value[k] = number_text(m, text);
+            c->value[k] = number_in_si(m, text);
         else if (power_text(m, text))
             c->value[k] = power_text(m, text);
         else

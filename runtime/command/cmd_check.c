@@ -309,7 +309,7 @@ warn(const request *q, const compilation *c, struct checked *done)
 }
 
 static bool
-is_new(struct checked *done, const char *name)
+is_another_model(struct checked *done, const char *name)
 {
     uint64_t key = bg_hash_bytes(name, strlen(name), 0);
 
@@ -335,7 +335,7 @@ check_more(const request *q, const loaded *l, const char *experiment, const char
         print_diagnostics(q, more.c.sources);
         if (q->json)
             put_diagnostics(&done->j, more.c.sources);
-    } else if (is_new(done, more.c.flat->name)) {
+    } else if (is_another_model(done, more.c.flat->name)) {
         warn(q, &more.c, done);
         if (q->json)
             put_diagnostics(&done->j, more.c.sources);
@@ -352,7 +352,7 @@ check_others(const request *q, const loaded *l, struct checked *done, FILE *out)
 {
     int status = STATUS_DONE;
 
-    is_new(done, l->c.flat->name);
+    is_another_model(done, l->c.flat->name);
     for (size_t i = 0; i < l->others.n && status == STATUS_DONE; i++)
         status = check_more(q, l, l->others.at[i], NULL, done, out);
     for (size_t i = 0; i < l->c.ast->ndecls && status == STATUS_DONE && !q->text[OPT_EXPERIMENT]; i++) {

@@ -167,7 +167,7 @@ report_derivatives(const struct derivatives *d)
 
 /* Checks that --at lies within the experiment, and reads --method. */
 static int
-take_options(struct derivatives *d)
+read_at_and_method(struct derivatives *d)
 {
     const char *method = d->q->text[OPT_METHOD], *text = d->q->at.at[0];
     char *end;
@@ -214,7 +214,7 @@ derivatives_at(const request *q, loaded *l, const sim_options *o, const uint32_t
     d.columns = d.c.by.n + d.c.initial.n + d.c.jump.n;
     d.value = bg_calloc(noutputs + 1, sizeof *d.value);
     d.slope = bg_calloc(noutputs * d.columns + 1, sizeof *d.slope);
-    status = take_options(&d);
+    status = read_at_and_method(&d);
     if (status == STATUS_DONE) {
         status = (d.adjoint ? by_adjoint : by_forward)(&d) ? report_derivatives(&d) : status_of(l->c.sources);
         if (d.lost && !q->quiet)

@@ -86,10 +86,10 @@ comment_above(const compilation *c, uint32_t at)
 static const char *const kinds[] = {
     [AST_PARAMETER] = "parameters", [AST_INPUT] = "inputs", [AST_SIGNAL] = "signals", [AST_OUTPUT] = "outputs"
 };
-static const enum ast_value_kind shown[] = { AST_INPUT, AST_PARAMETER, AST_SIGNAL, AST_OUTPUT };
+static const enum ast_value_kind shown_kinds[] = { AST_INPUT, AST_PARAMETER, AST_SIGNAL, AST_OUTPUT };
 
 static char *
-text_at(const compilation *c, span at)
+text_of_span(const compilation *c, span at)
 {
     return bg_format("%.*s", (int)(at.end - at.begin), source_text(c->sources, at.file) + at.begin);
 }
@@ -103,7 +103,7 @@ value_line(const compilation *c, const ast_stmt *s)
 
     strbuf_puts(&b, s->value.name);
     for (int k = 0; k < s->value.nsize; k++) {
-        char *size = text_at(c, s->value.size[k]->at);
+        char *size = text_of_span(c, s->value.size[k]->at);
 
         strbuf_printf(&b, "%s%s%s", k ? ", " : "[", size, k + 1 < s->value.nsize ? "" : "]");
         free(size);
@@ -111,7 +111,7 @@ value_line(const compilation *c, const ast_stmt *s)
     if (s->value.unit)
         strbuf_printf(&b, " [%s]", s->value.unit->text);
     if (given) {
-        char *value = text_at(c, s->value.value->at);
+        char *value = text_of_span(c, s->value.value->at);
 
         strbuf_printf(&b, " = %s", value);
         free(value);
@@ -133,7 +133,7 @@ print_values(const compilation *c, const ast_model *m, enum ast_value_kind kind,
             continue;
         line = value_line(c, s);
         if (j) {
-            char *value = s->value.value ? text_at(c, s->value.value->at) : NULL;
+            char *value = s->value.value ? text_of_span(c, s->value.value->at) : NULL;
 
             json_open(j, '{');
             json_key_string(j, "name", s->value.name);
@@ -163,7 +163,7 @@ print_ports(const compilation *c, const ast_model *m, json *j)
     for (int i = 0; i < m->nstmt; i++)
         for (int k = 0; m->stmt[i]->kind == AST_STMT_PORT && k < m->stmt[i]->port.n; k++) {
             const ast_node *n = &m->stmt[i]->port.junction[k];
-            char *name = text_at(c, ast_node_ref_at(n));
+            char *name = text_of_span(c, ast_node_ref_at(n));
 
             if (j) {
                 json_open(j, '{');
@@ -191,13 +191,13 @@ print_model(const compilation *c, const char *module, const ast_model *m)
         put_text(stdout, "  %s\n", line);
     print_ports(c, m, NULL);
     for (int i = 0; i < m->nsize; i++) {
-        char *value = text_at(c, m->size[i].value->at);
+        char *value = text_of_span(c, m->size[i].value->at);
 
         put_text(stdout, "%s  %s = %s\n", i ? "" : "\nsizes\n", m->size[i].name, value);
         free(value);
     }
-    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
-        print_values(c, m, shown[i], NULL);
+    for (size_t i = 0; i < sizeof shown_kinds / sizeof *shown_kinds; i++)
+        print_values(c, m, shown_kinds[i], NULL);
     if (*module)
         put_text(stdout, "\nimport %s;\n", module);
     free(comment);
@@ -219,7 +219,7 @@ json_model(json *j, const compilation *c, const ast_model *m)
     json_key(j, "sizes");
     json_open(j, '[');
     for (int i = 0; i < m->nsize; i++) {
-        char *value = text_at(c, m->size[i].value->at);
+        char *value = text_of_span(c, m->size[i].value->at);
 
         json_open(j, '{');
         json_key_string(j, "name", m->size[i].name);
@@ -228,10 +228,10 @@ json_model(json *j, const compilation *c, const ast_model *m)
         free(value);
     }
     json_close(j, ']');
-    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
-        json_key(j, kinds[shown[i]]);
+    for (size_t i = 0; i < sizeof shown_kinds / sizeof *shown_kinds; i++) {
+        json_key(j, kinds[shown_kinds[i]]);
         json_open(j, '[');
-        print_values(c, m, shown[i], j);
+        print_values(c, m, shown_kinds[i], j);
         json_close(j, ']');
     }
     json_close(j, '}');

@@ -36,7 +36,7 @@ find_code(const char *code)
 
 /* The lines after a code, without blank lines before the next code. */
 static char *
-text_of(size_t at)
+explanation(size_t at)
 {
     strbuf b = { 0 };
 
@@ -62,7 +62,7 @@ list_codes(json *j)
     table t = { .columns = 2, .left = 2, .tail = true };
 
     for (size_t i = next_code(0); i < NLINES; i = next_code(i + 1)) {
-        char *code = code_at(i), *text = text_of(i);
+        char *code = code_at(i), *text = explanation(i);
 
         if (j) {
             json_open(j, '{');
@@ -114,7 +114,7 @@ cmd_explain(const request *q)
     if (!q->file.n)
         list_codes(q->json ? &j : NULL);
     for (size_t i = 0; i < q->file.n; i++) {
-        char *text = text_of(find_code(q->file.at[i]));
+        char *text = explanation(find_code(q->file.at[i]));
 
         if (q->json) {
             json_open(&j, '{');

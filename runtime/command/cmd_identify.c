@@ -97,8 +97,8 @@ take_times(const loaded *l, const char *path, const measured *m, fit_run *run, s
 
 /* Finds the weights of a column's residuals. file: read from a file of weights; NULL: none. */
 static int
-weigh(const request *q, const char *path, const char *name, const double *datum, size_t n, const measured *file,
-      const unit *unit_of, double *weight)
+weigh_column(const request *q, const char *path, const char *name, const double *datum, size_t n, const measured *file,
+             const unit *unit_of, double *weight)
 {
     const char *by = q->text[OPT_WEIGHT] ? q->text[OPT_WEIGHT] : "std";
     double mean = 0, square = 0, least = INFINITY, most = -INFINITY, size, spread, greatest;
@@ -180,7 +180,7 @@ take_columns(const request *q, const loaded *l, const char *path, const measured
         }
         for (size_t i = 0; i < m->rows; i++)
             datum[i] = measured_si(u, m->value[c * m->rows + order[i].row]);
-        status = weigh(q, path, m->name[c], datum, m->rows, weights, u, &run->weight[run->ncolumns]);
+        status = weigh_column(q, path, m->name[c], datum, m->rows, weights, u, &run->weight[run->ncolumns]);
         run->output[run->ncolumns++] = (uint32_t)k;
     }
     if (status == STATUS_DONE && run->ncolumns == 0) {
@@ -419,7 +419,7 @@ choose_parameters(struct session *s)
 /* ---------------------------------------------------------------- the text */
 
 static bool
-make_text(struct session *s, char **why)
+edit_text(struct session *s, char **why)
 {
     const loaded *l = s->run.at[0];
 
@@ -589,7 +589,7 @@ write_results(struct session *s)
     bool dry = (q->given & OPT(OPT_DRY_RUN)) != 0, text_out = target && !strcmp(target, "-");
     char *why = NULL;
 
-    if (!make_text(s, &why)) {
+    if (!edit_text(s, &why)) {
         complain("internal error: the edits contradict each other, nothing is written: %s", why);
         free(why);
         return STATUS_MODEL;

@@ -7,7 +7,7 @@
 #include "command.h"
 #include "scan.h"
 
-static const char first_model[] =
+static const char first_text[] =
     "// A mass on a spring with a damper, pushed for half a second.\n"
     "//   bgc check %1$s              is it a model?\n"
     "//   bgc run %1$s --plot %2$s.svg   what does it do?\n"
@@ -53,7 +53,7 @@ int
 cmd_new(const request *q)
 {
     const char *path = q->file.at[0];
-    char *name = name_from_path(path), *text = bg_format(first_model, path, name, name);
+    char *name = name_from_path(path), *text = bg_format(first_text, path, name, name);
     int status = STATUS_DONE;
     struct stat there;
 

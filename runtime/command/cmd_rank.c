@@ -222,7 +222,7 @@ put_expansion(size_t samples, bool normalised, FILE *out)
 
 /* Explains numbers where the table alone does not. */
 static void
-put_notes(const struct studies *s, enum metric m, FILE *out)
+print_notes(const struct studies *s, enum metric m, FILE *out)
 {
     if (metric_expands(m))
         put_expansion(measure_samples(s->study.at[0]->measure, m), m == METRIC_KL_NORMALISED, out);
@@ -256,7 +256,7 @@ put_ranking(const struct studies *s, enum metric m, json *j, FILE *out)
             write_ranking(j, s, r);
         } else {
             report_ranking(out, r, s->name.at, s->threshold, is_terminal(out), color_on(out));
-            put_notes(s, m, out);
+            print_notes(s, m, out);
         }
     }
     for (size_t e = 0; e < n; e++)
@@ -291,7 +291,7 @@ put_ratio_table(const struct studies *s, enum metric m, json *j, FILE *out)
     }
     if (!j) {
         report_ratios(out, t, s->limit, is_terminal(out), color_on(out));
-        put_notes(s, m, out);
+        print_notes(s, m, out);
     } else if (m == METRIC_RELATIVE) {
         write_relative(j, s, t);
     } else {

@@ -154,7 +154,7 @@ statement(const struct tested *t, const expectation *x)
 
 /* The result as a sentence. free() it. */
 static char *
-said(const struct tested *t, const expectation *x)
+result_text(const struct tested *t, const expectation *x)
 {
     const char *text, *space;
     const unit *u = shown_in(t, x, &text);
@@ -179,7 +179,7 @@ put_rows(const struct tested *t, table *rows)
 {
     for (size_t i = 0; i < t->e.list.n; i++) {
         const expectation *x = &t->e.list.at[i];
-        char *text = statement(t, x), *why = said(t, x);
+        char *text = statement(t, x), *why = result_text(t, x);
 
         table_put(rows, x->holds ? "ok" : "FAILED");
         table_put(rows, "%s:%d", t->file, line_of_expectation(t, x));
@@ -279,7 +279,7 @@ put_attribute(FILE *out, const char *name, const char *value)
 static void
 put_case(FILE *out, const struct tested *t, const expectation *x)
 {
-    char *text = statement(t, x), *why = said(t, x);
+    char *text = statement(t, x), *why = result_text(t, x);
 
     fputs("    <testcase", out);
     put_attribute(out, "classname", t->experiment);

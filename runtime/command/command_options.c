@@ -6,7 +6,7 @@
 
 #include "command_inside.h"
 
-static const struct option_row options[OPT_COUNT] = {
+static const struct option_row option_rows[OPT_COUNT] = {
     [OPT_HELP] = { "help", 'h', NULL, "this text" },
     [OPT_QUIET] = { "quiet", 'q', NULL, "errors only on standard error" },
     [OPT_VERBOSE] = { "verbose", 'v', NULL, "details of the computation on standard error" },
@@ -135,7 +135,7 @@ static const struct option_row options[OPT_COUNT] = {
 const struct option_row *
 option_row(enum option o)
 {
-    return &options[o];
+    return &option_rows[o];
 }
 
 void
@@ -143,7 +143,7 @@ print_command_help(const struct command *c, FILE *out)
 {
     fprintf(out, "usage: bgc %s [options] %s\n\n%s\n\noptions\n", c->name, c->operands, c->what);
     for (int i = 0; i < OPT_COUNT; i++) {
-        const struct option_row *o = &options[i];
+        const struct option_row *o = &option_rows[i];
         char left[48];
 
         if (i != OPT_HELP && !(c->options & OPT(i)))
@@ -175,7 +175,8 @@ find_option(const request *q, const char *name, size_t n, char letter)
     for (int i = 0; i < OPT_COUNT; i++) {
         if (i != OPT_HELP && !(q->command->options & OPT(i)))
             continue;
-        if (letter ? options[i].letter == letter : strlen(options[i].name) == n && !strncmp(options[i].name, name, n))
+        if (letter ? option_rows[i].letter == letter
+                   : strlen(option_rows[i].name) == n && !strncmp(option_rows[i].name, name, n))
             return i;
     }
     return -1;
@@ -191,7 +192,7 @@ unknown_option(const request *q, const char *written, size_t n)
 
     for (int i = 0; i < OPT_COUNT; i++)
         if (i == OPT_HELP || q->command->options & OPT(i))
-            list[count++] = options[i].name;
+            list[count++] = option_rows[i].name;
     near = nearest_name(name, list, count);
     status = near ? command_wrong(q, "there is no option --%s; did you mean --%s?", name, near)
                   : command_wrong(q, "there is no option --%s", name);
@@ -382,7 +383,7 @@ accept_option(request *q, int o, const char *value)
     case OPT_RTOL:
     case OPT_ATOL:
         if (!parse_number(value, &x) || x <= 0)
-            return command_wrong(q, "--%s is a number above 0, not \"%s\"", options[o].name, value);
+            return command_wrong(q, "--%s is a number above 0, not \"%s\"", option_rows[o].name, value);
         if (o == OPT_RTOL && !(x >= LEAST_RTOL && x <= GREATEST_RTOL))
             return command_wrong(q, "--rtol is a relative tolerance between %g and %g, not \"%s\"", LEAST_RTOL,
                                  GREATEST_RTOL, value);
@@ -418,12 +419,12 @@ take_option(request *q, int argc, char **argv, int *i)
 
         if (o < 0)
             return unknown_option(q, a + 2, n);
-        if (!options[o].argument)
-            return equal ? command_wrong(q, "--%s takes no value", options[o].name) : accept_option(q, o, NULL);
+        if (!option_rows[o].argument)
+            return equal ? command_wrong(q, "--%s takes no value", option_rows[o].name) : accept_option(q, o, NULL);
         if (equal)
             return accept_option(q, o, equal + 1);
         if (*i + 1 >= argc)
-            return command_wrong(q, "--%s needs a value: %s", options[o].name, options[o].argument);
+            return command_wrong(q, "--%s needs a value: %s", option_rows[o].name, option_rows[o].argument);
         return accept_option(q, o, argv[++*i]);
     }
     for (const char *s = a + 1; *s; s++) {
@@ -431,7 +432,7 @@ take_option(request *q, int argc, char **argv, int *i)
 
         if (o < 0)
             return command_wrong(q, "there is no option -%c", *s);
-        if (!options[o].argument) {
+        if (!option_rows[o].argument) {
             if ((status = accept_option(q, o, NULL)) != STATUS_DONE)
                 return status;
             continue;
@@ -439,7 +440,7 @@ take_option(request *q, int argc, char **argv, int *i)
         if (s[1])
             return accept_option(q, o, s + 1);
         if (*i + 1 >= argc)
-            return command_wrong(q, "-%c needs a value: %s", *s, options[o].argument);
+            return command_wrong(q, "-%c needs a value: %s", *s, option_rows[o].argument);
         return accept_option(q, o, argv[++*i]);
     }
     return STATUS_DONE;

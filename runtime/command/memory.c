@@ -108,7 +108,7 @@ posix_memalign(void **p, size_t align, size_t n)
 }
 
 static void
-find_next(void)
+find_next_library(void)
 {
     void *found;
 
@@ -124,7 +124,7 @@ find_next(void)
 }
 #else
 static void
-find_next(void)
+find_next_library(void)
 {
 }
 #endif
@@ -134,7 +134,7 @@ find_next(void)
 static void
 prepare(void)
 {
-    find_next();
+    find_next_library();
     leave_one_processor();
 }
 

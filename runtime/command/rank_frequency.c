@@ -147,7 +147,7 @@ write_band_table(const struct by_frequency *s, FILE *out)
 }
 
 static int
-write_result(struct by_frequency *s)
+write_bands(struct by_frequency *s)
 {
     const char *path = s->q->text[OPT_OUTPUT];
     outfile out;
@@ -193,7 +193,7 @@ rank_by_frequency(const request *q, double threshold)
             complain("%s cannot be ranked by frequency: %s", l.c.flat->name, s.t.why);
             status = STATUS_NUMBERS;
         } else {
-            status = write_result(&s);
+            status = write_bands(&s);
         }
         for (size_t b = 0; b < s.t.nbands && s.band; b++)
             ranking_free(&s.band[b]);

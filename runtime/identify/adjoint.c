@@ -14,7 +14,7 @@
 static const double MOST_NUMBERS = 2.5e8; /* limit for a recorded run: 2 GB */
 /* A step is kept by its states at Lobatto's points; the polynomial through them is the integrator's own. */
 enum { PLACES = 6 };
-static const double place[PLACES] = {
+static const double lobatto_place[PLACES] = {
     0, 0.11747233803526765, 0.35738424175967745, 0.64261575824032255, 0.88252766196473235, 1
 };
 
@@ -104,7 +104,7 @@ static bool
 keep_states(struct tape *w, double t0, double t1, sim_dense *dense, void *of, double *to)
 {
     for (size_t i = 0; i < PLACES; i++)
-        if (!dense(of, i + 1 == PLACES ? t1 : t0 + place[i] * (t1 - t0), to + i * w->nx))
+        if (!dense(of, i + 1 == PLACES ? t1 : t0 + lobatto_place[i] * (t1 - t0), to + i * w->nx))
             return false;
     return true;
 }
@@ -123,7 +123,7 @@ kept_dense(void *of, double t, double *x)
 
         for (size_t j = 0; j < PLACES; j++)
             if (j != i)
-                weight *= (u - place[j]) / (place[i] - place[j]);
+                weight *= (u - lobatto_place[j]) / (lobatto_place[i] - lobatto_place[j]);
         for (size_t k = 0; k < w->nx; k++)
             x[k] += weight * from[k];
     }

@@ -36,7 +36,7 @@ from_border(const struct model_mode *mode, double g)
 /* Evaluates the conditions a little before and after c into w->g, with modes and rates as before the event. False: they
  * are not defined. */
 static bool
-look_around(crossings *w, const crossing *c, double *d)
+look_before_and_after(crossings *w, const crossing *c, double *d)
 {
     *d = TIME_MOVE * MOVE * w->length;
     for (int side = 0; side < 2; side++) {
@@ -82,7 +82,7 @@ find_trigger(crossings *w, crossing *c, bool jumped)
 {
     double d, least = NEAR * w->length, away, slope;
 
-    for (size_t k = look_around(w, c, &d) ? 0 : w->nmodes; k < w->nmodes; k++) {
+    for (size_t k = look_before_and_after(w, c, &d) ? 0 : w->nmodes; k < w->nmodes; k++) {
         bool same = !changed(w, c, k);
 
         if (!crosses(w, k, d, &away, &slope) || (same && !jumped))
@@ -126,7 +126,7 @@ take_rates(crossings *w, crossing *c, const double *after, bool *jumped)
 
 /* Do ideal switches move no state, but for rounding? Of one that has rested so far, its rates tell the size. */
 static bool
-stays(const crossings *w, const crossing *c, const double *after)
+states_stay(const crossings *w, const crossing *c, const double *after)
 {
     bool fine = true;
 
@@ -160,7 +160,7 @@ struct apart {
 
 /* Does condition k alone cause the firing? */
 static bool
-starts(crossings *w, const crossing *c, const firing *f, size_t k)
+starts_crossing(crossings *w, const crossing *c, const firing *f, size_t k)
 {
     bool yes;
 
@@ -179,7 +179,7 @@ find_apart(crossings *w, const crossing *c, struct apart *a)
 {
     VEC(size_t) at_border = { 0 };
     double d, away, slope;
-    bool apart = c->sample == NO_INDEX && !c->kicked && look_around(w, c, &d);
+    bool apart = c->sample == NO_INDEX && !c->kicked && look_before_and_after(w, c, &d);
 
     for (size_t k = 0; k < w->nmodes && apart; k++) {
         struct model_mode mode = model_mode(w->m, k);
@@ -203,7 +203,7 @@ find_apart(crossings *w, const crossing *c, struct apart *a)
                 bool any = false;
 
                 for (size_t j = 0; j < c->fired.n && !any; j++)
-                    any = starts(w, c, &c->fired.at[j], at_border.at[i]);
+                    any = starts_crossing(w, c, &c->fired.at[j], at_border.at[i]);
                 if (!any)
                     vec_push(&a->trigger, at_border.at[i]);
             }
@@ -211,7 +211,7 @@ find_apart(crossings *w, const crossing *c, struct apart *a)
             size_t k = NO_INDEX, last = a->owner.n ? a->owner.at[a->owner.n - 1] : NO_INDEX;
 
             for (size_t i = 0; i < at_border.n && k == NO_INDEX; i++)
-                if (starts(w, c, &c->fired.at[j], at_border.at[i]))
+                if (starts_crossing(w, c, &c->fired.at[j], at_border.at[i]))
                     k = at_border.at[i];
             /* caused by an earlier one: happens with it */
             if (k == NO_INDEX ? last == NO_INDEX : last != NO_INDEX && a->trigger.at[last] == k) {
@@ -234,7 +234,7 @@ find_apart(crossings *w, const crossing *c, struct apart *a)
 
 /* Evaluates c as one crossing for each of its conditions, one after the other. */
 static bool
-take_apart(crossings *w, crossing *c, const struct apart *a, const double *after, crossing *part)
+cross_apart(crossings *w, crossing *c, const struct apart *a, const double *after, crossing *part)
 {
     const double *x = c->x, *modes = c->modes;
     size_t j = 0;
@@ -254,7 +254,7 @@ take_apart(crossings *w, crossing *c, const struct apart *a, const double *after
             vec_push(&part[p].fired, c->fired.at[f]);
         x = j == first ? x : j < c->fired.n ? c->fired.at[j].x : after;
         modes = part[p].modes_after;
-        fine = fine && take_rates(w, &part[p], x, &jumped) && look_around(w, &part[p], &d);
+        fine = fine && take_rates(w, &part[p], x, &jumped) && look_before_and_after(w, &part[p], &d);
         if (fine && !part[p].smooth && crosses(w, k, d, &away, &part[p].slope))
             part[p].trigger = k;
         w->lost += fine && !part[p].smooth && part[p].trigger == NO_INDEX;
@@ -274,7 +274,7 @@ find_nets_apart(crossings *w, const crossing *c)
 
     for (size_t k = 0; k < w->nmodes; k++)
         w->cause[k] = NO_INDEX;
-    if (!c->kicked || c->fired.n || c->sample != NO_INDEX || !look_around(w, c, &d))
+    if (!c->kicked || c->fired.n || c->sample != NO_INDEX || !look_before_and_after(w, c, &d))
         return 0;
     for (size_t k = 0; k < w->nmodes; k++) {
         size_t set = joined_first(w->sets, k);
@@ -316,11 +316,11 @@ take_nets_apart(crossings *w, const crossing *c, const double *after, crossing *
             memcpy(x, after, w->nx * sizeof *x);
         else
             fine = model_kick(w->m, c->t, x) == 0;
-        fine = fine && take_rates(w, now, x, &jumped) && look_around(w, now, &d);
+        fine = fine && take_rates(w, now, x, &jumped) && look_before_and_after(w, now, &d);
         now->smooth = false;
         if (fine && crosses(w, w->cause[set], d, &away, &now->slope))
             now->trigger = w->cause[set];
-        now->still = stays(w, now, x);
+        now->still = states_stay(w, now, x);
         w->lost += fine && now->trigger == NO_INDEX;
         modes = now->modes_after;
         p++;
@@ -354,14 +354,14 @@ crossings_jump(crossings *w, double t, const double *x, const double *modes, con
 
         *n = nets > 1 ? nets : a.trigger.n;
         *part = bg_calloc(*n, sizeof **part);
-        fine = nets > 1 ? take_nets_apart(w, &whole, after, *part, nets) : take_apart(w, &whole, &a, after, *part);
+        fine = nets > 1 ? take_nets_apart(w, &whole, after, *part, nets) : cross_apart(w, &whole, &a, after, *part);
         set_crossing_modes(w, whole.modes_after);
         crossing_free(&whole);
         free(c);
     } else {
         if (fine && c->sample == NO_INDEX && !c->smooth)
             find_trigger(w, c, jumped);
-        c->still = c->kicked && c->fired.n == 0 && stays(w, c, after);
+        c->still = c->kicked && c->fired.n == 0 && states_stay(w, c, after);
         w->lost += fine && !c->smooth && c->sample == NO_INDEX && c->trigger == NO_INDEX && switched(w, c);
         c->smooth = c->smooth && !(c->kicked && switched(w, c));
         set_crossing_modes(w, c->modes_after);

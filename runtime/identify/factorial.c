@@ -32,7 +32,7 @@ shortest_word(const design *d, size_t upto)
 
 /* Finds generators for the dropped factors that reach a resolution; for each factor the shortest one that does. */
 static bool
-reach(design *d, size_t resolution)
+reach_resolution(design *d, size_t resolution)
 {
     for (size_t k = d->base; k < d->factors; k++) {
         bool found = false;
@@ -63,7 +63,7 @@ design_make(size_t factors, size_t dropped, design *d)
     if (dropped == 0)
         return true;
     for (d->resolution = d->base + 1; d->resolution >= 3; d->resolution--)
-        if (reach(d, d->resolution))
+        if (reach_resolution(d, d->resolution))
             return true;
     return false;
 }

@@ -35,7 +35,7 @@ ls_rows_free(ls_rows *s)
 }
 
 static void
-rotate(ls_rows *s)
+rotate_rows(ls_rows *s)
 {
     size_t columns = s->n + 1, kept = s->used < columns ? s->used : columns;
 
@@ -52,7 +52,7 @@ void
 ls_rows_add(ls_rows *s, const double *derivative, double residual)
 {
     if (s->used == s->most)
-        rotate(s);
+        rotate_rows(s);
     for (size_t c = 0; c < s->n; c++)
         s->block[c * s->most + s->used] = derivative[c];
     s->block[s->n * s->most + s->used] = residual;
@@ -65,7 +65,7 @@ ls_rows_triangle(ls_rows *s, double *triangle, double *z)
 {
     double sum = 0;
 
-    rotate(s);
+    rotate_rows(s);
     for (size_t c = 0; c < s->n; c++)
         for (size_t i = 0; i < s->n && triangle; i++)
             triangle[c * s->n + i] = i <= c && i < s->used ? s->block[c * s->most + i] : 0;

@@ -70,7 +70,7 @@ multiply_matrices(size_t rows, size_t inner, size_t columns, const double *A, co
 
 /* Replaces B by A^-1 B; A is overwritten. */
 static bool
-solve_dense(size_t n, double *A, double *B, size_t columns)
+solve_columns(size_t n, double *A, double *B, size_t columns)
 {
     lapack_int *pivot = bg_malloc((n + 1) * sizeof *pivot);
     bool fine = LAPACKE_dgesv(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)columns, A, (lapack_int)n, pivot, B,
@@ -188,7 +188,7 @@ mass_from(const mdk_data *d, const double *W, const double *P, const double *Q, 
 
             transpose(n, n, copy, Wt);
             transpose(n, n, M0, Lt);
-            fine = solve_dense(n, Wt, Lt, n);
+            fine = solve_columns(n, Wt, Lt, n);
             transpose(n, n, Lt, M0);
             free(Wt);
             free(Lt);
@@ -253,7 +253,7 @@ companion(size_t n, const double *A, const double *H, double *Omega, double *X1,
         }
     transpose(two, two, Omega, left);
     transpose(n, two, HAA, right);
-    fine = solve_dense(two, left, right, n);
+    fine = solve_columns(two, left, right, n);
     for (size_t c = 0; c < n; c++)
         for (size_t i = 0; i < n; i++) {
             X1[c * n + i] = right[i * two + c];
@@ -493,7 +493,7 @@ modal_route(const mdk_data *d, const subspace_model *s, double *M, double *D, do
         }
         add_residues(d, shape, VB, mu, 1, X);
         add_residues(d, shape, VB, mu, -1, Y);
-        fine = solve_dense(n, X, M, n) && solve_dense(n, Y, K, n);
+        fine = solve_columns(n, X, M, n) && solve_columns(n, Y, K, n);
         if (!fine)
             *why = bg_format("the identified modes give no invertible mass or stiffness");
     }

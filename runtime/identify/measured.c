@@ -9,7 +9,7 @@
 
 /* Reads one cell without blanks and quotes around it; doubled quotes are kept. Moves *p behind the separator. */
 static void
-next_cell(const char **p, const char *end, char separator, const char **from, const char **to, bool *more)
+next_field(const char **p, const char *end, char separator, const char **from, const char **to, bool *more)
 {
     const char *s = *p;
 
@@ -59,7 +59,7 @@ read_head(const char *p, const char *end, char separator, measured *m, char **wh
     while (more) {
         const char *from, *to, *bracket;
 
-        next_cell(&p, end, separator, &from, &to, &more);
+        next_field(&p, end, separator, &from, &to, &more);
         bracket = unit_bracket(from, to);
         if (bracket) {
             const char *close = bracket;
@@ -142,7 +142,7 @@ measured_read(const char *text, size_t length, measured *m, char **why)
                 const char *from, *to;
                 double x;
 
-                next_cell(&p, end, separator, &from, &to, &more);
+                next_field(&p, end, separator, &from, &to, &more);
                 if (c >= m->columns) {
                     *why = bg_format("line %u has more cells than the head has names (%zu)", line, m->columns);
                     fine = false;

@@ -89,7 +89,7 @@ state_stays(const outset *o, size_t i)
 
 /* Scales rows and columns by powers of two, so that units do not matter: row[i]*A*column[j]. */
 static void
-scale_rows(size_t n, double *A, double *row)
+scale_by_powers(size_t n, double *A, double *row)
 {
     for (size_t i = 0; i < n; i++) {
         double most = 0;
@@ -123,7 +123,7 @@ keep_conserved(outset *o, tangent *g)
     for (size_t i = 0; i < n; i++)
         for (size_t c = 0; c < n && state_stays(o, i); c++)
             o->whole[i + n * c] = i == c;
-    scale_rows(n, o->whole, o->scale);
+    scale_by_powers(n, o->whole, o->scale);
     memcpy(copy, o->whole, n * n * sizeof *copy);
     fine = fine && LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'A', 'N', (lapack_int)n, (lapack_int)n, copy, (lapack_int)n, sigma,
                                   u, (lapack_int)n, &none, 1, super) == 0;

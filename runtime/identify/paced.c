@@ -79,7 +79,7 @@ paced_forget(paced *p)
 /* ---------------------------------------------------------------- error of a step */
 
 static double
-greatest(const paced *p)
+greatest_seen(const paced *p)
 {
     double most = 0;
 
@@ -89,7 +89,7 @@ greatest(const paced *p)
 }
 
 static double
-off_by(const paced *p, const double *v, size_t i)
+error_of_step(const paced *p, const double *v, size_t i)
 {
     return fabs(v[i] - p->whole[i]) / ((1 << ORDER) - 1);
 }
@@ -109,9 +109,9 @@ estimate_error(paced *p, const double *v)
     for (size_t i = 0; i < p->n; i++)
         p->seen[i] = fmax(p->seen[i], fabs(v[i]));
     p->least(p->ctx, p->seen, p->floor);
-    all = greatest(p);
+    all = greatest_seen(p);
     for (size_t i = 0; i < p->n; i++) {
-        double off = off_by(p, v, i), may = may_be_off(p, i) + p->noise[i] * all;
+        double off = error_of_step(p, v, i), may = may_be_off(p, i) + p->noise[i] * all;
 
         if (off > 0 && !(off / may <= worst)) {
             worst = may > 0 ? off / may : INFINITY;
@@ -125,20 +125,20 @@ estimate_error(paced *p, const double *v)
 static void
 let_be(paced *p, const double *v)
 {
-    double all = greatest(p);
+    double all = greatest_seen(p);
 
     for (size_t i = 0; i < p->n && all > 0; i++)
-        if (off_by(p, v, i) > may_be_off(p, i) + p->noise[i] * all)
-            p->noise[i] = ROUGHLY * off_by(p, v, i) / all;
+        if (error_of_step(p, v, i) > may_be_off(p, i) + p->noise[i] * all)
+            p->noise[i] = ROUGHLY * error_of_step(p, v, i) / all;
 }
 
 /* Is the greatest error of a failed long step rounding, judging by its change in a shorter step h? */
 static bool
 is_rounding(paced *p, const double *v, size_t worst, double off, double longer, double h)
 {
-    double all = greatest(p);
+    double all = greatest_seen(p);
 
-    if (!(off < SMALL * all) || off_by(p, v, worst) < off * pow(h / longer, FALLS))
+    if (!(off < SMALL * all) || error_of_step(p, v, worst) < off * pow(h / longer, FALLS))
         return false;
     p->noise[worst] = fmax(p->noise[worst], ROUGHLY * off / all);
     return true;
@@ -202,19 +202,19 @@ paced_step(paced *p, double t0, double t1, double *v)
         if (!halves(p, t, next, v, &error))
             return false;
         if ((tries > 0 && is_rounding(p, v, worst, off, longer, h)) ||
-            (error > 1 && ++tries > TRIES && off_by(p, v, p->worst) < LARGE * greatest(p))) {
+            (error > 1 && ++tries > TRIES && error_of_step(p, v, p->worst) < LARGE * greatest_seen(p))) {
             let_be(p, v);
             error = fmin(error, 1);
         }
         if (error > 1 && h > shortest) {
             worst = p->worst;
-            off = off_by(p, v, worst);
+            off = error_of_step(p, v, worst);
             longer = h;
             memcpy(v, p->from, p->n * sizeof *v);
             p->pace = length_of(error, h / 2, LEAST_AGAIN, MOST_AGAIN);
             continue;
         }
-        if (error > 1 && off_by(p, v, p->worst) > LARGE * greatest(p)) {
+        if (error > 1 && error_of_step(p, v, p->worst) > LARGE * greatest_seen(p)) {
             p->why = "a derivative is infinite there, so no step is short enough";
             return false;
         }

@@ -62,7 +62,7 @@ future_output(const struct hankel *h, size_t c)
 
 /* R23 [ny][np]: the block of R of [U_f W_p | Y_f] (rows are times) that relates the outputs to the past. */
 static bool
-project(const struct hankel *h, double *R23)
+regress_on_past(const struct hankel *h, double *R23)
 {
     size_t nu = h->rows * h->m, np = h->rows * (h->m + h->n), ny = h->rows * h->n, nt = h->columns;
     double *z = bg_malloc(nt * (nu + np) * sizeof *z), *y = bg_malloc(nt * ny * sizeof *y),
@@ -180,7 +180,7 @@ mirror_growth(subspace_model *s)
 
 /* 1/std of each output. */
 static double *
-weights(size_t n, size_t samples, const double *y)
+output_weights(size_t n, size_t samples, const double *y)
 {
     double *weight = bg_malloc(n * sizeof *weight);
 
@@ -206,7 +206,7 @@ fit_gains(const struct hankel *h, subspace_model *s)
            *seen = bg_malloc(n * dynamic * sizeof *seen);
     double *row = bg_malloc(unknowns * sizeof *row), *triangle = bg_malloc(unknowns * unknowns * sizeof *triangle),
            *z = bg_malloc(unknowns * sizeof *z);
-    double *singular = bg_malloc(unknowns * sizeof *singular), *weight = weights(n, h->samples, h->y), left = 0;
+    double *singular = bg_malloc(unknowns * sizeof *singular), *weight = output_weights(n, h->samples, h->y), left = 0;
     lapack_int rank;
     ls_rows rows;
     bool fine;
@@ -291,7 +291,7 @@ subspace_identify(size_t m, size_t n, size_t samples, const double *u, const dou
     }
     R23 = bg_malloc(np * ny * sizeof *R23);
     gamma = bg_malloc(ny * order * sizeof *gamma);
-    fine = project(&h, R23) && observability(R23, np, ny, order, gamma, why) && shift(gamma, ny, s) &&
+    fine = regress_on_past(&h, R23) && observability(R23, np, ny, order, gamma, why) && shift(gamma, ny, s) &&
            mirror_growth(s) && fit_gains(&h, s);
     if (!fine && !*why)
         *why = "the inputs are not independent of each other";

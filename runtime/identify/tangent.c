@@ -154,7 +154,7 @@ open_inner(tangent *g)
 
 /* The pattern, with the quantities that ideal switches determine among the variables. */
 static void
-join_held(tangent *g, size_t nq, size_t ny)
+add_held(tangent *g, size_t nq, size_t ny)
 {
     struct held *h = &g->held;
     size_t nw = h->n, nz, at = 0;
@@ -259,7 +259,7 @@ tangent_new(bg_model *m, const var_id *by, size_t n, bool equal_steps)
     *g = (tangent){ .m = m, .partials = p, .pattern = model_partials_pattern(p), .nq = n, .equal = equal_steps };
     g->held.n = model_nheld(m);
     if (g->held.n)
-        join_held(g, n, model_noutputs(m));
+        add_held(g, n, model_noutputs(m));
     g->nx = model_nstates(m);
     g->ny = model_noutputs(m);
     g->first_output = g->pattern.n - g->ny;

@@ -250,7 +250,7 @@ held_space_free(held_space *h)
 /* G = W^-1 G. W is the unit matrix except for laws that are not linear in what is held, and for unknowns of which only
  * sums are determined, as of parallel switches: those share equally. */
 static bool
-solve_shared(size_t nw, double *W, size_t columns, double *G)
+solve_held(size_t nw, double *W, size_t columns, double *G)
 {
     double *sigma, off = 0;
     lapack_int rank;
@@ -269,7 +269,7 @@ solve_shared(size_t nw, double *W, size_t columns, double *G)
 
 /* Does r alone determine z, for all states, with the result of the elimination? */
 static bool
-is_regular(const held_space *h)
+held_are_regular(const held_space *h)
 {
     size_t n = h->n, nw = h->nw, N = n + nw;
     double *D = bg_calloc(nw * nw + 1, sizeof *D), *z = bg_calloc(nw * n + 1, sizeof *z);
@@ -329,11 +329,11 @@ state_space_held(bg_model *m, partials *p, size_t nu, size_t ny, double t, const
     /* W w + G x + H u = 0 */
     if (result == SPACE_DONE &&
         (!held_by(m, nw, ny, wide, all.D + wide * nu, nw, W) || !held_by(m, nw, ny, wide, all.C, n, G) ||
-         !held_by(m, nw, ny, wide, all.D, nu, H) || !solve_shared(nw, W, n + nu, G)))
+         !held_by(m, nw, ny, wide, all.D, nu, H) || !solve_held(nw, W, n + nu, G)))
         result = SPACE_SINGULAR;
     if (result == SPACE_DONE) {
         join_conditions(&all, ny, h);
-        h->regular = is_regular(h);
+        h->regular = held_are_regular(h);
         memcpy(s->A, all.A, n * n * sizeof(double));
         memcpy(s->B, all.B, n * nu * sizeof(double));
         subtract_product(n, n, all.B + n * nu, n, nw, G, n, s->A);

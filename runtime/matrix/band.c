@@ -52,15 +52,15 @@ less_products(double complex y, const double complex *a, const double complex *b
 }
 
 static double
-magnitude(double complex x)
+size_of_number(double complex x)
 {
     return fabs(creal(x)) + fabs(cimag(x));
 }
 
 static double complex
-inverse_of(double complex x)
+inverse_number(double complex x)
 {
-    double size = magnitude(x), re = creal(x) / size, im = cimag(x) / size, square = (re * re + im * im) * size;
+    double size = size_of_number(x), re = creal(x) / size, im = cimag(x) / size, square = (re * re + im * im) * size;
 
     return re / square - I * (im / square);
 }
@@ -103,15 +103,15 @@ band_factor(band_matrix *m)
         double complex *column = band_entry(m, j, j);
 
         for (size_t t = 1; t <= rows; t++)
-            if (magnitude(column[t]) > magnitude(column[at]))
+            if (size_of_number(column[t]) > size_of_number(column[at]))
                 at = t;
         m->pivot[j] = j + at;
-        if (!(magnitude(column[at]) > 0) || !isfinite(magnitude(column[at])))
+        if (!(size_of_number(column[at]) > 0) || !isfinite(size_of_number(column[at])))
             return false;
         right = smaller_of(m->n - 1, right > j + m->band + at ? right : j + m->band + at);
         for (size_t c = j; c <= right && at; c++)
             exchange_rows(band_entry(m, j, c), band_entry(m, j + at, c));
-        column[0] = inverse_of(column[0]);
+        column[0] = inverse_number(column[0]);
         for (size_t t = 1; t <= rows; t++)
             column[t] = complex_product(column[t], column[0]);
         for (size_t c = j + 1; c <= right; c++) {

@@ -188,8 +188,8 @@ schur_free(struct schur *b)
 /* X (n by m) and its dual Y (m by n, by columns) for the chosen eigenvalues, and T11 (m by m). False: they are not
  * separated from the others. */
 static bool
-subspace(size_t n, const struct schur *b, const bool *chosen, const double complex *lambda, size_t m, double complex *X,
-         double complex *Y, double complex *T11)
+subspace_of(size_t n, const struct schur *b, const bool *chosen, const double complex *lambda, size_t m,
+            double complex *X, double complex *Y, double complex *T11)
 {
     double complex *T = bg_calloc(n * n + 1, sizeof *T), *Q = bg_calloc(n * n + 1, sizeof *Q),
                    *own = bg_calloc(n + 1, sizeof *own);
@@ -381,7 +381,7 @@ put_cluster(modes *m, cluster *c, const struct schur *b, const bool *chosen, con
                    *T = bg_calloc(k * k + 1, sizeof *T), mean = 0;
     double most = 0;
 
-    if (subspace(n, b, chosen, lambda, k, X, Y, T)) {
+    if (subspace_of(n, b, chosen, lambda, k, X, Y, T)) {
         for (size_t i = 0; i < k; i++)
             mean += T[i + k * i] / (double)k;
         for (size_t i = 0; i < k; i++)

@@ -211,8 +211,8 @@ turn_vectors(size_t n, size_t m, double complex *X, const double complex *Q)
 /* The invariant subspace near `at`: X (n by m; in: a start) and its dual Y with Y^T X = I, such that Y^T A X is upper
  * triangular; its diagonal has the eigenvalues. s is factored at `at`. */
 static bool
-subspace(shifted *s, double complex at, size_t m, double complex *X, double complex *Y, double complex *lambda,
-         bool *defective)
+subspace_near(shifted *s, double complex at, size_t m, double complex *X, double complex *Y, double complex *lambda,
+              bool *defective)
 {
     size_t n = s->j->nx;
     double complex *SX = bg_calloc(n * m + 1, sizeof *SX), *M = bg_calloc(m * m + 1, sizeof *M),
@@ -336,7 +336,7 @@ nearest_few(size_t n, double complex near, double complex *lambda, double comple
 
 /* Stores one cluster, from its columns in U and W (n by m each, W transposed), and its conjugate in m. */
 static void
-put_cluster(modes *m, size_t k, const double complex *X, const double complex *Y, const double complex *lambda,
+set_cluster(modes *m, size_t k, const double complex *X, const double complex *Y, const double complex *lambda,
             size_t first, bool defective, bool real, bool conjugate, double least)
 {
     size_t n = m->n;
@@ -426,11 +426,11 @@ fill_groups(shifted *s, double complex near, double complex *lambda, double comp
 
         for (k = i; k < count && list[k].group == list[i].group; k++)
             memcpy(own + n * (k - i), X + n * list[k].at, n * sizeof *own);
-        fine = shift_to(s, at) && subspace(s, at, k - i, own, Y, value, &defective);
+        fine = shift_to(s, at) && subspace_near(s, at, k - i, own, Y, value, &defective);
         if (fine) {
-            put_cluster(m, k - i, own, Y, value, next, defective, !pair, false, least);
+            set_cluster(m, k - i, own, Y, value, next, defective, !pair, false, least);
             if (pair)
-                put_cluster(m, k - i, own, Y, value, next + k - i, defective, false, true, least);
+                set_cluster(m, k - i, own, Y, value, next + k - i, defective, false, true, least);
             next += (pair ? 2 : 1) * (k - i);
         }
     }

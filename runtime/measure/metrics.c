@@ -44,7 +44,7 @@ metric_find(const char *name, enum metric *m)
 /* ---------------------------------------------------------------- rankings */
 
 static int
-by_value(const void *pa, const void *pb)
+by_importance(const void *pa, const void *pb)
 {
     const metric_row *a = pa, *b = pb;
 
@@ -60,7 +60,7 @@ finish_ranking(ranking *r)
     double sum = 0;
 
     if (r->row.n)
-        qsort(r->row.at, r->row.n, sizeof *r->row.at, by_value);
+        qsort(r->row.at, r->row.n, sizeof *r->row.at, by_importance);
     for (size_t i = r->row.n; i-- > 0;) /* small ones first, for accuracy */
         r->total += r->row.at[i].value;
     for (size_t i = 0; i < r->row.n; i++) {
@@ -73,7 +73,7 @@ finish_ranking(ranking *r)
 }
 
 static metric_row
-row_of(const model_graph *g, uint32_t i)
+metric_row_of(const model_graph *g, uint32_t i)
 {
     const struct model_element *e = &g->element[i];
 
@@ -92,7 +92,7 @@ ranking_make(const bg_model *of, const sim_result *r, enum metric m, ranking *ou
     memset(out, 0, sizeof *out);
     out->metric = m;
     for (uint32_t i = 0; i < g->nelements; i++) {
-        metric_row row = row_of(g, i);
+        metric_row row = metric_row_of(g, i);
 
         if (element_is_two_port(g->element[i].type))
             continue;
@@ -395,7 +395,7 @@ find_subjects(measure *q)
     for (uint32_t i = 0; i < g->nelements; i++) {
         const struct model_element *e = &g->element[i];
         uint32_t instance = q->o.components && e->instance != NONE ? top[e->instance] : NONE;
-        struct subject s = { row_of(g, i), i };
+        struct subject s = { metric_row_of(g, i), i };
 
         q->group[i] = NONE;
         if (instance != NONE) {
@@ -432,7 +432,7 @@ find_connections(measure *q)
 
         if (q->leader[p] != p || (q->o.without_sources && element_is_source(e->type)))
             continue;
-        s.row = row_of(g, x->element);
+        s.row = metric_row_of(g, x->element);
         s.row.element = p;
         s.row.name = x->bond
                          ? x->bond

@@ -293,7 +293,7 @@ holds(int fd, const char *text, size_t n)
 
 /* Is this path the file that the stat data describe? */
 static bool
-is_file(const char *path, const struct stat *st)
+is_the_file(const char *path, const struct stat *st)
 {
     struct stat here;
 
@@ -305,7 +305,7 @@ is_open_file(const char *path, int fd)
 {
     struct stat st;
 
-    return fstat(fd, &st) == 0 && is_file(path, &st);
+    return fstat(fd, &st) == 0 && is_the_file(path, &st);
 }
 
 static bool
@@ -441,7 +441,7 @@ put_back(outfile *f, const char *text, size_t n)
             forget_temporary(f);
             return;
         }
-        if (ours ? file_holds(f->temporary, text, n) : is_file(f->temporary, &expected))
+        if (ours ? file_holds(f->temporary, text, n) : is_the_file(f->temporary, &expected))
             return;
         ours = false;
         expected = put;

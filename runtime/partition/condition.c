@@ -296,7 +296,7 @@ struct kept {
 
 /* Does the experiment ask for the output? */
 static bool
-is_asked(const flat_model *f, size_t k)
+output_is_asked(const flat_model *f, size_t k)
 {
     bool asked = f->experiment.observe.n == 0 || k >= f->output.n;
 
@@ -345,7 +345,7 @@ compare_runs_of(const struct ran *a, const struct ran *b, const char *experiment
                                     .name = arena_strdup(mem, one.name),
                                     .unit = one.unit ? arena_strdup(mem, one.unit) : NULL,
                                     .state = one.state,
-                                    .asked = !one.state && is_asked(a->c.flat, k),
+                                    .asked = !one.state && output_is_asked(a->c.flat, k),
                                     .shown = one.display ? unit_scale(one.display) : 1,
                                     .max = e.max,
                                     .rms = e.rms,

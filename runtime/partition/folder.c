@@ -136,7 +136,7 @@ struct waiting {
 };
 
 static void
-see_table(void *ctx, const ast_expr *e)
+wait_for_table(void *ctx, const ast_expr *e)
 {
     struct waiting *w = ctx;
     uint32_t k;
@@ -152,7 +152,7 @@ find_tables(struct folder *d, struct member *m, const ast_experiment *x)
 {
     for (int i = 0; i < x->nitems; i++)
         if (x->item[i].kind == AST_EXP_LET)
-            ast_visit(x->item[i].a, see_table, &(struct waiting){ d, m, x->name });
+            ast_visit(x->item[i].a, wait_for_table, &(struct waiting){ d, m, x->name });
 }
 
 static bool
@@ -329,7 +329,7 @@ struct child {
 
 /* Each member runs in a process of its own, so that a crash takes no other member with it. */
 static bool
-start(const struct folder *d, size_t i, struct child *out)
+start_member(const struct folder *d, size_t i, struct child *out)
 {
     const struct member *m = &d->member.at[i];
     int pipes[2];
@@ -408,7 +408,7 @@ run_in_order(struct folder *d, folder_runs *out, char **why)
                 continue;
             taken[i] = true;
             taken_now++;
-            if (!start(d, i, &child[n])) {
+            if (!start_member(d, i, &child[n])) {
                 *why = bg_format("%s: %s", d->member.at[i].path, strerror(errno));
                 fine = false;
                 break;

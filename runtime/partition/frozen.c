@@ -165,8 +165,8 @@ frozen_number(const struct freezer *d, var_id v, double x)
  * definitions. NULL: nothing in the expression reads the target. depth: nesting of signals, limited because a cycle
  * would never end. */
 enum { DEEPEST = 50 };
-static const char *replaced(struct freezer *d, const ast_expr *e, const ast_node *n, var_id target, double value,
-                            int depth);
+static const char *frozen_text(struct freezer *d, const ast_expr *e, const ast_node *n, var_id target, double value,
+                               int depth);
 
 static const char *
 replaced_name(struct freezer *d, const ast_ref *r, var_id target, double value, int depth)
@@ -182,12 +182,12 @@ replaced_name(struct freezer *d, const ast_ref *r, var_id target, double value, 
         return NULL;
     if (v == target || k == MAP_NONE || depth == DEEPEST)
         return frozen_number(d, target, value);
-    inner = replaced(d, d->c->flat->ast->stmt[k]->value.value, NULL, target, value, depth + 1);
+    inner = frozen_text(d, d->c->flat->ast->stmt[k]->value.value, NULL, target, value, depth + 1);
     return inner ? arena_format(d->a, "(%s)", inner) : frozen_number(d, target, value);
 }
 
 static const char *
-replaced(struct freezer *d, const ast_expr *e, const ast_node *n, var_id target, double value, int depth)
+frozen_text(struct freezer *d, const ast_expr *e, const ast_node *n, var_id target, double value, int depth)
 {
     const char *text = arena_strndup(d->a, d->text + e->at.begin, e->at.end - e->at.begin), *result = NULL;
     text_refs r = { 0 };
@@ -217,7 +217,7 @@ replaced(struct freezer *d, const ast_expr *e, const ast_node *n, var_id target,
 
 /* Freezes all expressions of one reader's law, one after the other on the text as it is. */
 static bool
-freeze_node(struct freezer *d, const ast_node *n, var_id target, double value, edits *e)
+freeze_law(struct freezer *d, const ast_node *n, var_id target, double value, edits *e)
 {
     bool any = false;
 
@@ -226,7 +226,7 @@ freeze_node(struct freezer *d, const ast_node *n, var_id target, double value, e
                             : i == -1                                         ? n->own->more->such_that
                             : n->own->block->item[i].kind == AST_LAW_EQUATION ? n->own->block->item[i].right
                                                                               : NULL;
-        const char *now = x ? replaced(d, x, i < 0 ? NULL : n, target, value, 0) : NULL;
+        const char *now = x ? frozen_text(d, x, i < 0 ? NULL : n, target, value, 0) : NULL;
 
         if (!now)
             continue;
@@ -255,7 +255,7 @@ freeze_one(const compilation *c, const frozen *z, strbuf *out, char **why)
             const ast_node *n = &ast_chain(m->stmt[i])[k];
 
             if (n->own->type && ast_node_nparts(n) && !strcmp(ast_node_name(n), z->reader))
-                any |= freeze_node(&d, n, target, z->value, &e);
+                any |= freeze_law(&d, n, target, z->value, &e);
         }
     if (!any)
         *why = bg_format("the text of %s does not say where it reads %s", z->reader, z->name);

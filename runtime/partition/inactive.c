@@ -21,7 +21,7 @@ struct times {
 };
 
 static bool
-is_within(const regime *r, const sim_options *o)
+run_has_regime(const regime *r, const sim_options *o)
 {
     return r->from >= o->start && r->to <= o->stop;
 }
@@ -38,7 +38,7 @@ gather_times(const sim_options *o, const inactive_options *io, struct times *out
         vec_push(&out->to, o->stop);
     }
     for (size_t k = 0; k < io->n; k++)
-        if (is_within(&io->regime[k], o)) {
+        if (run_has_regime(&io->regime[k], o)) {
             vec_push(&out->from, io->regime[k].from);
             vec_push(&out->to, io->regime[k].to);
         }
@@ -143,7 +143,7 @@ inactive_find(const recording *run, size_t nruns, const inactive_options *o, are
             if (run[r].adjust)
                 run[r].adjust(run[r].ctx, c.model, &so);
             for (size_t k = 0; k < o->n; k++)
-                seen[k] |= is_within(&o->regime[k], &so);
+                seen[k] |= run_has_regime(&o->regime[k], &so);
             fine = rank_times(&c, &so, o, of, &windows);
         }
         if (!fine)

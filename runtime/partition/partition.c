@@ -422,7 +422,7 @@ condition_links(struct worker *d)
 
 /* Writes out a text that makes parts by components, loops or conditions, so that each part stands in it once. */
 static enum partition_result
-write_out(struct worker *d)
+write_out_whole(struct worker *d)
 {
     char *why = NULL;
     size_t length;
@@ -509,7 +509,7 @@ partition_find(const partition_options *o, partitioning *out)
     local_models_free(&models);
     if (result == PARTITION_DONE) {
         say_overrides(&d);
-        result = write_out(&d);
+        result = write_out_whole(&d);
     }
     if (result == PARTITION_DONE)
         result = freeze_signals(&d);

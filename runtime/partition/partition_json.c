@@ -6,12 +6,6 @@
 #include "metrics.h"
 #include "partition_report.h"
 
-static const char *
-label(const flat_model *f, uint32_t junction)
-{
-    return junction_label(f, junction, NONE);
-}
-
 /* ---------------------------------------------------------------- rows: bonds, then ports */
 
 /* One listed bond, between two junctions or between a junction and an element. of: its link; NULL for a bond to an
@@ -60,8 +54,9 @@ make_rows(const partition_report *r, arena *a, rows *out)
         const link *x = &r->plan->link.at[i];
 
         if (x->bond != LINK_NONE)
-            vec_push(out, ((struct row){ x->name, label(f, x->end[0]), label(f, x->end[1]), x, true, x->bond,
-                                         r->local->greatest.bond_activity[x->bond], out->n }));
+            vec_push(out,
+                     ((struct row){ x->name, junction_label(f, x->end[0], NONE), junction_label(f, x->end[1], NONE), x,
+                                    true, x->bond, r->local->greatest.bond_activity[x->bond], out->n }));
         else
             of_port[x->port[0]] = of_port[x->port[1]] = x;
     }

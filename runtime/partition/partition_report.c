@@ -7,12 +7,6 @@
 #include "metrics.h"
 #include "report.h"
 
-static const char *
-label(const flat_model *f, uint32_t junction)
-{
-    return junction_label(f, junction, NONE);
-}
-
 static void
 put_ratio(table *t, double x)
 {
@@ -34,12 +28,12 @@ put_fate(const partition_report *r, const link *x, table *t)
     else if (x->fate == LINK_STAYS)
         table_put(t, "stays: %s", x->refused);
     else
-        table_put(t, "acts on %s only, by %s.%c%s", label(f, to), label(f, from), f->junction.at[from].type ? 'f' : 'e',
-                  x->left ? " (stays a bond within its partition)" : "");
+        table_put(t, "acts on %s only, by %s.%c%s", junction_label(f, to, NONE), junction_label(f, from, NONE),
+                  f->junction.at[from].type ? 'f' : 'e', x->left ? " (stays a bond within its partition)" : "");
 }
 
 static void
-put_links(const partition_report *r, bool all, FILE *out)
+print_links(const partition_report *r, bool all, FILE *out)
 {
     table t = { .columns = 5, .left = 1, .tail = true };
 
@@ -84,7 +78,7 @@ struct line {
 };
 
 static void
-put_name(struct line *l, const char *name)
+print_name(struct line *l, const char *name)
 {
     size_t n = strlen(name);
 
@@ -115,10 +109,10 @@ put_subgraphs(const partition_report *r, FILE *out)
             fprintf(out, "%s%s", k == 0 ? ", drives " : ", ", s->subgraph.at[x->drives.at[k]].name);
         fputs("\n    ", out);
         for (size_t k = 0; k < x->element.n; k++)
-            put_name(&l, r->f->element.at[x->element.at[k]].name);
+            print_name(&l, r->f->element.at[x->element.at[k]].name);
         if (x->element.n == 0)
             for (size_t k = 0; k < x->junction.n; k++)
-                put_name(&l, label(r->f, x->junction.at[k]));
+                print_name(&l, junction_label(r->f, x->junction.at[k], NONE));
         fputs("\n", out);
     }
 }
@@ -155,7 +149,7 @@ put_loops(const partition_report *r, FILE *out)
                 if (other->var != c->var || other->to != c->to)
                     continue;
                 done[m] = true;
-                put_name(&l, other->reader);
+                print_name(&l, other->reader);
             }
             fputs(")\n", out);
         }
@@ -206,7 +200,7 @@ put_boundaries(const partition_report *r, FILE *out)
             if (!is_boundary(r, x, k))
                 continue;
             table_put(&t, "%s", x->name);
-            table_put(&t, "%s", label(r->f, x->end[k]));
+            table_put(&t, "%s", junction_label(r->f, x->end[k], NONE));
             for (size_t s = 0; s < n; s++)
                 put_ratio(&t, link_ratio(x, &r->local->study.at[s], k));
         }
@@ -339,7 +333,7 @@ put_name_lines(FILE *out, const char *head, const name_list *list)
 
     l.at = (size_t)fprintf(out, "  %s: ", head);
     for (size_t k = 0; k < list->name.n; k++)
-        put_name(&l, list->name.at[k]);
+        print_name(&l, list->name.at[k]);
     fputs(list->name.n ? "\n" : "none\n", out);
 }
 
@@ -365,7 +359,7 @@ put_reduced(const run_errors *e, const char *of, table *t)
 
 /* Why elements that are inactive in the model as given stay in the partitions. */
 static void
-put_kept(const kept_parts *list, FILE *out)
+print_kept(const kept_parts *list, FILE *out)
 {
     for (size_t i = 0; i < list->n; i++) {
         const kept_part *x = &list->at[i];
@@ -403,7 +397,7 @@ put_inactive(const partition_report *r, FILE *out)
     if (r->of_whole->name.n)
         put_name_lines(out, "only in the given model, and not needed by any requested output: they go too",
                        r->of_whole);
-    put_kept(r->kept, out);
+    print_kept(r->kept, out);
     fprintf(out, "so %zu go from the conditioned model%s\n", r->all_inactive->name.n,
             r->kept->n ? "" : ", including all that go from the given model");
     if (r->less_whole->stay.name.n)
@@ -439,7 +433,7 @@ partition_report_text(const partition_report *r, bool verbose, FILE *out)
             r->plan->conditioned, r->plan->link.n);
     if (r->one_piece)
         fprintf(out, "one piece: %s\n", r->one_piece);
-    put_links(r, verbose, out);
+    print_links(r, verbose, out);
     if (r->next && r->next_ratio < 1)
         fprintf(out, "above %.4g %% %s would be conditioned too, which holds a subgraph together\n",
                 100 * r->next_ratio, r->next->name);

@@ -35,7 +35,7 @@ report_name(void *ctx, const flat_model *f, const subgraph *s)
 }
 
 static void
-name_parts(struct namer *n)
+note_names(struct namer *n)
 {
     const flat_model *f = n->d->out->graph.flat;
     const subgraphs *s = &n->d->out->subgraphs;
@@ -105,7 +105,7 @@ partition_write_portable(struct worker *d, const char *name, const char *text, s
 
 /* Does a part's run write this table? */
 static bool
-is_recorded(void *ctx, const char *name)
+table_is_written(void *ctx, const char *name)
 {
     const struct worker *d = ctx;
 
@@ -129,7 +129,7 @@ write_part(struct worker *d, part *x)
         strbuf_printf(&b, "%s %s", i ? "," : ", driven by", d->out->parts.part.at[x->reads.at[i]].name);
     strbuf_puts(&b, "\n");
     strbuf_add(&b, x->text, x->length);
-    text = portable_text(&d->portable, d->o->run->path, b.at, b.n, is_recorded, d, &length, &why);
+    text = portable_text(&d->portable, d->o->run->path, b.at, b.n, table_is_written, d, &length, &why);
     strbuf_free(&b);
     if (!text) {
         d->out->why = why;
@@ -170,7 +170,7 @@ partition_write_folder(struct worker *d)
         result = draw(d);
     if (result != PARTITION_DONE || p->subgraphs.partition.n < 2)
         return result;
-    name_parts(&n);
+    note_names(&n);
     if (!separate_text(d->run, d->o->nruns, report_name, &n, d->a, &p->parts, &why)) {
         p->why = why;
         result = PARTITION_INTERNAL;

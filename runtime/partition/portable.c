@@ -145,7 +145,7 @@ refer(struct placing *d, span at, const char *name, bool is_model)
 }
 
 static void
-see_table(void *ctx, const ast_expr *e)
+refer_to_table(void *ctx, const ast_expr *e)
 {
     if (e->kind == AST_CALL && e->call.nargs && e->call.arg[0]->kind == AST_STRING)
         refer(ctx, e->call.arg[0]->at, e->call.arg[0]->string, false);
@@ -162,7 +162,7 @@ placed(struct placing *d, const char *text, size_t n, size_t *length)
         for (size_t i = 0; i < c.ast->ndecls; i++)
             if (c.ast->decl[i].kind == AST_DECL_IMPORT && c.ast->decl[i].import->is_file)
                 refer(d, c.ast->decl[i].import->path_at, c.ast->decl[i].import->path, true);
-        ast_visit_file(c.ast, see_table, d);
+        ast_visit_file(c.ast, refer_to_table, d);
     }
     if (!d->why && edits_seal(&d->e, n, &d->why))
         edits_apply(&d->e, text, n, &out);
@@ -177,7 +177,7 @@ placed(struct placing *d, const char *text, size_t n, size_t *length)
 /* A free name in the subfolder: "tire.csv", or "2_tire.csv" where another file has that name. Letters that would have
  * to be quoted in a text are left out. */
 static char *
-free_name(const portable *p, const char *real)
+free_file_name(const portable *p, const char *real)
 {
     size_t last = strlen(real);
     char *base, *name, *to;
@@ -249,7 +249,7 @@ place_file(struct placing *of, const char *real, bool is_model, const char **nam
     uint32_t k = map_get(&of->p->place, key);
 
     if (k == MAP_NONE) {
-        char *fresh = free_name(of->p, real);
+        char *fresh = free_file_name(of->p, real);
 
         k = (uint32_t)of->p->name.n;
         map_set(&of->p->place, key, k);

@@ -274,7 +274,7 @@ is_assertion(const ast_stmt *s)
 
 /* Notes what a law or jump in this part reads. */
 static void
-meet(struct one *x, const text_ref *t)
+meet_reference(struct one *x, const text_ref *t)
 {
     const ast_stmt *s = t->kind == READS_JUMP ? t->item : NULL;
     bool told = s && s->kind == AST_STMT_WHEN && s->when.cond && turns_told(x, s);
@@ -298,7 +298,7 @@ find_part_needs(struct one *x)
 
     for (size_t i = 0; i < d->refs.n; i++)
         if (stands_here(x, &d->refs.at[i]))
-            meet(x, &d->refs.at[i]);
+            meet_reference(x, &d->refs.at[i]);
     for (int i = 0; i < m->nstmt; i++)
         if (m->stmt[i]->kind == AST_STMT_VALUE && m->stmt[i]->value.kind == AST_OUTPUT &&
             part_of_value(d, m->stmt[i]->value.name) == x->k) {
@@ -377,7 +377,7 @@ edit_needs(struct one *x)
 
 /* Is it a signal of other parts that nothing here reads? */
 static bool
-is_of_others(const struct one *x, const ast_stmt *s)
+signal_is_unread(const struct one *x, const ast_stmt *s)
 {
     var_id v = text_variable(&x->d->names, s->value.name);
 
@@ -454,7 +454,7 @@ drop_statements(struct one *x, spans *lost)
         } else if (s->kind == AST_STMT_VALUE && !part_needs(x, s->value.name)) {
             if (s->value.kind == AST_OUTPUT && part_of_value(d, s->value.name) != x->k)
                 vec_push(lost, s->at);
-            else if (is_of_others(x, s))
+            else if (signal_is_unread(x, s))
                 edits_replace(&x->e, s->value.value->at.begin, s->value.value->at.end, "0", 1);
         }
         if (is_assertion(s) && part_of_expr(d, s->when.cond) != x->k)
@@ -486,7 +486,7 @@ drop_signals(const struct one *x, strbuf *text, char **why)
                                     ? part_statement(d, names_intern_z(d->c.names, m->stmt[k]->value.name))
                                     : NULL;
 
-            if (s && is_of_others(x, s) && !part_needs(x, s->value.name))
+            if (s && signal_is_unread(x, s) && !part_needs(x, s->value.name))
                 vec_push(&lost, m->stmt[k]->at);
         }
     }
@@ -560,7 +560,7 @@ one_free(struct one *x)
 }
 
 static bool
-make_text(struct one *x, char **why)
+make_part_text(struct one *x, char **why)
 {
     struct splitter *d = x->d;
     part *p = &d->out->part.at[x->k];
@@ -598,7 +598,8 @@ by_part_number(const void *pa, const void *pb)
 }
 
 static void
-name_parts(struct splitter *d, const char *(*name_of)(void *ctx, const flat_model *f, const subgraph *s), void *ctx)
+name_partitions(struct splitter *d, const char *(*name_of)(void *ctx, const flat_model *f, const subgraph *s),
+                void *ctx)
 {
     for (size_t k = 0; k < d->s.partition.n; k++) {
         part x = { .name = name_of(ctx, d->c.flat, &d->s.subgraph.at[d->s.partition.at[k].subgraph.at[0]]) };
@@ -717,7 +718,7 @@ separate_text(const recording *run, size_t nruns,
         turns_find(&d);
         ends_find(&d);
         fine = ends_run(&d, why);
-        name_parts(&d, name_of, ctx);
+        name_partitions(&d, name_of, ctx);
         x = bg_calloc(out->part.n + 1, sizeof *x);
         for (uint32_t k = 0; k < out->part.n; k++) {
             x[k].d = &d;
@@ -732,7 +733,7 @@ separate_text(const recording *run, size_t nruns,
         pass_on(&d, x);
         for (uint32_t k = 0; k < out->part.n && fine; k++)
             if (out->part.at[k].wanted)
-                fine = make_text(&x[k], why);
+                fine = make_part_text(&x[k], why);
         for (uint32_t k = 0; k < out->part.n; k++)
             one_free(&x[k]);
     }

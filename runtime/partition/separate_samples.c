@@ -26,7 +26,7 @@ see_past(void *ctx, const ast_ref *r)
 
 /* The arguments of these functions are read over time, not at the instant. */
 static void
-see_call(void *ctx, const ast_expr *e)
+see_past_arguments(void *ctx, const ast_expr *e)
 {
     if (e->kind != AST_CALL ||
         (strcmp(e->call.name, "delay") && strcmp(e->call.name, "der") && strcmp(e->call.name, "integral")))
@@ -40,7 +40,7 @@ samples_find(struct splitter *d)
 {
     const flat_model *f = d->c.flat;
 
-    ast_visit_model(f->ast, see_call, &d->over_time);
+    ast_visit_model(f->ast, see_past_arguments, &d->over_time);
     for (int pass = 0; pass < 2; pass++) /* a value that other events set too does not count as held by samples */
         for (size_t w = 0; w < f->when.n; w++)
             for (uint32_t k = 0; k < f->when.at[w].nreinits; k++) {

@@ -28,7 +28,7 @@ part_of_target(const struct splitter *d, const char *target)
 }
 
 static bool
-reads_parts(const struct splitter *d, const ast_expr *e, uint32_t *first)
+find_part_read(const struct splitter *d, const ast_expr *e, uint32_t *first)
 {
     ast_part room;
     const ast_ref ref = ast_expr_ref(e, &room), *r = &ref;
@@ -54,7 +54,7 @@ who_tells(const struct splitter *d, const ast_stmt *s)
 
     textrefs_of(s->when.cond, NULL, (text_ref){ 0 }, &r);
     for (size_t i = 0; i < r.n; i++)
-        any |= reads_parts(d, r.at[i].expr, &first);
+        any |= find_part_read(d, r.at[i].expr, &first);
     if (any)
         tells = part_of_expr(d, s->when.cond);
     first = NONE;
@@ -64,7 +64,7 @@ who_tells(const struct splitter *d, const ast_stmt *s)
         r.n = 0;
         textrefs_of(s->when.reinit[k].value, NULL, (text_ref){ 0 }, &r);
         for (size_t i = 0; i < r.n; i++)
-            across |= reads_parts(d, r.at[i].expr, &first) && first < of;
+            across |= find_part_read(d, r.at[i].expr, &first) && first < of;
         target = of > target ? of : target;
     }
     vec_free(&r);

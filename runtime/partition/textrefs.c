@@ -13,7 +13,7 @@ struct gathering {
 };
 
 static void
-see_ref(void *ctx, const ast_expr *e)
+gather_ref(void *ctx, const ast_expr *e)
 {
     struct gathering *g = ctx;
     ast_part room;
@@ -31,11 +31,11 @@ see_ref(void *ctx, const ast_expr *e)
 void
 textrefs_of(const ast_expr *e, const ast_node *n, text_ref like, text_refs *out)
 {
-    ast_visit(e, see_ref, &(struct gathering){ n, like, out });
+    ast_visit(e, gather_ref, &(struct gathering){ n, like, out });
 }
 
 static void
-of_node(const ast_node *n, text_refs *out)
+refs_of_node(const ast_node *n, text_refs *out)
 {
     text_ref like = { .kind = READS_PART, .reader = ast_node_nparts(n) ? ast_node_name(n) : "" };
 
@@ -71,7 +71,7 @@ textrefs_gather(const ast_model *m, const ast_file *file, text_refs *out)
 
         if (s->kind == AST_STMT_CHAIN) {
             for (int k = 0; k < s->nnodes; k++)
-                of_node(&ast_chain(s)[k], out);
+                refs_of_node(&ast_chain(s)[k], out);
         } else if (s->kind == AST_STMT_VALUE) {
             textrefs_of(s->value.value, NULL, (text_ref){ .kind = READS_VALUE, .reader = s->value.name }, out);
         } else if (s->kind == AST_STMT_INITIAL) {

@@ -11,7 +11,7 @@
 /* ---------------------------------------------------------------- names */
 
 static void
-plain(const char *from, size_t n, char *to)
+copy_as_word(const char *from, size_t n, char *to)
 {
     for (size_t i = 0; i < n; i++)
         if (from[i] != ']')
@@ -26,7 +26,7 @@ written_name(arena *a, const char *full)
     bool quantity = n > 2 && full[n - 2] == '.' && strchr("efqp", full[n - 1]);
     char *out = arena_new_array(a, char, n + 1);
 
-    plain(full, quantity ? n - 2 : n, out);
+    copy_as_word(full, quantity ? n - 2 : n, out);
     if (quantity)
         strcat(out, full + n - 2);
     return out;
@@ -37,7 +37,7 @@ writer_part(const struct writer *d, const char *full)
 {
     char *out = arena_new_array(d->a, char, strlen(full) + 1);
 
-    plain(full, strlen(full), out);
+    copy_as_word(full, strlen(full), out);
     return out;
 }
 
@@ -257,7 +257,7 @@ writer_end(struct writer *d)
 
 /* The declared unit where it is SI, otherwise the SI unit. */
 static const char *
-unit_of(const struct writer *d, var_id v)
+declared_unit(const struct writer *d, var_id v)
 {
     const unit *u = var_unit(d->f, v), *display = var_display(d->f, v);
 
@@ -268,7 +268,7 @@ unit_of(const struct writer *d, var_id v)
 
 /* Is it computed from other variables, and not from numbers alone? */
 static bool
-is_of_others(const flat_model *f, inst def)
+reads_variables(const flat_model *f, inst def)
 {
     bool others = false;
 
@@ -283,7 +283,7 @@ is_made(const struct writer *d, var_id v)
 {
     const flat_var *x = &d->f->var.at[v];
 
-    return x->kind != VAR_PARAM || d->by_input[v] || (x->role == ROLE_INPUT && is_of_others(d->f, var_def(d->f, v)));
+    return x->kind != VAR_PARAM || d->by_input[v] || (x->role == ROLE_INPUT && reads_variables(d->f, var_def(d->f, v)));
 }
 
 /* A value that the model computes and experiments replace (for instance the input of a component in one) becomes an
@@ -306,7 +306,7 @@ find_lets(struct writer *d, char **why)
 }
 
 static void
-put_values(struct writer *d)
+write_values(struct writer *d)
 {
     flat_model *f = d->f;
     map output = { 0 };
@@ -322,19 +322,19 @@ put_values(struct writer *d)
         if (!is_declared_name(var_name(f, v)) || strchr(var_name(f, v), '.'))
             continue;
         if (d->lets[v] && is_made(d, v)) {
-            strbuf_printf(d->out, "    input %s%s;\n", var_name(f, v), unit_of(d, v));
+            strbuf_printf(d->out, "    input %s%s;\n", var_name(f, v), declared_unit(d, v));
         } else if (x->kind == VAR_PARAM) {
             const char *word = is_made(d, v)              ? "signal"
                                : x->role == ROLE_INPUT    ? "input"
                                : x->role == ROLE_CONSTANT ? "constant"
                                                           : "parameter";
 
-            strbuf_printf(d->out, "    %s %s%s = %s;\n", word, var_name(f, v), unit_of(d, v), def);
+            strbuf_printf(d->out, "    %s %s%s = %s;\n", word, var_name(f, v), declared_unit(d, v), def);
         } else if (x->kind == VAR_INTEGRAL && x->holds) {
-            strbuf_printf(d->out, "    signal %s%s = %s;\n", var_name(f, v), unit_of(d, v),
+            strbuf_printf(d->out, "    signal %s%s = %s;\n", var_name(f, v), declared_unit(d, v),
                           inst_known(var_init(f, v)) ? writer_print(d, var_init(f, v)) : "0");
         } else if (x->kind == VAR_INTEGRAL) {
-            strbuf_printf(d->out, "    signal %s%s = integral(%s, %s);\n", var_name(f, v), unit_of(d, v), def,
+            strbuf_printf(d->out, "    signal %s%s = integral(%s, %s);\n", var_name(f, v), declared_unit(d, v), def,
                           inst_known(var_init(f, v)) ? writer_print(d, var_init(f, v)) : "0");
         } else if (x->kind == VAR_SIGNAL && k != MAP_NONE) {
             const flat_output *o = &f->output.at[k];
@@ -343,19 +343,17 @@ put_values(struct writer *d)
             strbuf_printf(d->out, "    output %s", var_name(f, v));
             if (shown && *shown)
                 strbuf_printf(d->out, " [%s]", shown);
-            strbuf_printf(d->out, "%s = %s;\n", shown && *shown ? "" : unit_of(d, v), def);
+            strbuf_printf(d->out, "%s = %s;\n", shown && *shown ? "" : declared_unit(d, v), def);
         } else if (x->kind == VAR_SIGNAL) {
             const char *word = x->role == ROLE_OUTPUT && writer_observes(d, d->given[v]) ? "output" : "signal";
 
-            strbuf_printf(d->out, "    %s %s%s = %s;\n", word, var_name(f, v), unit_of(d, v), def);
+            strbuf_printf(d->out, "    %s %s%s = %s;\n", word, var_name(f, v), declared_unit(d, v), def);
         }
     }
     map_free(&output);
 }
 
 /* ---------------------------------------------------------------- the graph */
-
-static const char quantity_letter[] = "efqp";
 
 static void
 put_initials(struct writer *d, uint32_t port, uint32_t junction)
@@ -365,7 +363,7 @@ put_initials(struct writer *d, uint32_t port, uint32_t junction)
         const char *part = port != NONE ? port_part(d, port) : NULL;
 
         if (x->port == port && x->junction == junction)
-            strbuf_printf(d->out, " %s%s%c(0) = %s;", part ? part : "", part ? "." : "", quantity_letter[x->q],
+            strbuf_printf(d->out, " %s%s%s(0) = %s;", part ? part : "", part ? "." : "", quantity_letter(x->q),
                           writer_print(d, x->def));
     }
 }
@@ -400,7 +398,7 @@ put_junctions(struct writer *d)
 
 /* Writes the law of one port; the port's own quantities are single letters where it is the only port. */
 static void
-put_law(struct writer *d, const flat_law *law, bool only)
+write_law(struct writer *d, const flat_law *law, bool only)
 {
     flat_port *p = &d->f->port.at[law->port];
     var_id own[3] = { p->e, p->f, p->stored };
@@ -411,7 +409,7 @@ put_law(struct writer *d, const flat_law *law, bool only)
             before[k] = var_name(d->f, own[k]);
             var_say(d->f, own[k])->name = k == 0 ? "e" : k == 1 ? "f" : port_has_momentum(d->f, law->port) ? "p" : "q";
         }
-    strbuf_printf(d->out, " %s%s%c = %s;", part ? part : "", part ? "." : "", quantity_letter[law->out],
+    strbuf_printf(d->out, " %s%s%s = %s;", part ? part : "", part ? "." : "", quantity_letter(law->out),
                   writer_print(d, law->def));
     for (int k = 0; k < 3; k++)
         if (before[k])
@@ -465,7 +463,7 @@ put_field(struct writer *d, const flat_element *e)
     if (is_pairs(d, e))
         put_port_flows(d, e);
     for (uint32_t k = 0; k < e->nlaws && !is_pairs(d, e); k++)
-        put_law(d, &d->f->law.at[e->law0 + k], false);
+        write_law(d, &d->f->law.at[e->law0 + k], false);
     for (uint32_t k = 0; k < e->nports; k++)
         put_initials(d, e->port0 + k, NONE);
     strbuf_puts(d->out, " }\n");
@@ -480,7 +478,7 @@ put_field(struct writer *d, const flat_element *e)
 }
 
 static void
-put_element(struct writer *d, uint32_t i)
+write_element(struct writer *d, uint32_t i)
 {
     const flat_element *e = &d->f->element.at[i];
     const flat_port *p = &d->f->port.at[e->port0];
@@ -517,7 +515,7 @@ put_element(struct writer *d, uint32_t i)
         return;
     }
     strbuf_puts(d->out, " {");
-    put_law(d, law, true);
+    write_law(d, law, true);
     put_initials(d, e->port0, NONE);
     strbuf_puts(d->out, " }");
     if (port_bond_name(d->f, p))
@@ -587,11 +585,11 @@ put_model(struct writer *d)
     if (d->f->text && *d->f->text)
         strbuf_printf(d->out, " \"%s\"", d->f->text);
     strbuf_puts(d->out, " {\n");
-    put_values(d);
+    write_values(d);
     strbuf_puts(d->out, "\n");
     put_junctions(d);
     for (uint32_t i = 0; i < d->f->element.n; i++)
-        put_element(d, i);
+        write_element(d, i);
     for (uint32_t i = 0; i < d->f->bond.n; i++) {
         const flat_bond *b = &d->f->bond.at[i];
 

@@ -95,14 +95,6 @@ put_inst(const flat_model *f, inst i, strbuf *b)
         flat_print(f, i, b);
 }
 
-static const char *
-quantity_name(enum quantity q)
-{
-    static const char *const name[] = { [Q_EFFORT] = "e", [Q_FLOW] = "f", [Q_DISPLACEMENT] = "q", [Q_MOMENTUM] = "p" };
-
-    return name[q];
-}
-
 static void
 list_elements(const flat_model *f, struct items *l)
 {
@@ -115,7 +107,7 @@ list_elements(const flat_model *f, struct items *l)
         if (x->port == NONE)
             continue;
         b = &initial[f->port.at[x->port].element];
-        strbuf_printf(b, "%s%s(0) = ", b->n ? ", " : "", quantity_name(x->q));
+        strbuf_printf(b, "%s%s(0) = ", b->n ? ", " : "", quantity_letter(x->q));
         put_inst(f, x->def, b);
     }
     for (size_t i = 0; i < f->element.n; i++) {
@@ -141,7 +133,7 @@ list_elements(const flat_model *f, struct items *l)
             if (k)
                 strbuf_puts(&b, "; ");
             if (law->kind == LAW_ASSIGN)
-                strbuf_printf(&b, "%s = ", quantity_name(law->out));
+                strbuf_printf(&b, "%s = ", quantity_letter(law->out));
             put_inst(f, law->def, &b);
             if (law->kind == LAW_RESIDUAL)
                 strbuf_puts(&b, " = 0");

@@ -54,7 +54,7 @@ array_of(const compilation *c, const char *name, size_t *item)
 }
 
 static const ast_unit *
-unit_of(const ast_stmt *array)
+array_unit(const ast_stmt *array)
 {
     const ast_expr *e = array->value.value, *number = e->kind == AST_NEG ? e->un.a : e;
     const ast_unit *own = e->kind == AST_MATRIX ? e->matrix.unit : ast_number_unit(number);
@@ -65,7 +65,7 @@ unit_of(const ast_stmt *array)
 double
 array_scale(const compilation *c, const ast_stmt *array)
 {
-    const ast_unit *written = unit_of(array);
+    const ast_unit *written = array_unit(array);
     const char *why;
     const unit *u = written ? unit_parse(c->units, written->text, &why) : NULL;
 

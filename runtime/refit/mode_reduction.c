@@ -441,8 +441,8 @@ note_yardstick(const linearization *full, const linearization *small, strbuf *no
 }
 
 static bool
-linear_of(const char *path, const char *text, size_t length, const compile_options *o, compilation *c, linearization *l,
-          char **why)
+linearize_text(const char *path, const char *text, size_t length, const compile_options *o, compilation *c,
+               linearization *l, char **why)
 {
     compile_options open = *o;
     double *x, t;
@@ -642,7 +642,7 @@ reduce_to_modes(const char *path, const char *text, size_t length, const compile
         if (fine && !again)
             note_choice(l, keep, &felt, &left, notes);
     }
-    fine = fine && linear_of(path, now.at, now.n, o, &c, &small, why);
+    fine = fine && linearize_text(path, now.at, now.n, o, &c, &small, why);
     if (fine) {
         output_lines_correct(&c, l, &small, direct, &lines, &gain, notes);
         before = output_lines_gains_only(l, &small);
@@ -655,7 +655,7 @@ reduce_to_modes(const char *path, const char *text, size_t length, const compile
     } else if (fine) {
         strbuf_puts(&done, now.at);
     }
-    fine = fine && linear_of(path, done.at, done.n, o, &last, &corrected, why);
+    fine = fine && linearize_text(path, done.at, done.n, o, &last, &corrected, why);
     if (fine) {
         if (r->rounds.n) {
             compare_steps(l, &corrected, &before, &lines, r, notes);

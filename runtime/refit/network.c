@@ -252,7 +252,7 @@ is_left(const network *k, const uint8_t *fate, size_t i)
 }
 
 static bool
-joins(const network *k, size_t a, size_t b)
+parts_join(const network *k, size_t a, size_t b)
 {
     return k->J[a + k->n * b] != 0 || k->J[b + k->n * a] != 0;
 }
@@ -274,7 +274,7 @@ spread_group(const network *k, const uint8_t *fate, size_t first, size_t *group,
         for (size_t y = 0; y < k->ny; y++)
             reach[1] = reach[1] || k->C[y + k->ny * i] != 0 || k->F[y + k->ny * i] != 0;
         for (size_t j = 0; j < k->n; j++)
-            if (!group[j] && is_left(k, fate, j) && joins(k, i, j)) {
+            if (!group[j] && is_left(k, fate, j) && parts_join(k, i, j)) {
                 group[j] = number;
                 stack[depth++] = j;
             }
@@ -291,7 +291,7 @@ order_members(const network *k, network_piece *p)
 
     for (size_t a = 0; a < p->n; a++)
         for (size_t b = 0; b < p->n; b++)
-            degree[p->member[a]] += a != b && joins(k, p->member[a], p->member[b]);
+            degree[p->member[a]] += a != b && parts_join(k, p->member[a], p->member[b]);
     for (size_t next = 0; n < p->n;) {
         if (next == n) {
             size_t first = NO_INDEX;
@@ -305,7 +305,7 @@ order_members(const network *k, network_piece *p)
         for (size_t from = out[next++], begin = n, a = 0; a < p->n; a++) {
             size_t part = p->member[a], at = n;
 
-            if (done[part] || !joins(k, from, part))
+            if (done[part] || !parts_join(k, from, part))
                 continue;
             done[part] = true;
             for (; at > begin && degree[out[at - 1]] > degree[part]; at--)
@@ -316,7 +316,7 @@ order_members(const network *k, network_piece *p)
     }
     for (size_t a = 0; a < n; a++)
         for (size_t b = 0; b < a; b++)
-            if (a - b > p->band && joins(k, out[a], out[b]))
+            if (a - b > p->band && parts_join(k, out[a], out[b]))
                 p->band = a - b;
     free(p->member);
     p->member = out;

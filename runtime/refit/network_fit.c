@@ -477,7 +477,7 @@ struct outlook {
 };
 
 static bool
-may_go(const struct fitting *x, size_t part)
+coefficient_may_go(const struct fitting *x, size_t part)
 {
     return x->k->part[part].storage && !x->k->part[part].locked && x->fate[part] == PART_STAYS;
 }
@@ -512,7 +512,7 @@ look_at_prospect(struct fitting *x, size_t every, prospect *p, struct outlook *o
                                    pi = I * f->omega[i] * x->factor[part] * k->part[part].coefficient,
                                    own = diagonal[m], after[2];
 
-                    if (!may_go(x, part))
+                    if (!coefficient_may_go(x, part))
                         continue;
                     after[0] = e - product / own;
                     after[1] = e + product * pi / (1 - pi * own);
@@ -583,7 +583,7 @@ network_prospects(const network *k, const tuning *t, const uint8_t *fate, const 
     fitting_open(&x, k, t, fate, f, theta);
     *n = 0;
     for (size_t i = 0; i < x.piece.n; i++)
-        *n += may_go(&x, x.piece.member[i]) ? 2 : 0;
+        *n += coefficient_may_go(&x, x.piece.member[i]) ? 2 : 0;
     p = bg_calloc(*n + 1, sizeof *p);
     o = (struct outlook){ .rows = 2 * f->size * ((f->n + every - 1) / every),
                           .columns = x.nmoved,

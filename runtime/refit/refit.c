@@ -53,7 +53,7 @@ struct refitter {
 };
 
 static char *
-said(const compilation *c, const char *otherwise)
+first_error(const compilation *c, const char *otherwise)
 {
     const char *first = diag_first_error(c->sources);
 
@@ -67,7 +67,7 @@ compile_one(struct refitter *d, const char *text, size_t n, const char *experime
     compile_options o = { .experiment = experiment };
 
     if (!compile_text(c, d->path, text, n, STAGE_MODEL, &o))
-        *why = said(c, "it does not compile");
+        *why = first_error(c, "it does not compile");
     return c;
 }
 
@@ -89,7 +89,7 @@ run_refit(struct refitter *d, compilation *c, track *k, sim_result *r, char **wh
         fine = simulate(c->model, &o, r);
     }
     if (!fine)
-        *why = said(c, "it does not run");
+        *why = first_error(c, "it does not run");
     sim_options_free(&o);
     return fine;
 }
@@ -185,7 +185,7 @@ choose(struct refitter *d, char **why)
 /* ---------------------------------------------------------------- the text */
 
 static bool
-make_edits(struct refitter *d, char **why)
+edit_numbers(struct refitter *d, char **why)
 {
     for (size_t k = 0; k < d->f.parameter.n; k++) {
         const number_place *p = &d->place.at[k];
@@ -298,7 +298,7 @@ better(const struct refitter *d)
 }
 
 static void
-take(struct refitter *d)
+take_numbers_over(struct refitter *d)
 {
     reduction *r = d->r;
     const compilation *c = d->small.at[0];
@@ -388,7 +388,7 @@ fit_once(struct refitter *d, char **why)
     d->edits = (edits){ 0 };
     d->text = (strbuf){ 0 };
     d->error.n = 0;
-    fine = fit_search(&d->f, &d->found, why) && make_edits(d, why);
+    fine = fit_search(&d->f, &d->found, why) && edit_numbers(d, why);
     d->steps += d->found.steps;
     for (size_t i = 0; i < d->o->nexperiments && fine && d->edits.list.n; i++)
         fine = measure_anew(d, i, why);
@@ -430,7 +430,7 @@ reduction_refit(const char *path, const char *given, size_t ngiven, const refit_
             *why = bg_format("the fit stopped after %d steps: the numbers are better than the old ones, but not yet "
                              "the best; name only the most important ones with --parameters",
                              STEPS);
-        take(&d);
+        take_numbers_over(&d);
         result = REFIT_DONE;
     }
     free_all(&d);

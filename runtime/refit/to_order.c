@@ -49,7 +49,7 @@ linear_free(struct linear_text *x)
 }
 
 static bool
-linear_of(const struct work *w, const char *text, size_t length, struct linear_text *x, char **why)
+compile_linear(const struct work *w, const char *text, size_t length, struct linear_text *x, char **why)
 {
     compile_options o = { .experiment = w->o->experiment, .open = true };
     double *at, t;
@@ -116,7 +116,7 @@ join_places(struct work *w)
 
 /* Does a remaining part depend on parameter p? */
 static bool
-is_read(const struct work *w, const network_piece *piece, size_t p)
+number_is_read(const struct work *w, const network_piece *piece, size_t p)
 {
     for (size_t m = 0; m < piece->n; m++) {
         size_t part = piece->member[m];
@@ -135,7 +135,7 @@ number_now(const struct work *w, size_t p)
 }
 
 static void
-note_number(struct work *w, size_t p, span at, double scale)
+report_number(struct work *w, size_t p, span at, double scale)
 {
     reduction *r = w->r;
     double from = w->tuning.start.at[p], to = number_now(w, p);
@@ -170,7 +170,7 @@ write_array(const struct work *w, const struct linear_text *small, const network
         if (v != VAR_NONE)
             vec_push(&value, model_parameter_value(small->c.model, v) / scale);
         for (size_t p = 0; p < w->tuning.parameter.by.n && v != VAR_NONE; p++)
-            if (!strcmp(w->tuning.parameter.name.at[p], name) && is_read(w, piece, p)) {
+            if (!strcmp(w->tuning.parameter.name.at[p], name) && number_is_read(w, piece, p)) {
                 value.at[i - 1] = number_now(w, p) / scale;
                 last = i;
             }
@@ -198,11 +198,11 @@ write_numbers(struct work *w, const struct linear_text *small, const network_pie
         number_place at;
         char *text;
 
-        if (v == VAR_NONE || fabs(w->found.theta[p]) <= ANOTHER || !is_read(w, piece, p))
+        if (v == VAR_NONE || fabs(w->found.theta[p]) <= ANOTHER || !number_is_read(w, piece, p))
             continue;
         if (array) {
             if (note)
-                note_number(w, p, array->at, array_scale(&small->c, array));
+                report_number(w, p, array->at, array_scale(&small->c, array));
             while (k < done.n && done.at[k] != array)
                 k++;
             if (k == done.n) {
@@ -213,7 +213,7 @@ write_numbers(struct work *w, const struct linear_text *small, const network_pie
         }
         at = number_find(&small->c, v, name);
         if (note)
-            note_number(w, p, at.at, at.scale);
+            report_number(w, p, at.at, at.scale);
         text = number_written(number_now(w, p) / at.scale);
         edits_replace(e, at.at.begin, at.at.end, text, strlen(text));
         free(text);
@@ -343,8 +343,8 @@ cut_text(struct work *w, const network_piece *piece, strbuf *out, char **why)
             continue;
         if (!last)
             clamped[i] = false;
-        same = take_out_parts(w, piece, clamped, &text, false, why) && linear_of(w, text.at, text.n, &small, why) &&
-               responds(w, &small.l, NULL);
+        same = take_out_parts(w, piece, clamped, &text, false, why) &&
+               compile_linear(w, text.at, text.n, &small, why) && responds(w, &small.l, NULL);
         linear_free(&small);
         if (!last && !same) {
             clamped[i] = true;
@@ -500,7 +500,7 @@ open_model(struct work *w, char **why)
     const linearization *l = &w->full.l;
     yardstick *y = &w->report->yard;
 
-    if (!linear_of(w, w->text, w->length, &w->full, why))
+    if (!compile_linear(w, w->text, w->length, &w->full, why))
         return ORDER_FAILED;
     w->r->model = arena_strdup(w->r->arena, w->full.c.flat->name);
     w->r->states_before = l->space.n;
@@ -537,10 +537,10 @@ open_model(struct work *w, char **why)
 
 /* Writes the numbers; arrays are shortened to the items that are read where that compiles. */
 static bool
-number_text(struct work *w, const strbuf *cut, const network_piece *piece, char **why)
+write_number_text(struct work *w, const strbuf *cut, const network_piece *piece, char **why)
 {
     struct linear_text small, last = { 0 };
-    bool fine = linear_of(w, cut->at, cut->n, &small, why);
+    bool fine = compile_linear(w, cut->at, cut->n, &small, why);
 
     for (int way = 0; fine && way < 2; way++) {
         edits e = { 0 };
@@ -551,7 +551,7 @@ number_text(struct work *w, const strbuf *cut, const network_piece *piece, char 
         good = edits_seal(&e, cut->n, why);
         if (good)
             edits_apply(&e, cut->at, cut->n, &text);
-        good = good && linear_of(w, text.at, text.n, &last, why) && responds(w, &last.l, w->found.theta);
+        good = good && compile_linear(w, text.at, text.n, &last, why) && responds(w, &last.l, w->found.theta);
         if (good) {
             edits unused = { 0 };
 
@@ -610,7 +610,7 @@ reduce_to_order(const char *path, const char *text, size_t length, const order_o
     }
     if (result == ORDER_DONE) {
         network_piece_of(&w.network, w.found.fate, &piece);
-        if (!cut_text(&w, &piece, &cut, why) || !number_text(&w, &cut, &piece, why) ||
+        if (!cut_text(&w, &piece, &cut, why) || !write_number_text(&w, &cut, &piece, why) ||
             (o->experiment && !compare_in_time(&w, why)))
             result = ORDER_FAILED;
     }

@@ -85,7 +85,7 @@ struct whole {
 };
 
 static bool
-is_symmetric(const struct whole *h)
+whole_is_symmetric(const struct whole *h)
 {
     double size = 0, off = 0;
 
@@ -183,7 +183,7 @@ read_given(const struct whole *h, const double *X, size_t nz, network *k)
 
 /* Makes the wholes of the coefficients M (n square) of parts first .. first+n. X: NULL for dissipators. */
 static bool
-turn_all(bg_model *m, const double *M, size_t first, size_t n, const double *X, network *k, char **why)
+make_wholes(bg_model *m, const double *M, size_t first, size_t n, const double *X, network *k, char **why)
 {
     uint32_t *parent = joined_new(n);
     bool fine = true;
@@ -206,7 +206,7 @@ turn_all(bg_model *m, const double *M, size_t first, size_t n, const double *X, 
                 h.M[a + h.n * b] = M[h.at[a] - first + n * (h.at[b] - first)];
         /* a single element can have dependent storage too */
         is_one = h.n > 1 || (h.n == 1 && X && h.M[0] != X[i + n * i]);
-        if (is_one && X && !is_symmetric(&h)) {
+        if (is_one && X && !whole_is_symmetric(&h)) {
             *why = bg_format("what %s stores with others is not symmetric: it has no energy",
                              port_name(model_flat(m), k->part[h.at[0]].port));
             fine = false;
@@ -264,7 +264,7 @@ network_wholes(bg_model *m, const structure *s, network *k, char **why)
     fine = fine && regular;
     if (fine && s->nd)
         undo_rates(s, M, k);
-    fine = fine && turn_all(m, M, 0, s->nz, X, k, why) && (!R || turn_all(m, R, s->nz, s->nl, NULL, k, why));
+    fine = fine && make_wholes(m, M, 0, s->nz, X, k, why) && (!R || make_wholes(m, R, s->nz, s->nl, NULL, k, why));
     free(X);
     free(M);
     free(R);

@@ -257,7 +257,7 @@ zeros(const double bernstein[5], const double c[5], double out[4])
  * become negative only by interpolation. */
 #define DIP 3e-5
 static bool
-dips(const double p[5], const double c[5], double *where)
+power_dips(const double p[5], const double c[5], double *where)
 {
     const double place[5] = { 0, quartic_place[0], quartic_place[1], quartic_place[2], 1 };
     double sign = p[2] < 0 ? -1 : 1, top = 0;
@@ -296,7 +296,7 @@ exact_absolute(const activity *a, const double p[5])
         double b[5];
         quartic_bernstein(&a->tables, p, b);
         n = zeros(b, c, zero);
-    } else if (dips(p, c, &lowest)) {
+    } else if (power_dips(p, c, &lowest)) {
         zero[0] = zero_between(c, 0, lowest, p[0] < 0);
         zero[1] = zero_between(c, lowest, 1, p[0] > 0);
         n = 2;

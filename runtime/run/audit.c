@@ -25,8 +25,8 @@ struct taken {
     double work, change, least, at, greatest, given;
 };
 
-static const double weight[5] = { QUARTIC_WEIGHT_END, QUARTIC_WEIGHT_SIDE, QUARTIC_WEIGHT_MIDDLE, QUARTIC_WEIGHT_SIDE,
-                                  QUARTIC_WEIGHT_END };
+static const double lobatto_weight[5] = { QUARTIC_WEIGHT_END, QUARTIC_WEIGHT_SIDE, QUARTIC_WEIGHT_MIDDLE,
+                                          QUARTIC_WEIGHT_SIDE, QUARTIC_WEIGHT_END };
 
 struct audit {
     bg_model *model;
@@ -138,7 +138,7 @@ along_line(audit *a, size_t s, size_t first, double t, const double *from, const
         if (model_bond_values(a->model, t, a->inner, a->bonds[2]) != 0)
             return NAN;
         for (size_t at = first; at < first + 2 * ports; at += 2)
-            sum += weight[k] * a->bonds[2][at + 1] * (a->bonds[1][at] - a->bonds[0][at]);
+            sum += lobatto_weight[k] * a->bonds[2][at + 1] * (a->bonds[1][at] - a->bonds[0][at]);
     }
     return sum;
 }
@@ -218,7 +218,7 @@ note_power(audit *a, double t, const double *power)
 
 /* One piece: powers at five points, by Lobatto's rule. */
 static bool
-take_piece(audit *a, double t0, double t1, bool (*dense)(void *of, double t, double *x), void *of)
+take_energies(audit *a, double t0, double t1, bool (*dense)(void *of, double t, double *x), void *of)
 {
     const double place[5] = { 0, quartic_place[0], quartic_place[1], quartic_place[2], 1 };
     double h = t1 - t0, *first = a->power[0];
@@ -241,8 +241,8 @@ take_piece(audit *a, double t0, double t1, bool (*dense)(void *of, double t, dou
         double sum = 0, out = 0;
 
         for (int k = 0; k < 5; k++) {
-            sum += weight[k] * a->power[k][i];
-            out += a->power[k][i] < 0 ? weight[k] * a->power[k][i] : 0;
+            sum += lobatto_weight[k] * a->power[k][i];
+            out += a->power[k][i] < 0 ? lobatto_weight[k] * a->power[k][i] : 0;
         }
         a->taken[i].work += sum * h;
         a->taken[i].given -= out * h;
@@ -283,7 +283,7 @@ audit_piece(void *of_audit, double t0, double t1, bool (*dense)(void *of, double
     if (a->pieces)
         pieces_cut(a->pieces, t0, t1, SMOOTH, &end, &n);
     for (size_t k = 0; k < n && !a->broken; t0 = end[k++])
-        a->broken = !take_piece(a, t0, end[k], dense, of);
+        a->broken = !take_energies(a, t0, end[k], dense, of);
     look_at_bends(a, t1);
     a->t = t1;
     return true;
@@ -326,7 +326,7 @@ audit_jump(void *of, double t, const double *before, const double *modes_before,
 
 /* Reports resistors that gave power and storage with negative stiffness. */
 static void
-put_notes(audit *a)
+note_storage(audit *a)
 {
     sources *to = model_sources(a->model);
     double greatest = 0;
@@ -422,7 +422,7 @@ audit_close(audit *a, double t, const double *x)
     r.jumps = a->jumps;
     r.stored -= a->jumps;
     r.size = fmax(a->most, fmax(a->through[0], a->through[1]));
-    put_notes(a);
+    note_storage(a);
     warn_residual(a, &r, t);
     return r;
 }

@@ -55,7 +55,7 @@ struct descent {
 /* ---- means ---- */
 
 static void
-look_around(struct descent *s, const double *x)
+place_neighbours(struct descent *s, const double *x)
 {
     for (size_t k = 0; k < AROUND; k++)
         for (size_t i = 0; i < s->n; i++) {
@@ -67,9 +67,9 @@ look_around(struct descent *s, const double *x)
 }
 
 static bool
-rates(struct descent *s, const double *x, double *f)
+averaged_rates(struct descent *s, const double *x, double *f)
 {
-    look_around(s, x);
+    place_neighbours(s, x);
     memset(f, 0, s->n * sizeof *f);
     for (size_t k = 0; k < AROUND; k++) {
         if (model_rhs(s->model, s->t, s->around[k], s->one) != 0)
@@ -85,7 +85,7 @@ rates(struct descent *s, const double *x, double *f)
 static bool
 evaluate_jacobian(struct descent *s, const double *x)
 {
-    look_around(s, x);
+    place_neighbours(s, x);
     if (!s->jacobian)
         return linear_evaluate_mean(s->linear, s->t, AROUND, s->around) == 0;
     memset(s->jacobian, 0, s->n * s->n * sizeof *s->jacobian);
@@ -139,7 +139,7 @@ find_sizes(struct descent *s, const double *x)
     scales_begin(s->scales, x);
     scales_of(s->scales, x, s->size);
     memcpy(s->trial, x, s->n * sizeof *s->trial);
-    for (int round = 0; round < 3 && any && rates(s, s->trial, s->probe); round++) {
+    for (int round = 0; round < 3 && any && averaged_rates(s, s->trial, s->probe); round++) {
         any = false;
         for (size_t i = 0; i < s->n; i++)
             if (s->size[i] == 0)
@@ -174,7 +174,7 @@ measure_terms(struct descent *s, const double *x)
     for (uint64_t k = 0; k < 3; k++) {
         for (size_t i = 0; i < s->n; i++)
             s->trial[i] = x[i] + RELATIVE * (double)(int64_t)bg_hash_mix(i + 1, 29 + k) * 0x1p-63 * s->size[i];
-        if (!rates(s, s->trial, s->probe))
+        if (!averaged_rates(s, s->trial, s->probe))
             continue;
         for (size_t i = 0; i < s->n; i++)
             s->terms[i] = fmax(s->terms[i], fabs(s->probe[i] - s->f[i]) / RELATIVE);
@@ -217,7 +217,7 @@ is_small(const struct descent *s, double part)
 
 /* Are the rates only rounding, or would the longest step hardly change the states? */
 static bool
-rests(const struct descent *s, double part)
+is_at_rest(const struct descent *s, double part)
 {
     bool quiet = true;
 
@@ -242,13 +242,13 @@ step(struct descent *s, double *x, double part, bool *found)
             return false;
         if (!euler(s, s->h))
             continue;
-        if (rests(s, part)) {
+        if (is_at_rest(s, part)) {
             *found = true;
             return true;
         }
         for (size_t i = 0; i < s->n; i++)
             s->trial[i] = s->active[i] ? x[i] + s->d[i] : x[i];
-        if (rates(s, s->trial, s->probe))
+        if (averaged_rates(s, s->trial, s->probe))
             after = left(s, s->probe, s->d, s->h);
         if (after <= HALFWAY * before)
             break;
@@ -256,7 +256,7 @@ step(struct descent *s, double *x, double part, bool *found)
     memcpy(x, s->trial, s->n * sizeof *x);
     if (!events_settle(s->events, s->t, x))
         memcpy(s->f, s->probe, s->n * sizeof *s->f);
-    else if (!rates(s, x, s->f))
+    else if (!averaged_rates(s, x, s->f))
         return false;
     else if (left(s, s->f, NULL, 1) > HALFWAY * before)
         s->astray++;
@@ -267,7 +267,7 @@ step(struct descent *s, double *x, double part, bool *found)
 static bool
 settle_at_rest(struct descent *s, double *x, double part)
 {
-    if (!rates(s, x, s->f))
+    if (!averaged_rates(s, x, s->f))
         return false;
     s->astray = 0;
     for (int k = 0; k < STEPS && s->astray < ASTRAY; k++) {
@@ -280,7 +280,7 @@ settle_at_rest(struct descent *s, double *x, double part)
         s->h = fmin(LONGER * s->h, LONGEST * s->slow);
         if (has_grown(s, x)) {
             find_sizes(s, x);
-            if (!rates(s, x, s->f))
+            if (!averaged_rates(s, x, s->f))
                 return false;
         }
     }

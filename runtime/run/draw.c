@@ -39,7 +39,7 @@ draw_uniform(int64_t seed, int64_t k)
 /* The last bit of the library's logarithm may differ between machines. So the logarithm of the mantissa, in [0.7,
  * 1.4], is computed by its series. */
 static double
-logarithm(double x)
+exact_logarithm(double x)
 {
     static const double ln2 = 0.69314718055994530942, least = 0.70710678118654752440; /* sqrt(1/2) */
     int exponent;
@@ -109,7 +109,7 @@ normal_quantile(double p)
 
     if (fabs(q) <= 0.425)
         return q * ratio(near_a, near_b, 0.180625 - q * q);
-    r = sqrt(-logarithm(q < 0 ? p : 1 - p));
+    r = sqrt(-exact_logarithm(q < 0 ? p : 1 - p));
     x = r <= 5 ? ratio(middle_a, middle_b, r - 1.6) : ratio(far_a, far_b, r - 5);
     return q < 0 ? -x : x;
 }

@@ -195,7 +195,7 @@ motion_time(rest *s, const double *x)
 /* Where the Jacobian is evaluated: away from the zeros of roots, where it is infinite, by a part of the states'
  * present or expected sizes. */
 static const double *
-beside(rest *s, const double *x)
+away_from_roots(rest *s, const double *x)
 {
     if (!s->rooted)
         return x;
@@ -215,7 +215,7 @@ step_on(rest *s, double *x)
 
     best = r = rest_residual(s, s->f);
     for (int k = 0; k < ITERATIONS && r > AT_REST && idle < MOST_IDLE; k++) {
-        if (linear_evaluate(s->linear, s->t, beside(s, x)) != 0)
+        if (linear_evaluate(s->linear, s->t, away_from_roots(s, x)) != 0)
             return INFINITY;
         if (h == 0) {
             h = s->rooted ? fmin(s->motion, time_scale(s, x)) : time_scale(s, x);
@@ -389,7 +389,7 @@ static int
 newton_jacobian(N_Vector x, N_Vector f, SUNMatrix j, void *data, N_Vector t1, N_Vector t2)
 {
     rest *s = data;
-    int status = linear_evaluate(s->linear, s->t, beside(s, NV_DATA_S(x)));
+    int status = linear_evaluate(s->linear, s->t, away_from_roots(s, NV_DATA_S(x)));
 
     (void)f, (void)j, (void)t1, (void)t2;
     if (status == 0)
@@ -397,17 +397,11 @@ newton_jacobian(N_Vector x, N_Vector f, SUNMatrix j, void *data, N_Vector t1, N_
     return status;
 }
 
-static void
-silent(int code, const char *module, const char *function, char *text, void *data)
-{
-    (void)code, (void)module, (void)function, (void)text, (void)data;
-}
-
 /* Is the effect of a change of all rates by their own size on the states bounded? scale: 1/size of the states */
 static bool
 is_regular(rest *s, const double *x, const double *scale)
 {
-    if (linear_evaluate(s->linear, s->t, beside(s, x)) != 0)
+    if (linear_evaluate(s->linear, s->t, away_from_roots(s, x)) != 0)
         return false;
     linear_form_newton(s->linear, s->active);
     if (linear_factor(s->linear) != 0)
@@ -437,7 +431,7 @@ newton_solve(rest *s, double *x, N_Vector u, N_Vector scale, N_Vector rate_scale
     library_set(KINInit(kin, newton_rates, u));
     library_set(KINSetLinearSolver(kin, solver, a));
     library_set(KINSetJacFn(kin, newton_jacobian));
-    library_set(KINSetErrHandlerFn(kin, silent, NULL));
+    library_set(KINSetErrHandlerFn(kin, library_says_nothing, NULL));
     library_set(KINSetUserData(kin, s));
     library_set(KINSetMaxSetupCalls(kin, 1)); /* the Jacobian of every iterate */
     library_set(KINSetFuncNormTol(kin, RATES_VANISH));
@@ -456,7 +450,7 @@ newton_solve(rest *s, double *x, N_Vector u, N_Vector scale, N_Vector rate_scale
 
 /* Newton's method from x. Returns the scaled residual reached, INFINITY if it is not applicable. */
 static double
-newton(rest *s, double *x)
+newton_rest(rest *s, double *x)
 {
     SUNContext context = NULL;
     N_Vector u = NULL, scale = NULL, rate_scale = NULL;
@@ -464,7 +458,7 @@ newton(rest *s, double *x)
     bool ok;
 
     events_settle(s->events, s->t, x);
-    if (!rest_rates(s, x, s->f) || linear_evaluate(s->linear, s->t, beside(s, x)) != 0)
+    if (!rest_rates(s, x, s->f) || linear_evaluate(s->linear, s->t, away_from_roots(s, x)) != 0)
         return INFINITY;
     measure_rates(s, x);
     h = time_scale(s, x);
@@ -586,7 +580,7 @@ equilibrium(bg_model *m, double t, double *x)
 
     double *given = bg_malloc(n * sizeof *given);
     memcpy(given, x, n * sizeof *given);
-    double r = !active ? 0 : tied ? INFINITY : consistent(&s, x, newton(&s, x));
+    double r = !active ? 0 : tied ? INFINITY : consistent(&s, x, newton_rest(&s, x));
     if (!tied && (!(r <= CLOSE) || (active && !rest_stays(&s, x)))) {
         double *found = r <= CLOSE ? bg_malloc(n * sizeof *found) : NULL, before = r;
 

@@ -57,14 +57,14 @@ begin_choosing(struct choosing *c, size_t most, size_t nmark)
 }
 
 static void
-end(struct choosing *c)
+free_choosing(struct choosing *c)
 {
     free(c->at[0].mark);
     free(c->at);
 }
 
 static bool
-is_same(const struct choosing *c, const double *a, const double *b)
+is_same_mark(const struct choosing *c, const double *a, const double *b)
 {
     double most = 0;
 
@@ -89,7 +89,7 @@ add_solution(struct choosing *c)
     if (!isfinite(now->power))
         return;
     for (size_t j = 0; j < c->n; j++)
-        if (is_same(c, now->mark, c->at[j].mark))
+        if (is_same_mark(c, now->mark, c->at[j].mark))
             return;
     memcpy(now->modes, model_modes(c->model), c->nmodes * sizeof(double));
     c->n++;
@@ -159,7 +159,7 @@ choose_block(struct choosing *c, const struct model_solutions *s)
         memcpy(modes, c->at[best].modes, c->nmodes * sizeof *modes);
     if (c->n > 1)
         say_block(c, best);
-    end(c);
+    free_choosing(c);
     return found(c, best);
 }
 
@@ -238,7 +238,7 @@ choose_modes(struct choosing *c)
         memcpy(model_modes(c->model), c->at[best].modes, c->nmodes * sizeof *first);
         say_modes(c, best);
     }
-    end(c);
+    free_choosing(c);
     free(first);
     return found(c, best);
 }
@@ -310,7 +310,7 @@ choose_net(struct choosing *c, size_t net, size_t *left)
         if (c->n > 1)
             say_net(c, net, best);
         result = found(c, best);
-        end(c);
+        free_choosing(c);
     }
     free(others);
     free(first);

@@ -278,7 +278,7 @@ integrator_resume(integrator *g, double t, const double *x)
 /* ---- steps ---- */
 
 static void
-rotate(integrator *g, bool forward)
+rotate_points(integrator *g, bool forward)
 {
     int from = forward ? 0 : 2, to = forward ? 2 : 0;
     N_Vector y = g->y[from];
@@ -323,14 +323,14 @@ midpoint_step(integrator *g, double until)
 
     if (first && !integrator_prepare(g, until))
         return STEP_SINGULAR;
-    rotate(g, true);
+    rotate_points(g, true);
     g->rated[0] = g->rated[1];
     g->rated[1] = g->rated[2];
     g->t[2] = until;
     scales_of(g->scales, integrator_state(g, 1), g->weight);
     if (variational_step(g->variational, g->t[1], until, integrator_state(g, 1), g->weight, integrator_state(g, 2)) !=
         0) {
-        rotate(g, false);
+        rotate_points(g, false);
         g->t[1] = g->t[2];
         g->restart = true;
         return integrator_evaluate(g, g->t[2], integrator_state(g, 2), g->f[2]) != 0 ? STEP_SINGULAR : STEP_UNSOLVED;
@@ -387,7 +387,7 @@ integrator_step(integrator *g, double until)
         g->set_out = fmin(g->set_out, until - g->t[2]);
         if (first && !integrator_prepare(g, until))
             return STEP_SINGULAR;
-        rotate(g, true);
+        rotate_points(g, true);
         g->bend_known = g->failed = false;
         bool stopped = g->stopped;
         int status = advance(g, until);
@@ -398,12 +398,12 @@ integrator_step(integrator *g, double until)
                 integrator_evaluate(g, g->t[2], integrator_state(g, 2), g->f[2]);
             if (!integrator_goes_unseen(g, unseen++) && !integrator_bends(g, tries++))
                 break;
-            rotate(g, false);
+            rotate_points(g, false);
             g->history = false;
             g->restart = true;
             continue;
         }
-        rotate(g, false); /* back to the last accepted point */
+        rotate_points(g, false); /* back to the last accepted point */
         g->history = false;
         if (!g->failed && !heard && integrator_hears_noise(g)) {
             heard = g->restart = true;

@@ -11,12 +11,6 @@
  * lie close by. */
 #define MOST_BDF_FAILURES 20
 
-static void
-silent(int code, const char *module, const char *function, char *text, void *data)
-{
-    (void)code, (void)module, (void)function, (void)text, (void)data;
-}
-
 static int
 weights(N_Vector x, N_Vector w, void *data)
 {
@@ -63,7 +57,7 @@ integrator_prepare(integrator *g, double until)
             library_set(CVodeReInit(g->cvode, t, g->y[2]));
         } else {
             g->cvode = library_made(CVodeCreate(CV_BDF, g->context));
-            library_set(CVodeSetErrHandlerFn(g->cvode, silent, NULL));
+            library_set(CVodeSetErrHandlerFn(g->cvode, library_says_nothing, NULL));
             library_set(CVodeInit(g->cvode, bdf_rhs, t, g->y[2]));
             library_set(CVodeSetUserData(g->cvode, g));
             library_set(CVodeWFtolerances(g->cvode, weights));

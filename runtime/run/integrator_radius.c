@@ -56,7 +56,7 @@ integrator_follow_rates(integrator *g, double t, const double *x, const double *
 
 /* Sizes from rates other than f that will move the states, from x on at t, for so long. */
 static void
-foresee(integrator *g, double t, const double *x, const double *f, double time)
+foresee_rates(integrator *g, double t, const double *x, const double *f, double time)
 {
     struct instant at = { g, t };
 
@@ -74,7 +74,7 @@ integrator_foresee_peaks(integrator *g, double t, const double *x)
     if (n == 0 || integrator_evaluate(g, t, x, f) != 0)
         return;
     for (size_t k = 0; k < n; k++)
-        foresee(g, time[k], x, f, fmin(g->rho > 0 ? 1 / g->rho : INFINITY, width[k]));
+        foresee_rates(g, time[k], x, f, fmin(g->rho > 0 ? 1 / g->rho : INFINITY, width[k]));
     scales_update(g->scales);
     g->failed = false;
 }
@@ -88,7 +88,7 @@ integrator_foresee_motion(integrator *g, double t, const double *x)
 
     if (!scales_sized(g->scales) || !(t + time < g->stop) || integrator_evaluate(g, t, x, f) != 0)
         return;
-    foresee(g, t + time, x, f, time);
+    foresee_rates(g, t + time, x, f, time);
     scales_update(g->scales);
     g->failed = false;
 }
@@ -201,7 +201,7 @@ any_direction(integrator *g, struct direction *d)
 
 /* `pairs` of products on d, which update its rho and reach; g->weight are the reciprocals of the scales. */
 static void
-iterate(integrator *g, double t, const double *x, const double *f, struct direction *d, int pairs)
+iterate_power(integrator *g, double t, const double *x, const double *f, struct direction *d, int pairs)
 {
     size_t n = g->n;
     double *v = d->v, *u = g->scratch, *w = g->bend;
@@ -264,7 +264,7 @@ integrator_spectral_radius(integrator *g, double t, const double *x, const doubl
     if (pairs == 1 && g->scouting) {
         if (scout->age == 0)
             memcpy(scout->v, f, g->n * sizeof *f);
-        iterate(g, t, x, f, scout, 1);
+        iterate_power(g, t, x, f, scout, 1);
         if (scout->age >= SCOUT_LIFE || (scout->age >= SCOUT_YOUTH && scout->rho > g->leader.rho)) {
             struct direction d = g->leader;
             g->leader = *scout;
@@ -272,7 +272,7 @@ integrator_spectral_radius(integrator *g, double t, const double *x, const doubl
             scout->age = 0;
         }
     } else {
-        iterate(g, t, x, f, &g->leader, pairs);
+        iterate_power(g, t, x, f, &g->leader, pairs);
     }
     g->scouting = !g->scouting;
     g->rho = g->leader.rho;
@@ -309,9 +309,9 @@ integrator_radius_again(integrator *g, double t, const double *x, const double *
         r->left--;
     } else {
         scale_norm(g, x);
-        iterate(g, t, x, f, &g->leader, 1);
+        iterate_power(g, t, x, f, &g->leader, 1);
         if (!(fabs(g->leader.rho - r->rho) <= SAME_RADIUS * r->rho)) {
-            iterate(g, t, x, f, &g->leader, 2);
+            iterate_power(g, t, x, f, &g->leader, 2);
             r->pause = 1;
         } else if (r->pause < MOST_PAUSE) {
             r->pause *= 2;
@@ -352,7 +352,7 @@ first_radius(integrator *g, double t, const double *x, const double *f)
         time /= SOONER;
     }
     any_direction(g, &g->leader);
-    iterate(g, t, x, f, &g->leader, 5);
+    iterate_power(g, t, x, f, &g->leader, 5);
     g->rho = g->leader.rho;
     g->reach = g->leader.reach;
     g->failed = failed;

@@ -22,4 +22,12 @@ library_made(void *made)
     return made;
 }
 
+/* A handler of messages that prints none: a failure is also returned as a status, for which this program has a message
+ * of its own. */
+static inline void
+library_says_nothing(int code, const char *module, const char *function, char *text, void *data)
+{
+    (void)code, (void)module, (void)function, (void)text, (void)data;
+}
+
 #endif

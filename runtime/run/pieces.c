@@ -18,8 +18,8 @@ enum { DEEP = 6, NEIGHBOURS = 8 };
 static const double NOISE_SHARE = 0.01, NOISE_MARGIN = 1e3;
 
 /* Lobatto's points, and two that are not commensurate with any period. */
-static const double place[NODES + TESTS] = { 0, 0.17267316464601142810, 0.5,         0.82732683535398857190,
-                                             1, 0.0724518839,           0.6381966011 };
+static const double sample_place[NODES + TESTS] = { 0, 0.17267316464601142810, 0.5,         0.82732683535398857190,
+                                                    1, 0.0724518839,           0.6381966011 };
 
 struct pieces {
     bg_model *model;
@@ -57,7 +57,8 @@ pieces_new(bg_model *m, double start, double stop)
             p->weight[i][k] = 1;
             for (int j = 0; j < NODES; j++)
                 if (j != k)
-                    p->weight[i][k] *= (place[NODES + i] - place[j]) / (place[k] - place[j]);
+                    p->weight[i][k] *= (sample_place[NODES + i] - sample_place[j]) /
+                                       (sample_place[k] - sample_place[j]);
         }
     return p;
 }
@@ -89,7 +90,7 @@ static size_t
 rough(pieces *p, double a, double b, double share)
 {
     for (int k = 0; k < NODES + TESTS; k++) {
-        if (model_clocks(p->model, a + place[k] * (b - a), p->value[k]) != 0)
+        if (model_clocks(p->model, a + sample_place[k] * (b - a), p->value[k]) != 0)
             return NO_INDEX;
         for (size_t i = 0; i < p->n; i++)
             if (fabs(p->value[k][i]) > p->size[i])

@@ -28,7 +28,7 @@ struct samples {
 };
 
 static double
-time_of(const samples *s, const struct block *b)
+next_time(const samples *s, const struct block *b)
 {
     double t = b->offset + (double)b->k * b->period;
 
@@ -73,7 +73,7 @@ samples_new(bg_model *m, double start, double stop)
             b.k = (int64_t)ceil((start - b.offset) / b.period - AT_START);
             if (q.begins && b.k < 0)
                 b.k = 0;
-            b.next = fmax(time_of(s, &b), start);
+            b.next = fmax(next_time(s, &b), start);
         }
         vec_push(&s->block, b);
     }
@@ -177,7 +177,7 @@ samples_take(samples *s, double t, double *modes)
                 modes[d->mode] = d->normal ? draw_normal((int64_t)d->seed, b->k) : draw_uniform((int64_t)d->seed, b->k);
         }
         b->k++;
-        b->next = time_of(s, b);
+        b->next = next_time(s, b);
         s->count++;
     }
     find_next(s);

@@ -81,7 +81,7 @@ join_windows(run *s)
 /* Constraints that began to hold with a switching must be met by the states as they are: no current is stopped in no
  * time. */
 static bool
-meet_constraints(run *s)
+project_onto_constraints(run *s)
 {
     size_t worst = NO_INDEX, broken = 0, n = model_nconstraints(s->model);
 
@@ -118,14 +118,14 @@ meet_constraints(run *s)
 
 /* After a switching or at a border: the integrator sets out anew from the present state. */
 static bool
-set_out(run *s)
+set_out_again(run *s)
 {
     s->looked.t = NAN;
     if (!s->resumes) {
         reach_forget(s->reach);
         pieces_forget(s->pieces);
     }
-    if (!meet_constraints(s))
+    if (!project_onto_constraints(s))
         return false;
     if (s->blocks)
         model_accept(s->model, s->t, s->x);
@@ -360,7 +360,7 @@ main_loop(run *s)
                 return false;
             if (!switched)
                 return status == STEP_SINGULAR ? run_fail_evaluation(s, s->t, s->x) : run_fail_small_step(s);
-            if (!set_out(s))
+            if (!set_out_again(s))
                 return false;
             continue;
         }
@@ -439,7 +439,7 @@ main_loop(run *s)
             return false;
         if (s->bent && (switched || c.found))
             s->bent = false;
-        if ((switched || c.found || s->bent) && s->t < s->stop && !s->ended && !set_out(s))
+        if ((switched || c.found || s->bent) && s->t < s->stop && !s->ended && !set_out_again(s))
             return false;
         if (s->o->progress && (step % PROGRESS_EVERY == 0 || s->t - shown > PROGRESS_SHARE * (s->stop - s->start))) {
             shown = s->t;
@@ -456,7 +456,7 @@ main_loop(run *s)
 }
 
 static double
-moves(void *ctx, const double *dx, double time)
+what_moves(void *ctx, const double *dx, double time)
 {
     return integrator_moves(ctx, dx, time);
 }
@@ -587,7 +587,7 @@ begin_run(run *s)
         if (model_rhs(s->model, s->start, s->x, s->inner[0]) != 0)
             return run_fail_evaluation(s, s->start, s->x);
     }
-    return set_out(s);
+    return set_out_again(s);
 }
 
 /* Powers are looked at where steps end; what one was in between tells in its integral. */
@@ -664,7 +664,7 @@ simulate(bg_model *m, const sim_options *o, sim_result *r)
     s.began = bg_wall_seconds();
     s.reach = reach_new(m, s.start, s.stop, s.nx == 0);
     s.integrator = integrator_new(m, rtol, o->atol, o->solver, s.start, s.stop, o->activity || o->track);
-    events_measure(s.events, moves, tolerated, s.integrator);
+    events_measure(s.events, what_moves, tolerated, s.integrator);
     double before = bg_cpu_seconds(), compiled = model_compile_seconds(m);
     ok = begin_run(&s) && main_loop(&s);
     run_warn_unresolved(&s);

@@ -54,7 +54,7 @@ look_at_start(run *s, struct look *at)
 /* Three evaluations without a contradiction: the parabola through them may go below zero and come back. Evaluates
  * its lowest point, and nearer around it while that is possible. *at: the contradiction. */
 static bool
-dips(run *s, const struct look three[3], struct look *at)
+margin_dips(run *s, const struct look three[3], struct look *at)
 {
     struct look a = three[0], b = three[1], c = three[2];
 
@@ -98,7 +98,7 @@ dips(run *s, const struct look three[3], struct look *at)
  * known contradiction, *before an evaluation before it; else both are the last point on this branch, and *behind is
  * a point just behind it. */
 static bool
-follow_branch(run *s, struct look from, double to, struct look *before, struct look *at, double *behind)
+follow_margin(run *s, struct look from, double to, struct look *before, struct look *at, double *behind)
 {
     *before = *at = from;
     while (to - at->t > run_tiny(s, at->t)) {
@@ -152,7 +152,7 @@ find_contradiction(run *s, struct look *third, struct look *before, struct look 
             continue; /* the end will tell */
         /* without blocks the unknowns of ideal switches may have no solution */
         if (!looked || (s->blocks && model_left_branch(s->model))) {
-            *found = follow_branch(s, last[2], next.t, before, at, behind);
+            *found = follow_margin(s, last[2], next.t, before, at, behind);
             *cut = (s->blocks || s->curved) && !*found && at->t > last[2].t;
             if (*found || *cut)
                 return true;
@@ -167,7 +167,7 @@ find_contradiction(run *s, struct look *third, struct look *before, struct look 
         *before = last[1];
         *at = next;
         *found = next.m < 0;
-        if (!*found && seen > 2 && dips(s, last, at)) {
+        if (!*found && seen > 2 && margin_dips(s, last, at)) {
             *found = true;
             *before = at->t > last[1].t ? last[1] : last[0];
             *third = at->t > last[1].t ? last[0] : last[1];
@@ -181,7 +181,7 @@ find_contradiction(run *s, struct look *third, struct look *before, struct look 
 
 /* The zero of a margin known at three points, by inverse interpolation; the third may be missing (NAN). */
 static double
-zero_between(struct look lo, struct look hi, struct look third)
+margin_zero(struct look lo, struct look hi, struct look third)
 {
     double b = hi.t - lo.t, c = third.t - lo.t, line = lo.t + b * lo.m / (lo.m - hi.m),
            curve = lo.t + b * lo.m * third.m / ((hi.m - lo.m) * (hi.m - third.m)) +
@@ -204,7 +204,7 @@ close_in(run *s, struct look lo, struct look hi, struct look third, double *t)
     int slow = 0;
 
     for (int k = 0; k < CLOSER && hi.m < 0; k++) {
-        double rounding = DBL_EPSILON * fmax(fabs(lo.t), fabs(hi.t)), zero = zero_between(lo, hi, third),
+        double rounding = DBL_EPSILON * fmax(fabs(lo.t), fabs(hi.t)), zero = margin_zero(lo, hi, third),
                aside = fmax(ASIDE * fabs(zero - thought), rounding / 2);
         struct look at = { isnan(thought) ? zero : hi.t - zero > zero - lo.t ? zero + aside : zero - aside, 0 };
 

@@ -23,7 +23,7 @@ track_free(track *k)
 }
 
 static size_t
-width(const track *k)
+row_width(const track *k)
 {
     return k->n + k->nstates;
 }
@@ -60,7 +60,7 @@ value_in_piece(const track *k, size_t i, size_t j, double t)
         double at = a == 0   ? end[0]
                     : a == 4 ? end[1]
                              : quartic_place[a - 1],
-               part = k->value.at[(5 * i + (size_t)a) * width(k) + j];
+               part = k->value.at[(5 * i + (size_t)a) * row_width(k) + j];
 
         for (int b = 0; b < 5; b++) {
             double other = b == 0 ? end[0] : b == 4 ? end[1] : quartic_place[b - 1];
@@ -121,7 +121,7 @@ int
 track_begin(track *k, bg_model *m, double t, const double *x)
 {
     if (!k->last)
-        k->last = bg_calloc(width(k) + 1, sizeof *k->last);
+        k->last = bg_calloc(row_width(k) + 1, sizeof *k->last);
     k->t = t;
     return evaluate_outputs(k, m, t, x, k->last);
 }
@@ -129,7 +129,7 @@ track_begin(track *k, bg_model *m, double t, const double *x)
 int
 track_step(track *k, bg_model *m, double t, const double *const x[4])
 {
-    size_t from = k->value.n, w = width(k);
+    size_t from = k->value.n, w = row_width(k);
     double h = t - k->t;
 
     if (w == 0) /* a model without outputs */
@@ -185,7 +185,7 @@ read_piece(struct reader *r)
     if (2 * r->piece >= r->of->border.n)
         return;
     for (size_t k = 0; k < 5; k++)
-        value[k] = r->of->value.at[(5 * r->piece + k) * width(r->of) + r->output];
+        value[k] = r->of->value.at[(5 * r->piece + k) * row_width(r->of) + r->output];
     quartic_monomial(r->tables, value, r->c);
 }
 

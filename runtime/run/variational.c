@@ -164,7 +164,7 @@ factors(variational *v, double t, double gamma)
 /* ---------------------------------------------------------------- masses that move with displacements */
 
 static double
-row_of(size_t n, const double *A, size_t i, const double *x, const size_t *state)
+row_times(size_t n, const double *A, size_t i, const double *x, const size_t *state)
 {
     double sum = 0;
 
@@ -195,7 +195,7 @@ momenta(variational *v, double t, double h, double part, double *to)
     for (size_t i = 0; i < w->n && status == 0; i++)
         to[i] = w->P[i] +
                 part * h *
-                    (row_of(w->n, w->B, i, v->rate[0], w->state) + row_of(w->n, w->rate, i, v->middle, w->state));
+                    (row_times(w->n, w->B, i, v->rate[0], w->state) + row_times(w->n, w->rate, i, v->middle, w->state));
     return status;
 }
 
@@ -220,7 +220,7 @@ moving_start(variational *v, double t, const double *x0)
     int status = w->known ? 0 : kinetic_masses(w->kinetic, t, x0, w->B);
 
     for (size_t i = 0; i < w->n && status == 0 && !w->known; i++)
-        w->P[i] = row_of(w->n, w->B, i, x0, w->state);
+        w->P[i] = row_times(w->n, w->B, i, x0, w->state);
     w->known = status == 0;
     return status;
 }
@@ -536,7 +536,7 @@ scatter(size_t i, uint64_t seed)
 
 /* The small amount by which a state is moved from x: between half and two and a half times MOVED of its size. */
 static double
-moved_by(double x, double anywhere)
+probe_step(double x, double anywhere)
 {
     static const double middle = 1.5;
 
@@ -561,7 +561,7 @@ rates_moved(struct trial *w, bool displacements, double by, double *rate)
 {
     for (size_t i = 0; i < model_nstates(w->model); i++)
         w->moved[i] = w->x[i] +
-                      (state_is_displacement(w, i) == displacements ? by * moved_by(w->x[i], scatter(i, 7)) : 0);
+                      (state_is_displacement(w, i) == displacements ? by * probe_step(w->x[i], scatter(i, 7)) : 0);
     return model_rhs(w->model, w->t, w->moved, rate) == 0;
 }
 
@@ -637,7 +637,7 @@ variational_fits(bg_model *m, double t, double stop, const double *x, bool *movi
     w.group = joined_new(g->njunctions);
     w.stores = bg_calloc(g->njunctions + 1, sizeof *w.stores);
     for (size_t i = 0; i < n; i++)
-        w.moved[i] = x[i] + moved_by(x[i], scatter(i, 11));
+        w.moved[i] = x[i] + probe_step(x[i], scatter(i, 11));
     fine = has_inertia(&w) && nothing_switches(&w);
     if (fine && model_variables(m, t, x, w.v[0]) && model_variables(m, t, w.moved, w.v[1]) &&
         model_variables(m, w.later, x, w.v[2]) && velocities_moved(&w))

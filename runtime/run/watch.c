@@ -201,7 +201,7 @@ subject_at(watch *w, integrator *g, const struct subject *s, double t)
 
 /* Rates, and powers if they are measured, at t of the last step. */
 static bool
-rates_at(watch *w, integrator *g, double t, double *f)
+watched_rates(watch *w, integrator *g, double t, double *f)
 {
     return integrator_dense(g, t, w->x) && (!w->nx || model_rhs(w->model, t, w->x, f) == 0) &&
            (!w->powers || model_powers(w->model, t, w->x, f + w->nx) == 0);
@@ -253,7 +253,7 @@ is_pole(watch *w, integrator *g, const struct subject *s, double t0, double t1, 
         at_place[n] = near;
         if (!w->f[n])
             w->f[n] = bg_calloc(w->nf + 1, sizeof(double));
-        if (!rates_at(w, g, near, w->f[n]))
+        if (!watched_rates(w, g, near, w->f[n]))
             return true;
     }
     if (n < LEAST_PLACES || !(at_place[n - 1] > at_place[0]))

@@ -218,7 +218,7 @@ compare_node(const void *a, const void *b)
 }
 
 static node
-multiplied(pool *p, node first, node *at, size_t n)
+product_of_factors(pool *p, node first, node *at, size_t n)
 {
     if (n)
         qsort(at, n, sizeof *at, compare_node);
@@ -240,8 +240,8 @@ elimination_product(pool *p, node a, node b, bool over)
     add_term_factors(p, &f, b, over);
     if (f.full || !isfinite(f.number))
         return over ? ex_div(p, a, b) : ex_mul(p, a, b);
-    up = multiplied(p, ex_const(p, f.number), f.up, f.nup);
-    return f.ndown ? ex_div(p, up, multiplied(p, ex_const(p, 1), f.down, f.ndown)) : up;
+    up = product_of_factors(p, ex_const(p, f.number), f.up, f.nup);
+    return f.ndown ? ex_div(p, up, product_of_factors(p, ex_const(p, 1), f.down, f.ndown)) : up;
 }
 
 /* target += factor * source, without the column `gone`, which cancels. */

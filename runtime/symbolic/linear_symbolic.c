@@ -15,7 +15,7 @@ struct naming {
 }; /* [var] made when first needed: names in LaTeX, or negative numbers for literals of the text */
 
 static const char *
-slot_text(void *ctx, uint32_t slot)
+latex_slot(void *ctx, uint32_t slot)
 {
     struct naming *n = ctx;
     const flat_var *v = &n->f->var.at[slot];
@@ -29,7 +29,7 @@ slot_text(void *ctx, uint32_t slot)
 
 /* Single letters and names of Greek letters are symbols, other words are set upright. */
 static void
-put_word(strbuf *out, const char *s, size_t n)
+put_latex_word(strbuf *out, const char *s, size_t n)
 {
     static const char *const greek[] = { "alpha", "beta",  "gamma",  "delta",  "epsilon", "zeta", "eta",
                                          "theta", "kappa", "lambda", "mu",     "nu",      "xi",   "pi",
@@ -123,10 +123,10 @@ latex_name(const char *name)
             nbase = letters;
         }
     }
-    put_word(&out, base, nbase);
+    put_latex_word(&out, base, nbase);
     if (nindex) {
         strbuf_puts(&out, "_{");
-        put_word(&out, index, nindex);
+        put_latex_word(&out, index, nindex);
         strbuf_puts(&out, "}");
     }
     return out.at;
@@ -160,7 +160,7 @@ entry_text(struct naming *naming, const structure_block *b, size_t row, size_t c
 
     if (e->op == EX_SLOT && naming->f->var.at[e->a].kind == VAR_LITERAL)
         return (latex ? latex_literal : bg_strdup)(var_name(naming->f, e->a));
-    (latex ? ex_latex : ex_print)(naming->f->pool, b->text[row + b->rows * column], latex ? slot_latex : slot_text,
+    (latex ? ex_latex : ex_print)(naming->f->pool, b->text[row + b->rows * column], latex ? slot_latex : latex_slot,
                                   naming, &text);
     return text.at;
 }

@@ -16,7 +16,7 @@ enum { MOMENTUM, DISPLACEMENT, APART }; /* apart: only outputs read it */
 
 /* The kind of state i; *why where it is none of these. */
 static int
-kind_of(const linearization *l, size_t i, char **why)
+kind_of_state(const linearization *l, size_t i, char **why)
 {
     const struct model_state s = model_state(l->model, l->order[i]);
 
@@ -47,7 +47,7 @@ sort_states(const linearization *l, struct parts *w, char **why)
     w->p = bg_calloc(n + 1, sizeof *w->p);
     w->e = bg_calloc(n + 1, sizeof *w->e);
     for (size_t i = 0; i < n; i++)
-        switch (kind_of(l, i, why)) {
+        switch (kind_of_state(l, i, why)) {
         case MOMENTUM: w->p[w->np++] = i; break;
         case DISPLACEMENT: w->e[w->ne++] = i; break;
         default: break;

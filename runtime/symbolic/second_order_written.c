@@ -53,7 +53,7 @@ struct written {
 };
 
 static bool
-is_nothing(const struct written *k, struct slope a)
+slope_is_zero(const struct written *k, struct slope a)
 {
     double x;
 
@@ -148,14 +148,14 @@ spread_slope(struct written *k, uint32_t column, struct slope a, elimination *to
     double sign;
     sum s;
 
-    if (is_nothing(k, a))
+    if (slope_is_zero(k, a))
         return;
     s = made_of(k->w.r, column, &one, &sign);
     for (size_t i = 0; i < s.n && k->w.fine; i++) {
         struct slope b = times(k, times(k, constant_slope(k, sign), a), law_coefficient(&s.at[i]));
         size_t at;
 
-        if ((sign < 0 && s.at[i].column == column) || is_nothing(k, b))
+        if ((sign < 0 && s.at[i].column == column) || slope_is_zero(k, b))
             continue;
         at = store_column(k, s.at[i].column);
         if (at == NO_INDEX && column < k->w.nvars)
@@ -180,7 +180,7 @@ gather_slope(struct written *k, uint32_t column, struct slope a)
 static void
 put(struct written *k, size_t column, struct slope a)
 {
-    if (!is_nothing(k, a))
+    if (!slope_is_zero(k, a))
         elimination_put(k->r, (uint32_t)column, a.value, a.text);
 }
 
@@ -224,7 +224,7 @@ put_rate_of_gathered(struct written *k, double factor, const char *whose)
         struct slope a = times(k, constant_slope(k, factor), k->sum[c]);
 
         put(k, balance_column(k, c), coefficient_rate(k->rates, a));
-        if (is_nothing(k, a))
+        if (slope_is_zero(k, a))
             continue;
         if (c >= in->out)
             relations_fail(&k->w, "the rate of \"%s\" depends on damper forces", whose);
@@ -447,7 +447,7 @@ take_rates_of_inputs(struct written *k, struct displacements *d)
             struct slope more = times(k, constant_slope(k, -1), coefficient_rate(k->rates, by));
 
             for (size_t e = 0; e <= ne; e++) {
-                if (!is_nothing(k, more)) {
+                if (!slope_is_zero(k, more)) {
                     to->value += more.value;
                     to->text = k->w.pool ? ex_add(k->w.pool, to->text, more.text) : NODE_NONE;
                 }
@@ -473,7 +473,7 @@ check_displacements(struct written *k, struct displacements *d)
             struct slope rate = coefficient_rate(k->rates, d->G[i + ne * j]);
             double off = rate.value;
 
-            fixed = fixed && is_nothing(k, rate);
+            fixed = fixed && slope_is_zero(k, rate);
             for (size_t e = 0; e < ne; e++) {
                 double part = d->own[i + ne * e].value * d->G[e + ne * j].value;
 
@@ -517,7 +517,7 @@ put_displacements(struct written *k)
 /* ---------------------------------------------------------------- the complete derivation */
 
 static void
-sort_states(struct written *k, const linearization *l, const second_order *s)
+number_coordinates(struct written *k, const linearization *l, const second_order *s)
 {
     size_t n = k->t.n;
 
@@ -623,7 +623,7 @@ read_balances(struct written *k, const linearization *l, structure_block out[5])
 
 /* Do they agree with A and B at the operating point? Laws may depend on variables that have no column here. */
 static bool
-agrees(const second_order *s, const structure_block out[5])
+agrees_with_numbers(const second_order *s, const structure_block out[5])
 {
     const double *const value[5] = { s->M, s->D, s->K, s->L, s->N };
     double most[5];
@@ -670,7 +670,7 @@ write(const linearization *l, const second_order *s, pool *p, structure_block ou
     k.w = (struct relations){ .pool = p, .input = input, .ninput = 2 * k.nopen };
     relations_open(&k.w, l->model, l->time, x, l->order, &k.t);
     if (k.w.fine) {
-        sort_states(&k, l, s);
+        number_coordinates(&k, l, s);
         number_columns(&k);
         k.rates = coefficient_rates_new(&k.w);
         solve_storage(&k);
@@ -687,7 +687,7 @@ write(const linearization *l, const second_order *s, pool *p, structure_block ou
         take_out_columns(&k, k.at.e, k.at.v_rate);
     if (k.w.fine)
         read_balances(&k, l, out);
-    if (k.w.fine && s->M && !agrees(s, out))
+    if (k.w.fine && s->M && !agrees_with_numbers(s, out))
         relations_fail(&k.w, "laws read a variable that no matrix has a column for");
     *why = k.w.fine ? NULL : bg_strdup(k.t.why);
     written_free(&k);

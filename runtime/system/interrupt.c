@@ -16,7 +16,7 @@
  * deferring */
 enum { MOST_FILES = 64, GRACE = 5 };
 
-static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU, SIGALRM };
+static const int ending_signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU, SIGALRM };
 
 static char *volatile file[MOST_FILES];
 static volatile sig_atomic_t child, held, waiting, deferred, asked;
@@ -67,9 +67,9 @@ interrupt_install(void)
     struct sigaction a = { .sa_handler = on_signal, .sa_flags = SA_RESTART }, before;
 
     sigfillset(&a.sa_mask);
-    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
-        if (sigaction(ending[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-            sigaction(ending[i], &a, NULL);
+    for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++)
+        if (sigaction(ending_signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(ending_signals[i], &a, NULL);
     atexit(clean_up);
     bg_before_no_memory = clean_up;
 }
