@@ -240,10 +240,8 @@ integrator_start(integrator *g, double t, const double *x)
         return false;
     g->rated[2] = false;
     g->now = NULL;
-    if (!first && g->n && scales_unknown(g->scales)) {
-        integrator_find_sizes(g, t, x);    /* a state that was at rest may move now, */
-        integrator_foresee_peaks(g, t, x); /* from an input that is zero yet */
-        integrator_foresee_motion(g, t, x);
+    if (!first && integrator_sizes_may_show(g, t, x)) {
+        integrator_show_sizes(g, t, x);
     } else if (g->kind == EXPLICIT) {
         g->rated[2] = integrator_evaluate(g, t, x, g->f[2]) == 0;
         if (g->rated[2] && !first)

@@ -89,6 +89,8 @@ struct integrator {
     } remembered[REMEMBERED],    /* of combinations of modes, the latest */
         *now;                    /* of the present one, or NULL */
     unsigned next_remembered;
+    uint64_t idle[REMEMBERED]; /* combinations of modes in which states without a size showed none, the latest, */
+    unsigned nidle;            /* of so many */
     double rho, reach; /* spectral radius; stable step * rho: the leader's */
     unsigned until_rho;
     uint64_t listens_at, pause; /* from this step on rounding in rates may be looked at; how many follow then */
@@ -190,6 +192,12 @@ void integrator_listen(integrator *g);
 
 /* Behind a switching: what little is needed to see that it is what it was, and more where it is not. */
 void integrator_radius_again(integrator *g, double t, const double *x, const double *f);
+
+/* Behind a switching: may states that have no size show one? Not those that have no rate either, in modes in which they
+ * were looked at. */
+bool integrator_sizes_may_show(integrator *g, double t, const double *x);
+/* Looks at them. */
+void integrator_show_sizes(integrator *g, double t, const double *x);
 
 /* Spectral radius and sizes where nothing is known of either: each needs the other. */
 void integrator_find_sizes(integrator *g, double t, const double *x);

@@ -281,16 +281,24 @@ integrator_spectral_radius(integrator *g, double t, const double *x, const doubl
     g->until_rho = RHO_EVERY;
 }
 
-/* The record of the present combination of modes, or a free one. */
-static struct remembered *
-remembered_now(integrator *g)
+static uint64_t
+present_modes(const integrator *g)
 {
     const double *mode = model_modes(g->model);
-    struct remembered *r;
     uint64_t modes = 0;
 
     for (size_t k = 0; k < g->choosing.n; k++)
         modes = bg_hash_mix(modes, (uint64_t)(int64_t)mode[g->choosing.at[k]]);
+    return modes;
+}
+
+/* The record of the present combination of modes, or a free one. */
+static struct remembered *
+remembered_now(integrator *g)
+{
+    struct remembered *r;
+    uint64_t modes = present_modes(g);
+
     for (int i = 0; i < REMEMBERED; i++)
         if (g->remembered[i].pause > 0 && g->remembered[i].modes == modes)
             return &g->remembered[i];
@@ -368,4 +376,32 @@ integrator_find_sizes(integrator *g, double t, const double *x)
     integrator_spectral_radius(g, t, x, g->f[2], 3);
     integrator_follow_rates(g, t, x, g->f[2], false);
     integrator_spectral_radius(g, t, x, g->f[2], 5);
+}
+
+bool
+integrator_sizes_may_show(integrator *g, double t, const double *x)
+{
+    bool idle = false;
+    uint64_t modes;
+
+    if (g->n == 0 || !scales_unknown(g->scales))
+        return false;
+    modes = present_modes(g);
+    for (unsigned i = 0; i < REMEMBERED && i < g->nidle && !idle; i++)
+        idle = g->idle[i] == modes;
+    return !idle || integrator_evaluate(g, t, x, g->f[2]) != 0 || !scales_idle(g->scales, g->f[2]);
+}
+
+void
+integrator_show_sizes(integrator *g, double t, const double *x)
+{
+    uint64_t modes = present_modes(g);
+
+    integrator_find_sizes(g, t, x);    /* a state that was at rest may move now, */
+    integrator_foresee_peaks(g, t, x); /* from an input that is zero yet */
+    integrator_foresee_motion(g, t, x);
+    for (unsigned i = 0; i < REMEMBERED && i < g->nidle; i++)
+        if (g->idle[i] == modes)
+            return;
+    g->idle[g->nidle++ % REMEMBERED] = modes;
 }

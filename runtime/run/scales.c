@@ -154,6 +154,15 @@ scales_unknown(scales *s)
     return s->sized && s->known < s->n;
 }
 
+bool
+scales_idle(const scales *s, const double *f)
+{
+    for (size_t i = s->known; i < s->n; i++)
+        if (f[i] != 0 && s->size[i] == 0 && !s->holds[i])
+            return false;
+    return true;
+}
+
 void
 scales_begin(scales *s, const double *x)
 {

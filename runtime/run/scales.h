@@ -46,6 +46,8 @@ void scales_of(const scales *s, const double *x, double *scale);
 
 /* Is the size of any state unknown that has a rate? Sizes do not fall back to zero. */
 bool scales_unknown(scales *s);
+/* Are the rates f of all of these exactly zero? */
+bool scales_idle(const scales *s, const double *f);
 /* Later in the run, inputs that depend on time alone will move the states by the rates f for this time, from x on:
  * updates the sizes in advance. evaluate: the rates there; 0 if they could be evaluated. */
 void scales_peak(scales *s, const double *x, const double *f, double time,
