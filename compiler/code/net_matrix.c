@@ -108,7 +108,7 @@ nets_jacobian(nets *s, double t, const double *x, double *value)
             if (!k->now)
                 return 1;
 
-            sparse_apply(&k->now->now->solve, s->raw0 + ORDERS * q->held0, s->z);
+            staircase_solve_few(k->now->now, s->raw0 + ORDERS * q->held0, s->z);
             for (; i < s->column[c + 1] && (size_t)s->row[i] - s->held0 < q->held0 + q->n; i++) {
                 size_t h = (size_t)s->row[i] - s->held0 - q->held0, own = c - s->held0 - q->held0;
 

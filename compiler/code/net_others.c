@@ -58,13 +58,15 @@ match_conditions(nets *s, const struct net *k, const struct known *this, const s
 }
 
 /* Whatever else the rest of a net does, it takes power from what acts on it: the matrix between the sides of its
- * complementary pairs is positive semidefinite, and what it can be seen by is one (Cottle, Pang and Stone 1992). */
+ * complementary pairs is positive semidefinite, and what it can be seen by is one (Cottle, Pang and Stone 1992). Sides
+ * that are conditions now are those of `this`, which are given the value 1 one by one; the other sides follow. */
 static bool
-takes_power(nets *s, struct net *k, const struct known *w, double h, const uint32_t *of, const double *sign)
+takes_power(const struct net *k, const struct known *this, const struct known *other, double h, const uint32_t *of,
+            const double *sign)
 {
     const double weight[ORDERS] = { 1, h, h * h / 2 };
     uint32_t n = k->q->n, nw = k->q->nwatch;
-    staircase *ahead = staircase_ahead(n, w->a, h);
+    staircase *ahead = staircase_ahead(n, this->a, h);
     double *M = bg_calloc((size_t)nw * nw + ORDERS * (size_t)n + n + 1, sizeof *M), *b = M + (size_t)nw * nw,
            *z = b + ORDERS * (size_t)n;
     bool fine = ahead->free == 0;
@@ -76,8 +78,8 @@ takes_power(nets *s, struct net *k, const struct known *w, double h, const uint3
         for (uint32_t i = 0; i < nw; i++)
             for (uint32_t o = 0; o < ORDERS; o++)
                 for (uint32_t c = 0; c < n; c++)
-                    M[i + (size_t)nw * j] += sign[j] * net_margin_of(s, k, i, weight[o]) *
-                                             w->aw[((size_t)ORDERS * i + o) * n + c] * z[c];
+                    M[i + (size_t)nw * j] += sign[i] * sign[j] * weight[o] *
+                                             other->a[((size_t)ORDERS * of[i] + o) * n + c] * z[c];
     }
     for (uint32_t i = 0; i < nw && fine; i++)
         fine = isfinite(M[i + (size_t)nw * i]) && M[i + (size_t)nw * i] >= 0;
@@ -114,7 +116,8 @@ is_alone(nets *s, struct net *k, double t, const double *x, double h)
         net_exchange_all(s, k);
         other = net_known(s, k, t, x);
         net_exchange_all(s, k);
-        alone = this && other && match_conditions(s, k, this, other, of, sign) && takes_power(s, k, this, h, of, sign);
+        alone = this && other && match_conditions(s, k, this, other, of, sign) &&
+                takes_power(k, this, other, h, of, sign);
     }
     free(of);
     free(sign);

@@ -13,10 +13,10 @@
 enum { ORDERS = 3 };
 
 /* One equation: a z + op b = 0. kick: the same rows for impulses, a p + kick b = 0. pivot: the unknown for which it
- * is solved. */
+ * is solved. count: unknowns in it, while rows are eliminated. */
 struct row {
     double *a, *op, *kick;
-    uint32_t pivot;
+    uint32_t pivot, count;
     bool dead;
 };
 
@@ -59,9 +59,13 @@ subtract_row(const struct elimination *e, struct row *from, const struct row *pi
         return;
     for (uint32_t i = 0; i < nterms; i++) {
         uint32_t j = e->terms[i];
+        double before = from->a[j], now = less(before, f * pivot->a[j], cancelled);
 
-        from->a[j] = less(from->a[j], f * pivot->a[j], cancelled);
+        from->a[j] = now;
+        if (j < e->n)
+            from->count += (uint32_t)(now != 0) - (uint32_t)(before != 0);
     }
+    from->count -= from->a[pivot->pivot] != 0;
     from->a[pivot->pivot] = 0;
 }
 
@@ -76,40 +80,56 @@ scale_row(const struct elimination *e, struct row *r, double by)
     }
 }
 
+/* The unknown of row r whose entry is largest relative to its column. */
+static bool
+largest_in_row(const struct elimination *e, const struct row *r, const double *column, uint32_t *unknown)
+{
+    double best = 0, most = 0;
+    bool found = false;
+
+    for (uint32_t j = 0; j < e->n; j++)
+        most = fmax(most, fabs(r->a[j] * column[j]));
+    for (uint32_t j = 0; j < e->n; j++)
+        if (r->a[j] != 0 && fabs(r->a[j] * column[j]) / most > best + GREATER) {
+            best = fabs(r->a[j] * column[j]) / most;
+            *unknown = j;
+            found = true;
+        }
+    return found;
+}
+
 /* Row and column of the next pivot among the rows without one. An equation in one unknown comes first, so that zeros
- * stay exact; else the entry that is largest relative to its row and its column. */
+ * stay exact; else the entry that is largest relative to its row and its column: relative to its row, every row has one
+ * of 1, and the first row's is taken. */
 static bool
 next_pivot(const struct elimination *e, const double *column, uint32_t *at, uint32_t *unknown)
 {
-    double best = 0;
-
-    *at = NONE;
     for (uint32_t i = 0; i < e->nrows; i++) {
         const struct row *r = &e->row[i];
-        uint32_t count = 0, only = 0;
-        double most = 0;
 
-        if (r->pivot != NONE || r->dead)
+        if (r->pivot != NONE || r->dead || r->count != 1)
             continue;
-        for (uint32_t j = 0; j < e->n; j++)
-            if (r->a[j] != 0) {
-                count++;
-                only = j;
-                most = fmax(most, fabs(r->a[j] * column[j]));
-            }
-        if (count == 1) {
-            *at = i;
-            *unknown = only;
-            return true;
-        }
-        for (uint32_t j = 0; j < e->n; j++)
-            if (r->a[j] != 0 && fabs(r->a[j] * column[j]) / most > best + GREATER) {
-                best = fabs(r->a[j] * column[j]) / most;
-                *at = i;
-                *unknown = j;
-            }
+        *at = i;
+        *unknown = 0;
+        while (r->a[*unknown] == 0)
+            ++*unknown;
+        return true;
     }
-    return *at != NONE;
+    for (*at = 0; *at < e->nrows; ++*at) {
+        const struct row *r = &e->row[*at];
+
+        if (r->pivot == NONE && !r->dead && r->count > 0 && largest_in_row(e, r, column, unknown))
+            return true;
+    }
+    return false;
+}
+
+static void
+count_unknowns(const struct elimination *e, struct row *r)
+{
+    r->count = 0;
+    for (uint32_t j = 0; j < e->n; j++)
+        r->count += r->a[j] != 0;
 }
 
 /* Gauss-Jordan elimination as far as pivots exist. */
@@ -125,6 +145,8 @@ eliminate(struct elimination *e, double cancelled)
                 column[j] = fmax(column[j], fabs(e->row[i].a[j]));
         column[j] = column[j] > 0 ? 1 / column[j] : 1;
     }
+    for (uint32_t i = 0; i < e->nrows; i++)
+        count_unknowns(e, &e->row[i]);
     while (next_pivot(e, column, &at, &unknown)) {
         struct row *p = &e->row[at];
 
@@ -151,8 +173,9 @@ begin_elimination(uint32_t n)
     e.memory = bg_calloc(n * length + 1, sizeof(double));
     e.terms = bg_calloc(length + 1, sizeof *e.terms);
     for (uint32_t i = 0; i < n; i++)
-        e.row[i] = (struct row){ e.memory + i * length, e.memory + i * length + n, e.memory + i * length + n + e.no,
-                                 NONE, false };
+        e.row[i] = (struct row){
+            e.memory + i * length, e.memory + i * length + n, e.memory + i * length + n + e.no, NONE, 0, false
+        };
     return e;
 }
 
@@ -224,6 +247,41 @@ sparse_apply(const sparse_rows *s, const double *b, double *to)
             sum += s->value[k] * b[s->column[k]];
         to[i] = sum;
     }
+}
+
+static sparse_rows
+turned(const sparse_rows *s, uint32_t columns)
+{
+    sparse_rows t = { columns, bg_calloc(columns + 2, sizeof *t.start), NULL, NULL };
+    uint32_t all = s->start[s->n];
+
+    t.column = bg_malloc((all + 1) * sizeof *t.column);
+    t.value = bg_malloc((all + 1) * sizeof *t.value);
+    for (uint32_t e = 0; e < all; e++)
+        t.start[s->column[e] + 2]++;
+    for (uint32_t c = 0; c < columns; c++)
+        t.start[c + 1] += t.start[c];
+    for (uint32_t i = 0; i < s->n; i++)
+        for (uint32_t e = s->start[i]; e < s->start[i + 1]; e++) {
+            uint32_t at = t.start[s->column[e] + 1]++;
+
+            t.column[at] = i;
+            t.value[at] = s->value[e];
+        }
+    return t;
+}
+
+void
+staircase_solve_few(staircase *r, const double *b, double *to)
+{
+    const sparse_rows *by = &r->by_condition;
+
+    if (!by->start)
+        r->by_condition = turned(&r->solve, ORDERS * r->n);
+    memset(to, 0, r->n * sizeof *to);
+    for (uint32_t c = 0; c < by->n; c++)
+        for (uint32_t e = by->start[c]; b[c] != 0 && e < by->start[c + 1]; e++)
+            to[by->column[e]] += by->value[e] * b[c];
 }
 
 /* Operators of all unknowns, [n*no]; for free ones the least-norm solution. field: 0 solve, 1 kick. */
@@ -416,6 +474,7 @@ staircase_free(staircase *r)
     sparse_free(&r->solve);
     sparse_free(&r->kick);
     sparse_free(&r->constraint);
+    sparse_free(&r->by_condition);
     free(r->order);
     free(r);
 }

@@ -21,11 +21,12 @@ typedef struct sparse_rows {
 } sparse_rows;
 
 typedef struct staircase {
-    uint32_t n, free;       /* number of unknowns; number of undetermined ones */
-    sparse_rows solve;      /* z = -solve b */
-    sparse_rows kick;       /* impulse of z that moves states onto the constraints: p = -kick b */
-    sparse_rows constraint; /* operators that are zero on the constraints; */
-    uint32_t *order;        /* how often each can still be differentiated with effect; 0: it only has to hold */
+    uint32_t n, free;         /* number of unknowns; number of undetermined ones */
+    sparse_rows solve;        /* z = -solve b */
+    sparse_rows kick;         /* impulse of z that moves states onto the constraints: p = -kick b */
+    sparse_rows constraint;   /* operators that are zero on the constraints; */
+    uint32_t *order;          /* how often each can still be differentiated with effect; 0: it only has to hold */
+    sparse_rows by_condition; /* solve, by the 3n conditions; made when it is asked for */
 } staircase;
 
 /* a: [3n*n] */
@@ -35,5 +36,7 @@ void staircase_free(staircase *r);
 staircase *staircase_ahead(uint32_t n, const double *a, double h);
 
 void sparse_apply(const sparse_rows *s, const double *b, double *to); /* to = s b */
+/* to = solve b, where few of b are not zero. */
+void staircase_solve_few(staircase *r, const double *b, double *to);
 
 #endif

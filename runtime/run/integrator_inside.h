@@ -91,7 +91,7 @@ struct integrator {
     unsigned next_remembered;
     uint64_t idle[REMEMBERED]; /* combinations of modes in which states without a size showed none, the latest, */
     unsigned nidle;            /* of so many */
-    double rho, reach; /* spectral radius; stable step * rho: the leader's */
+    double rho, reach;         /* spectral radius; stable step * rho: the leader's */
     unsigned until_rho;
     uint64_t listens_at, pause; /* from this step on rounding in rates may be looked at; how many follow then */
     unsigned limited, creeping, easy, easy_needed, young; /* young: steps until BDF has found its step length */
