@@ -1,8 +1,10 @@
 /* equations_prepare.c - preparation for causality: conditions become modes, delayed and sampled laws, directions in
  * which each law can be solved */
+#include <stdlib.h>
 #include <string.h>
 
 #include "equations_inside.h"
+#include "relays.h"
 
 enum { MOST_CHOICES = 6 }; /* greatest number of conditions in a law whose combinations are tried */
 
@@ -70,6 +72,7 @@ equations_prepare(flat_model *f)
 {
     equations *e = bg_calloc(1, sizeof *e);
     freezer *z;
+    bool *smooth;
 
     e->f = f;
     e->composer = composer_new(f);
@@ -77,6 +80,7 @@ equations_prepare(flat_model *f)
         make_given(e, f->draw.at[i].var, f->draw.at[i].at);
     for (size_t i = 0; i < f->delay.n; i++)
         make_given(e, f->delay.at[i].var, f->delay.at[i].at);
+    smooth = relays_smooth_signals(e);
     z = freezer_new(e);
     for (size_t i = 0; i < f->law.n; i++) {
         f->law.at[i].def = freeze(z, f->law.at[i].def,
@@ -88,7 +92,7 @@ equations_prepare(flat_model *f)
         enum var_kind kind = f->var.at[i].kind;
 
         if (kind == VAR_SIGNAL || kind == VAR_INTEGRAL) {
-            inst def = freeze(z, var_def(f, i), FREEZE_RELAYS, var_at(f, i));
+            inst def = freeze(z, var_def(f, i), smooth && smooth[i] ? 0 : FREEZE_RELAYS, var_at(f, i));
 
             var_say(f, i)->def = def;
         }
@@ -99,6 +103,7 @@ equations_prepare(flat_model *f)
     for (size_t i = 0; i < f->delay.n; i++)
         freeze_delay(e, z, &f->delay.at[i]);
     freezer_free(z);
+    free(smooth);
     return e;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "freeze.h"
+#include "relays.h"
 
 /* A slot that freezing adds to a template: the value of a literal; or, for an expression g over the slots before it, a
  * condition on g, the sign of g, or whether g is kept at zero by its sign. */
@@ -327,90 +328,10 @@ switches(const ex_node *x)
     }
 }
 
-/* ---- relays: an `if` that jumps at a border on which states may be kept ---- */
+/* ---- relays: an `if` that jumps at a border on which states may be kept (relays.h) ---- */
 
-enum { TRIES = 3, MOST_STEPS = 50 };
-#define FARTHER 0.5 /* added to values of order 1: distance from the border at which branches are compared too */
-#define JUMPS 1e-6  /* relative to the branches: smaller differences are rounding */
-#define ON_BORDER 1e-12
-
-/* Values for the slots of a template, of order 1 and all different. */
-static void
-any_values(double *value, uint32_t n, uint64_t number)
-{
-    for (uint32_t k = 0; k < n; k++)
-        value[k] = 1 + (double)(int64_t)bg_hash_mix(k + 1, number) * 0x1p-64;
-}
-
-/* Newton's method for g = 0 by slot k. */
-static bool
-to_border(pool *p, node g, uint32_t k, double *value)
-{
-    node slope = ex_derivative(p, g, k);
-
-    for (int step = 0; step < MOST_STEPS; step++) {
-        double by = ex_eval(p, g, value) / ex_eval(p, slope, value);
-
-        if (!isfinite(by))
-            return false;
-        value[k] -= by;
-        if (fabs(by) <= ON_BORDER)
-            return true;
-    }
-    return false;
-}
-
-static node
-part_choice(pool *p, node condition, node b, node c)
-{
-    ex_node q = *pool_node(p, condition);
-
-    switch (q.op) {
-    case EX_NOT: return part_choice(p, q.a, c, b);
-    case EX_AND: return part_choice(p, q.a, part_choice(p, q.b, b, c), c);
-    case EX_OR: return part_choice(p, q.a, b, part_choice(p, q.b, b, c));
-    default: return ex_make(p, EX_SELECT, condition, b, c);
-    }
-}
-
-/* Splits an `if` on a combination of comparisons into a tree of such with one comparison each. */
-static node
-split_select(void *ctx, pool *p, node at, const ex_node *e)
-{
-    (void)ctx, (void)at;
-    return e->op == EX_SELECT ? part_choice(p, e->a, e->b, e->c) : NODE_NONE;
-}
-
-/* Do b and c differ where g is zero, for any values of their slots? No, if that cannot be determined, as where they
- * contain conditions themselves. */
-static bool
-differ_at(pool *p, node g, node b, node c)
-{
-    uint32_t n = ex_slot_bound(p, g);
-    double *value;
-    bool differ = false, known = pool_node(p, b)->switching || pool_node(p, c)->switching;
-
-    n = ex_slot_bound(p, b) > n ? ex_slot_bound(p, b) : n;
-    n = ex_slot_bound(p, c) > n ? ex_slot_bound(p, c) : n;
-    value = bg_malloc((n + 1) * sizeof *value);
-    for (uint64_t t = 1; t <= TRIES && !known; t++)
-        for (uint32_t k = 0; k < n && !known; k++) {
-            double below, above, size;
-
-            any_values(value, n, t);
-            if (!to_border(p, g, k, value))
-                continue;
-            below = ex_eval(p, b, value);
-            above = ex_eval(p, c, value);
-            size = fabs(below) + fabs(above);
-            value[k] += FARTHER;
-            size += fabs(ex_eval(p, b, value)) + fabs(ex_eval(p, c, value));
-            known = isfinite(below) && isfinite(above) && isfinite(size);
-            differ = known && fabs(below - above) > JUMPS * size;
-        }
-    free(value);
-    return differ;
-}
+enum { TRIES = 3 };
+#define SAME 1e-6 /* relative to the slopes: smaller differences are rounding */
 
 /* Is b - c independent of the varying slots, as far as numerical tests tell? */
 static bool
@@ -427,25 +348,13 @@ differ_by_constant(const freezer *z, const struct frozen *r, node b, node c)
 
             if (z->masks.at[r->mask0 + k] != SLOT_VARYING)
                 continue;
-            any_values(value, r->n, t);
+            relays_values(value, r->n, t);
             db = ex_eval(p, ex_derivative(p, b, k), value);
             dc = ex_eval(p, ex_derivative(p, c, k), value);
-            same = fabs(db - dc) <= JUMPS * (fabs(db) + fabs(dc));
+            same = fabs(db - dc) <= SAME * (fabs(db) + fabs(dc));
         }
     free(value);
     return same;
-}
-
-static bool
-is_relay(const freezer *z, const ex_node *x)
-{
-    pool *p = z->e->f->pool;
-    const ex_node *q;
-
-    if (x->op != EX_SELECT || z->constant.at[x->a] || z->timed.at[x->a])
-        return false;
-    q = pool_node(p, x->a);
-    return (q->op == EX_LT || q->op == EX_LE) && differ_at(p, ex_sub(p, q->a, q->b), x->b, x->c);
 }
 
 /* Where both branches lead back to the border of a relay, it slides along it with the value in between that keeps it
@@ -488,7 +397,7 @@ freeze_template(freezer *z, struct frozen *r)
     const node *shared;
 
     if ((r->how & FREEZE_RELAYS) && pool_node(p, from)->switching)
-        from = ex_replace(p, from, split_select, NULL);
+        from = relays_split(p, from);
     shared = ex_tape(p, from, &count);
     tape = bg_malloc(count * sizeof *tape); /* the pool may move its lists while new nodes are made */
     memcpy(tape, shared, count * sizeof *tape);
@@ -534,7 +443,8 @@ freeze_template(freezer *z, struct frozen *r)
             }
             if (!constant && switches(&x))
                 z->mapped.at[n] = freeze_node(z, r, &x, a, b, c, timed);
-            else if ((r->how & FREEZE_RELAYS) && is_relay(z, &x))
+            else if ((r->how & FREEZE_RELAYS) && x.op == EX_SELECT && !z->constant.at[x.a] && !z->timed.at[x.a] &&
+                     relays_jumps(p, from, n))
                 z->mapped.at[n] = freeze_relay(z, r, &x);
             else if ((r->how & FREEZE_ROOTS) && !timed && is_root(p, &x))
                 z->mapped.at[n] = continue_root(z, a, b);

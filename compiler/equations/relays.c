@@ -1,0 +1,287 @@
+/* relays.c - see relays.h */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "expr_pool.h"
+#include "relays.h"
+
+enum { TRIES = 3, MOST_STEPS = 50 };
+enum { MOST_READERS = 100 }; /* expressions that read a signal and are looked at */
+enum {
+    MOST_AROUND = 2000
+};                  /* nodes of an expression that is compared as a whole; in greater ones every choice counts */
+#define FARTHER 0.5 /* added to values of order 1: distance from the border at which branches are compared too */
+#define JUMPS 1e-6  /* relative to the branches: smaller differences are rounding */
+#define ON_BORDER 1e-12
+
+void
+relays_values(double *value, uint32_t n, uint64_t number)
+{
+    for (uint32_t k = 0; k < n; k++)
+        value[k] = 1 + (double)(int64_t)bg_hash_mix(k + 1, number) * 0x1p-64;
+}
+
+/* Newton's method for g = 0 by slot k. */
+static bool
+to_border(pool *p, node g, uint32_t k, double *value)
+{
+    node slope = ex_derivative(p, g, k);
+
+    for (int step = 0; step < MOST_STEPS; step++) {
+        double by = ex_eval(p, g, value) / ex_eval(p, slope, value);
+
+        if (!isfinite(by))
+            return false;
+        value[k] -= by;
+        if (fabs(by) <= ON_BORDER)
+            return true;
+    }
+    return false;
+}
+
+static node
+part_choice(pool *p, node condition, node b, node c)
+{
+    ex_node q = *pool_node(p, condition);
+
+    switch (q.op) {
+    case EX_NOT: return part_choice(p, q.a, c, b);
+    case EX_AND: return part_choice(p, q.a, part_choice(p, q.b, b, c), c);
+    case EX_OR: return part_choice(p, q.a, b, part_choice(p, q.b, b, c));
+    default: return ex_make(p, EX_SELECT, condition, b, c);
+    }
+}
+
+/* Splits an `if` on a combination of comparisons into a tree of such with one comparison each. */
+static node
+split_select(void *ctx, pool *p, node at, const ex_node *e)
+{
+    (void)ctx, (void)at;
+    return e->op == EX_SELECT ? part_choice(p, e->a, e->b, e->c) : NODE_NONE;
+}
+
+node
+relays_split(pool *p, node n)
+{
+    return ex_replace(p, n, split_select, NULL);
+}
+
+/* Do b and c differ where g is zero, for any values of their slots? `unknown`, if that cannot be determined. */
+static bool
+differ_at(pool *p, node g, node b, node c, bool unknown)
+{
+    uint32_t n = ex_slot_bound(p, g);
+    double *value;
+    bool differ = unknown, known = false;
+
+    n = ex_slot_bound(p, b) > n ? ex_slot_bound(p, b) : n;
+    n = ex_slot_bound(p, c) > n ? ex_slot_bound(p, c) : n;
+    value = bg_malloc((n + 1) * sizeof *value);
+    for (uint64_t t = 1; t <= TRIES && !known; t++)
+        for (uint32_t k = 0; k < n && !known; k++) {
+            double below, above, size;
+
+            relays_values(value, n, t);
+            if (!to_border(p, g, k, value))
+                continue;
+            below = ex_eval(p, b, value);
+            above = ex_eval(p, c, value);
+            size = fabs(below) + fabs(above);
+            value[k] += FARTHER;
+            size += fabs(ex_eval(p, b, value)) + fabs(ex_eval(p, c, value));
+            known = isfinite(below) && isfinite(above) && isfinite(size);
+            if (known)
+                differ = fabs(below - above) > JUMPS * size;
+        }
+    free(value);
+    return differ;
+}
+
+/* An expression with one of its nodes replaced. holds: by node, whether it contains that node. */
+struct with_choice {
+    node at, by;
+    const bool *holds;
+};
+
+/* Of other choices the alternative is taken that contains the node: whatever they are, it is read there. */
+static node
+put_choice(void *ctx, pool *p, node at, const ex_node *e)
+{
+    const struct with_choice *w = ctx;
+    const ex_node *was = pool_node(p, at);
+
+    if (at == w->at)
+        return w->by;
+    if (was->op == EX_SELECT && w->holds[was->b])
+        return e->b;
+    if (was->op == EX_SELECT && w->holds[was->c])
+        return e->c;
+    if ((was->op == EX_MIN || was->op == EX_MAX) && w->holds[at])
+        return w->holds[was->a] ? e->a : e->b;
+    return NODE_NONE;
+}
+
+/* Does the whole expression jump where the choice n of it does? f = e*(if e > 0 then a else b) does not. */
+static bool
+whole_jumps(pool *p, node whole, node n)
+{
+    const ex_node x = *pool_node(p, n), q = *pool_node(p, x.a);
+    node g = ex_sub(p, q.a, q.b), below, above;
+    size_t count;
+    const node *tape = ex_tape(p, whole, &count);
+    bool *holds, jumps = true;
+
+    if (whole == n || count > MOST_AROUND)
+        return true;
+    holds = bg_calloc(whole + 1, sizeof *holds);
+    for (size_t i = 0; i < count; i++) {
+        const ex_node *e = pool_node(p, tape[i]);
+        const node operand[3] = { e->a, e->b, e->c };
+
+        holds[tape[i]] = tape[i] == n;
+        for (int k = 0, m = ex_operands(e); k < m; k++)
+            holds[tape[i]] |= holds[operand[k]];
+    }
+    below = ex_replace(p, whole, put_choice, &(struct with_choice){ n, x.b, holds });
+    above = ex_replace(p, whole, put_choice, &(struct with_choice){ n, x.c, holds });
+    jumps = differ_at(p, g, below, above, true);
+    free(holds);
+    return jumps;
+}
+
+bool
+relays_jumps(pool *p, node whole, node n)
+{
+    const ex_node *x = pool_node(p, n), *q = pool_node(p, x->a);
+    node b = x->b, c = x->c;
+
+    if ((q->op != EX_LT && q->op != EX_LE) || pool_node(p, b)->switching || pool_node(p, c)->switching)
+        return false;
+    return differ_at(p, ex_sub(p, q->a, q->b), b, c, false) && whole_jumps(p, whole, n);
+}
+
+/* ---- signals ---- */
+
+/* What reads a variable: the definition of a signal or integral, or a law. */
+struct reader {
+    inst def;
+    var_id signal; /* VAR_NONE: a law, or an integral */
+};
+
+struct signals {
+    equations *e;
+    VEC(struct reader) reader;
+    map first;              /* variable -> first in `chain` */
+    VEC(uint32_t) of, next; /* chain: readers of one variable */
+    int budget;             /* of compositions for one signal */
+};
+
+/* Is there a choice on varying quantities in it at which the whole jumps? */
+static bool
+has_relay(const struct signals *w, inst i)
+{
+    flat_model *f = w->e->f;
+    pool *p = f->pool;
+    bool *varying = bg_calloc(2 * (size_t)i.n + 2, sizeof *varying), *used = varying + i.n + 1, found = false;
+    node whole = relays_split(p, ex_odd(p, i.root)), *tape;
+    size_t count;
+    const node *shared = ex_tape(p, whole, &count);
+
+    tape = bg_malloc(count * sizeof *tape); /* the pool may move its lists while new nodes are made */
+    memcpy(tape, shared, count * sizeof *tape);
+    for (uint32_t k = 0; k < i.n; k++) {
+        enum var_kind kind = f->var.at[inst_slots(f, i)[k]].kind;
+
+        varying[k] = kind != VAR_PARAM && kind != VAR_LITERAL && kind != VAR_TIME;
+    }
+    for (size_t t = 0; t < count && !found; t++) {
+        bool moves = false;
+
+        if (pool_node(p, tape[t])->op != EX_SELECT)
+            continue;
+        memset(used, 0, i.n * sizeof *used);
+        ex_slots_used(p, pool_node(p, tape[t])->a, used, i.n);
+        for (uint32_t k = 0; k < i.n; k++)
+            moves |= used[k] && varying[k];
+        found = moves && relays_jumps(p, whole, tape[t]);
+    }
+    free(tape);
+    free(varying);
+    return found;
+}
+
+static void
+add_reader(struct signals *w, inst def, var_id signal)
+{
+    const flat_model *f = w->e->f;
+
+    if (!inst_known(def))
+        return;
+    for (uint32_t k = 0; k < def.n; k++) {
+        var_id v = inst_slots(f, def)[k];
+
+        if (f->var.at[v].kind != VAR_SIGNAL)
+            continue;
+        vec_push(&w->next, map_get(&w->first, v));
+        map_set(&w->first, v, (uint32_t)w->of.n);
+        vec_push(&w->of, (uint32_t)w->reader.n);
+    }
+    vec_push(&w->reader, ((struct reader){ def, signal }));
+}
+
+/* Does anything jump that reads v, which is `def`? */
+static bool
+readers_jump(struct signals *w, var_id v, inst def)
+{
+    equations *e = w->e;
+    bool jumps = map_get(&w->first, v) == MAP_NONE;
+
+    for (uint32_t c = map_get(&w->first, v); c != MAP_NONE && !jumps; c = w->next.at[c]) {
+        struct reader r = w->reader.at[w->of.at[c]];
+        VEC(inst) inner = { 0 };
+        inst with;
+
+        if (w->budget-- <= 0)
+            return true;
+        for (uint32_t k = 0; k < r.def.n; k++)
+            vec_push(&inner, inst_slots(e->f, r.def)[k] == v ? def : INST_NONE);
+        with = inst_compose(e->composer, r.def, inner.at);
+        vec_free(&inner);
+        jumps = !ex_fits(e->f->pool, with.root, MOST_AROUND) ||
+                (has_relay(w, with) && (r.signal == VAR_NONE || readers_jump(w, r.signal, with)));
+    }
+    return jumps;
+}
+
+bool *
+relays_smooth_signals(equations *e)
+{
+    flat_model *f = e->f;
+    struct signals w = { .e = e };
+    VEC(var_id) candidate = { 0 };
+    bool *smooth = NULL;
+
+    for (uint32_t v = 0; v < f->var.n; v++)
+        if (f->var.at[v].kind == VAR_SIGNAL && inst_known(var_def(f, v)) &&
+            pool_node(f->pool, var_def(f, v).root)->switching && has_relay(&w, var_def(f, v)))
+            vec_push(&candidate, v);
+    if (candidate.n) {
+        smooth = bg_calloc(f->var.n + 1, sizeof *smooth);
+        for (size_t i = 0; i < f->law.n; i++)
+            add_reader(&w, f->law.at[i].def, VAR_NONE);
+        for (uint32_t v = 0; v < f->var.n; v++)
+            if (f->var.at[v].kind == VAR_SIGNAL || f->var.at[v].kind == VAR_INTEGRAL)
+                add_reader(&w, var_def(f, v), f->var.at[v].kind == VAR_SIGNAL ? v : VAR_NONE);
+    }
+    for (size_t k = 0; k < candidate.n; k++) {
+        w.budget = MOST_READERS;
+        smooth[candidate.at[k]] = !readers_jump(&w, candidate.at[k], var_def(f, candidate.at[k]));
+    }
+    vec_free(&candidate);
+    vec_free(&w.reader);
+    map_free(&w.first);
+    vec_free(&w.of);
+    vec_free(&w.next);
+    return smooth;
+}
