@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bounded_inside.h"
+#include "code_store.h"
 #include "in_image.h"
 #include "unwritten.h"
 #include "compiled.h"
@@ -545,6 +546,8 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
     out->kept_share = NAN;
     for (size_t i = 0; i < o->nset; i++)
         vec_push(&d.set, o->set[i]);
+    if (foretell_workers(&d) > 1)
+        code_store_share(shared->code);
     search_trier(&d, path, shared);
     d.next = true;
     if (version_run(&d.trier, &d.first, &d.set, &at)) {
