@@ -432,6 +432,7 @@ do_bounded_round(struct search *d, enum subject what)
     fine = fine && bounded_take(d, &o, taken, &n, &best) &&
            (what != OF_ELEMENTS || find_better(d, &o, list.n, taken, &n, &best));
     unwritten_end(d);
+    together_free(d);
     if (fine && n) {
         trial_record(d, &best.v); /* meanwhile */
         begin_check(d, &best);
@@ -439,7 +440,6 @@ do_bounded_round(struct search *d, enum subject what)
     }
     verdict_free(d, &best);
     term_candidates_free(&d->terms);
-    together_free(d);
     vec_free(&o.at);
     vec_free(&o.option);
     vec_free(&list);
