@@ -17,5 +17,7 @@ bool code_store_is_busy(const code_store *s);
 /* Can code be generated? False: *why (free() it) says why not. */
 bool code_store_ready(code_store *s, char **why);
 bool code_store_full(const code_store *s);
+/* Processes that are forked from this one from now on, and this one, use what any of them compiles. */
+void code_store_share(code_store *s);
 
 #endif

@@ -63,7 +63,7 @@ find_made(gen *g, const code_key *key)
 
     if (found != UINTPTR_MAX)
         return (uint32_t)found;
-    if (!g->kept || key->fixed || (found = code_index_find(&g->kept->index, key)) == UINTPTR_MAX)
+    if (!g->kept || key->fixed || (found = code_store_find(g->kept, key)) == UINTPTR_MAX)
         return NONE;
     vec_push(&g->address, found);
     code_index_add(&g->index, key, g->address.n - 1);

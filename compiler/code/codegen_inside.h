@@ -3,6 +3,7 @@
 #define BG_CODEGEN_INSIDE_H
 
 #include "code_key.h"
+#include "code_share.h"
 #include "codegen.h"
 #include "lower.h"
 #include "native.h"
@@ -12,8 +13,9 @@ struct code_store {
     native native;
     linker linker;
     code_index index;
-    bool found;   /* the processor is known */
-    size_t users; /* number of generators so far */
+    code_share *share; /* with other processes; NULL: there are none */
+    bool found;        /* the processor is known */
+    size_t users;      /* number of generators so far */
 };
 
 /* Destination of functions: the generator, or the store. */
@@ -85,6 +87,11 @@ struct gen {
 
 /* ---- codegen.c ---- */
 void gen_set_error(gen *g, char *text);
+
+/* ---- code_store.c ---- */
+
+/* The address of a function in the store, or made by another process that shares it; UINTPTR_MAX: it is not there. */
+uintptr_t code_store_find(code_store *s, const code_key *key);
 
 /* ---- codegen_module.c ---- */
 

@@ -1,4 +1,5 @@
 /* codegen_module.c - modules: opened, optimised, compiled, kept */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -132,15 +133,22 @@ gen_add_attribute(gen *g, LLVMValueRef f, LLVMAttributeIndex at, const char *nam
         llvm.AddAttributeAtIndex(f, at, llvm.CreateEnumAttribute(g->ctx, kind, 0));
 }
 
+/* Do other processes use its functions? */
+static bool
+is_shared(const gen *g, const struct unit *u)
+{
+    return g->kept && g->kept->share && u->linker == &g->kept->linker;
+}
+
 LLVMValueRef
 gen_add_function(gen *g, LLVMTypeRef type, const char *kind)
 {
-    char name[64];
+    char name[LINKER_NAME];
     LLVMValueRef f;
     unsigned n = llvm.CountParamTypes(type);
     LLVMAttributeIndex whole = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
 
-    snprintf(name, sizeof name, "bgc_%s_%u", kind, (unsigned)g->now->linker->names++);
+    linker_name(g->now->linker, kind, is_shared(g, g->now), name);
     f = llvm.AddFunction(g->now->module, name, type);
     llvm.SetVisibility(f, LLVMHiddenVisibility);
     gen_add_attribute(g, f, whole, "noinline");
@@ -192,15 +200,34 @@ run_llvm_passes(const gen *g, struct unit *u)
     return why;
 }
 
+/* Gives an object to the other processes. Handles ascend in the unit and among those that are leaving for the store. */
+static void
+share_object(const gen *g, const struct unit *u, LLVMMemoryBufferRef object, const char *symbol)
+{
+    code_key *key = bg_calloc(u->entry.n + 1, sizeof *key);
+    size_t n = 0;
+
+    for (size_t i = 0; i < g->leaving.n && n < u->entry.n; i++)
+        if (g->leaving.at[i].handle == u->handle.at[n])
+            key[n++] = g->leaving.at[i].key;
+    assert(n == u->entry.n);
+    code_share_put(g->kept->share, &(struct code_parcel){ .object = llvm.GetBufferStart(object),
+                                                          .symbol = symbol,
+                                                          .size = llvm.GetBufferSize(object),
+                                                          .n = u->entry.n,
+                                                          .key = key });
+    free(key);
+}
+
 /* NULL, or the reason why it failed (malloc'ed). */
 static char *
 compile(gen *g, struct unit *u)
 {
-    char name[64], *why = NULL, *said;
+    char name[LINKER_NAME], *why = NULL, *said;
     LLVMMemoryBufferRef object = NULL;
     const int64_t *address;
 
-    snprintf(name, sizeof name, "bgc_entries_%u", (unsigned)u->linker->names++);
+    linker_name(u->linker, "entries", is_shared(g, u), name);
     add_entries(g, u, name);
     if (llvm.VerifyModule(u->module, LLVMReturnStatusAction, &why)) {
         said = bg_format("LLVM, checking the code: %s", why);
@@ -217,6 +244,8 @@ compile(gen *g, struct unit *u)
         llvm.DisposeMessage(why);
         return said;
     }
+    if (is_shared(g, u))
+        share_object(g, u, object, name);
     address = (const int64_t *)linker_add(u->linker, object, name, &said);
     for (size_t i = 0; address && i < u->entry.n; i++)
         g->address.at[u->handle.at[i]] = (uintptr_t)address[i];

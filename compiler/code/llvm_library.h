@@ -59,6 +59,7 @@
     X(CountParamTypes) \
     X(CreateBuilderInContext) \
     X(CreateEnumAttribute) \
+    X(CreateMemoryBufferWithMemoryRangeCopy) \
     X(CreatePassBuilderOptions) \
     X(CreateTargetDataLayout) \
     X(CreateTargetMachine) \
@@ -72,6 +73,8 @@
     X(DisposeTargetMachine) \
     X(DoubleTypeInContext) \
     X(FunctionType) \
+    X(GetBufferSize) \
+    X(GetBufferStart) \
     X(GetDefaultTargetTriple) \
     X(GetDiagInfoDescription) \
     X(GetDiagInfoSeverity) \

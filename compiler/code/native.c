@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <threads.h>
+#include <unistd.h>
 
 /* ---------------------------------------------------------------- functions called */
 
@@ -130,6 +131,15 @@ start_linker(linker *l)
         return why;
     llvm.OrcJITDylibAddGenerator(llvm.OrcLLJITGetMainJITDylib(l->jit), process);
     return define_callees(l->jit);
+}
+
+void
+linker_name(linker *l, const char *kind, bool shared, char name[LINKER_NAME])
+{
+    int n = snprintf(name, LINKER_NAME, "bgc_%.20s_%u", kind, (unsigned)l->names++);
+
+    if (shared)
+        snprintf(name + n, LINKER_NAME - (size_t)n, "_%ld", (long)getpid());
 }
 
 uintptr_t

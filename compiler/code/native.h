@@ -32,6 +32,11 @@ typedef struct linker {
     uint32_t names;      /* number of names given so far: names of functions and tables are unique in a linker */
 } linker;
 
+/* Room for such a name */
+enum { LINKER_NAME = 64 };
+/* A new one: bgc, the kind, a number; with the number of the process where others link the object too. */
+void linker_name(linker *l, const char *kind, bool shared, char name[LINKER_NAME]);
+
 /* Links an object and returns the address of a symbol in it. Takes over the object. 0: *why (free() it) says why. */
 uintptr_t linker_add(linker *l, LLVMMemoryBufferRef object, const char *symbol, char **why);
 void linker_free(linker *l); /* frees the functions too */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bounded_inside.h"
+#include "code_store.h"
 #include "in_image.h"
 #include "unwritten.h"
 #include "compiled.h"
@@ -431,6 +432,7 @@ do_bounded_round(struct search *d, enum subject what)
     fine = fine && bounded_take(d, &o, taken, &n, &best) &&
            (what != OF_ELEMENTS || find_better(d, &o, list.n, taken, &n, &best));
     unwritten_end(d);
+    together_free(d);
     if (fine && n) {
         trial_record(d, &best.v); /* meanwhile */
         begin_check(d, &best);
@@ -438,7 +440,6 @@ do_bounded_round(struct search *d, enum subject what)
     }
     verdict_free(d, &best);
     term_candidates_free(&d->terms);
-    together_free(d);
     vec_free(&o.at);
     vec_free(&o.option);
     vec_free(&list);
@@ -545,6 +546,8 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
     out->kept_share = NAN;
     for (size_t i = 0; i < o->nset; i++)
         vec_push(&d.set, o->set[i]);
+    if (foretell_workers(&d) > 1)
+        code_store_share(shared->code);
     search_trier(&d, path, shared);
     d.next = true;
     if (version_run(&d.trier, &d.first, &d.set, &at)) {

@@ -251,17 +251,25 @@ foresee(const struct taking *t, struct node *x)
 {
     const struct search *d = t->d;
     double error;
+    bool idle = true;
 
     x->foreseen = x->known;
     if (x->known)
         memcpy(x->beyond, x->off, d->together.n * sizeof *x->beyond);
-    for (size_t k = 0; k < x->at.batch && x->foreseen; k++) {
+    for (size_t k = 0; k < x->at.batch && (idle || x->foreseen); k++) {
         const struct candidate *c = t->o->at.at[x->at.i + k];
+        int reading = x->at.batch == 1 ? x->at.reading : c->chosen;
 
-        x->foreseen = together_add(d, c, x->at.batch == 1 ? x->at.reading : c->chosen, x->beyond);
+        if (together_is_idle(d, c, reading))
+            continue;
+        idle = false;
+        x->foreseen = x->foreseen && together_add(d, c, reading, x->beyond);
     }
     error = x->foreseen ? together_worst(d, x->beyond) + x->hidden : NAN;
-    x->accepted = x->foreseen ? 1 / (1 + exp((error - EVEN) / SPREAD)) : t->last_fine ? REPEATS : 1 - REPEATS;
+    x->accepted = idle           ? CERTAIN
+                  : x->foreseen  ? 1 / (1 + exp((error - EVEN) / SPREAD))
+                  : t->last_fine ? REPEATS
+                                 : 1 - REPEATS;
     x->accepted = fmin(fmax(x->accepted, 1 - CERTAIN), CERTAIN);
 }
 
@@ -319,17 +327,21 @@ grow(const struct taking *t, size_t k, bool accepted)
     if (!accepted) {
         p = place_after_refusal(t, p);
     } else {
-        bool known = ended(job) == ENDED_ACCEPTED;
+        bool known = ended(job) == ENDED_ACCEPTED, in_image = true;
         size_t n = job->nbefore + p.batch;
 
         if (n >= MOST_UNWRITTEN)
             return; /* from there on another text is the base */
         for (size_t c = 0; c < p.batch; c++) {
-            of.before[job->nbefore + c] = t->o->at.at[p.i + c];
-            of.reading[job->nbefore + c] = p.batch == 1 ? p.reading : t->o->at.at[p.i + c]->chosen;
+            struct candidate *more = t->o->at.at[p.i + c];
+            int reading = p.batch == 1 ? p.reading : more->chosen;
+
+            of.before[job->nbefore + c] = more;
+            of.reading[job->nbefore + c] = reading;
+            in_image = in_image && in_image_can(t->d, more, reading);
         }
         of.nbefore = n;
-        if (known && !job->outcome.in_image)
+        if (known ? !job->outcome.in_image : !in_image)
             of.image = t->d->base_taken + n;
         if (known || x->foreseen)
             p.left = taking_left(t, known ? job->outcome.worst : together_worst(t->d, x->beyond));

@@ -227,10 +227,13 @@ use_errors(struct search *d, struct foreseen *x, candidates *list)
         if (!of->unforeseen)
             order_readings(d, of, &x->at[of->element]);
     }
-    if (x->moves && x->known)
+    if (x->moves && x->known) {
         together_open(d, x->moves);
-    else
+    } else {
+        for (size_t i = 0; x->moves && i < d->o->nexperiments; i++)
+            part_moves_free(&x->moves[i]);
         free(x->moves);
+    }
     free(x->at);
 }
 

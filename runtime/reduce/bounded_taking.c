@@ -194,6 +194,7 @@ accept(struct taking *t, struct verdict *v)
     enum taking_status status = TAKING_DONE;
 
     note_off(t, v->off);
+    together_take(d, t->taken + t->n, t->at.batch);
     t->n += t->at.batch;
     /* if the error is the same, what went had no effect, and what was refused would be refused again */
     if (v->worst != t->worst)

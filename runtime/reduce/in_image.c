@@ -53,23 +53,52 @@ in_image_base(struct search *d)
 }
 
 void
+in_image_free(const struct search *d, compilation *c)
+{
+    for (size_t i = 0; c && i < d->trier.n; i++)
+        compile_free(&c[i]);
+    free(c);
+}
+
+void
 in_image_forget(struct search *d, size_t taken)
 {
-    for (size_t i = 0; d->image.c && i < d->trier.n; i++)
-        compile_free(&d->image.c[i]);
-    free(d->image.c);
+    if (d->image.c != d->together.image)
+        in_image_free(d, d->image.c);
     map_free(&d->image.of);
     d->image = (struct in_image){ .taken = taken };
+}
+
+/* Its number in the image; MAP_NONE: it is not there. */
+static uint32_t
+number_in(const struct search *d, const compilation *c, const char *name)
+{
+    uint32_t e = map_get(&d->image.of, bg_hash_bytes(name, strlen(name), 0));
+
+    return e != MAP_NONE && e < c->flat->element.n && !strcmp(c->flat->element.at[e].name, name) ? e : MAP_NONE;
+}
+
+bool
+in_image_can(const struct search *d, const struct candidate *x, int reading)
+{
+    uint32_t e = d->image.c ? number_in(d, d->image.c, x->name) : MAP_NONE;
+    struct model_removal r;
+
+    if (!d->image.c)
+        return true;
+    if (e == MAP_NONE)
+        return false;
+    r = model_removal(d->image.c[0].model, e);
+    return r.factor != VAR_NONE && r.rests == (x->reading[reading].kind == REWRITE_CLAMP);
 }
 
 static bool
 take_out(const struct search *d, const compilation *c, struct candidate *const *part, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        uint32_t e = map_get(&d->image.of, bg_hash_bytes(part[i]->name, strlen(part[i]->name), 0));
+        uint32_t e = number_in(d, c, part[i]->name);
 
-        if (e == MAP_NONE || e >= c->flat->element.n || strcmp(c->flat->element.at[e].name, part[i]->name) ||
-            !model_take_out(c->model, e, part[i]->reading[part[i]->chosen].kind == REWRITE_CLAMP))
+        if (e == MAP_NONE || !model_take_out(c->model, e, part[i]->reading[part[i]->chosen].kind == REWRITE_CLAMP))
             return false;
     }
     return true;

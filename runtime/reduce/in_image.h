@@ -18,10 +18,14 @@
  * tolerance to decide. */
 bool in_image_try(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand,
                   struct verdict *out);
+/* Can it be taken out there, with this reading, if nothing else hinders that? Also true if that is not known yet. */
+bool in_image_can(const struct search *d, const struct candidate *x, int reading);
 /* The base compiled in this way, by experiment, as long as nothing has been accepted; NULL: that is not possible. */
 compilation *in_image_base(struct search *d);
 /* Call before the base is freed or replaced, and when parts taken[0..n) are accepted that cannot be taken out in this
  * way: the next image is compiled without them. */
 void in_image_forget(struct search *d, size_t n);
+/* Frees what was kept of an image. c NULL is fine. */
+void in_image_free(const struct search *d, compilation *c);
 
 #endif

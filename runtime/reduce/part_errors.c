@@ -401,7 +401,7 @@ open_moves(const struct backward *b)
 {
     part_moves *m = b->moves;
 
-    *m = (part_moves){ b->ntimes, b->nheld, b->ntimes * b->nheld, NULL, NULL };
+    *m = (part_moves){ .ntimes = b->ntimes, .nheld = b->nheld, .n = b->ntimes * b->nheld };
     m->time = bg_calloc(m->ntimes + 1, sizeof *m->time);
     m->at = bg_calloc(2 * b->nelements * m->n + 1, sizeof *m->at);
     for (size_t k = 0; k < m->ntimes; k++)
@@ -413,6 +413,7 @@ part_moves_free(part_moves *m)
 {
     free(m->time);
     free(m->at);
+    influence_free(m->influence);
     *m = (part_moves){ 0 };
 }
 
@@ -513,6 +514,8 @@ part_errors(bg_model *m, sim_options *so, const held_output *held, size_t nheld,
            (r.nevents == 0 || switches_smoothly(&b)) && run_all(&b, out);
     if (!fine && moves)
         part_moves_free(moves);
+    else if (moves)
+        moves->influence = influence_new(m, held, nheld, &r);
     sim_result_free(&r);
     free(b.part);
     free(b.column_of);

@@ -18,7 +18,7 @@
 #ifndef BG_PART_ERRORS_H
 #define BG_PART_ERRORS_H
 
-#include "sensitivity.h"
+#include "influence.h"
 
 /* Greatest |dy|/tolerance without the element, by reading. INFINITY: unknown. */
 typedef struct part_error {
@@ -26,11 +26,14 @@ typedef struct part_error {
 } part_error;
 
 /* dy itself, from which the effect of several parts together follows. For output i at time[k]: at[2*e*n + k*nheld + i]
- * if element e is dropped, at[(2*e + 1)*n + k*nheld + i] if its junction rests; NAN: unknown. */
+ * if element e is dropped, at[(2*e + 1)*n + k*nheld + i] if its junction rests; NAN: unknown. The model must outlive
+ * it.
+ */
 typedef struct part_moves {
     size_t ntimes, nheld, n; /* n = ntimes*nheld */
     double *time;
     float *at;
+    influence *influence; /* NULL: unknown */
 } part_moves;
 void part_moves_free(part_moves *m);
 

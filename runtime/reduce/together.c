@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "trial.h"
+#include "in_image.h"
 
 void
 together_open(struct search *d, part_moves *of)
@@ -19,6 +19,7 @@ together_open(struct search *d, part_moves *of)
         together_free(d);
         return;
     }
+    g->image = d->image.c;
     g->tolerance = bg_calloc(g->n + 1, sizeof *g->tolerance);
     for (size_t x = 0; x < d->o->nexperiments; x++)
         for (size_t k = 0; k < of[x].ntimes; k++)
@@ -57,9 +58,17 @@ together_free(struct search *d)
 
     for (size_t x = 0; g->of && x < d->o->nexperiments; x++)
         part_moves_free(&g->of[x]);
+    if (g->image != d->image.c)
+        in_image_free(d, g->image);
     free(g->of);
     free(g->tolerance);
     *g = (struct together){ 0 };
+}
+
+static bool
+is_element(const struct candidate *x, const struct reading *r)
+{
+    return x->element != NONE && !r->bond;
 }
 
 bool
@@ -67,7 +76,7 @@ together_add(const struct search *d, const struct candidate *x, int reading, dou
 {
     const struct together *g = &d->together;
     const struct reading *r = &x->reading[reading];
-    bool known = g->n > 0 && x->element != NONE && !r->bond;
+    bool known = g->n > 0 && is_element(x, r);
     size_t at = 0;
 
     for (size_t i = 0; i < d->o->nexperiments && known; i++) {
@@ -79,6 +88,32 @@ together_add(const struct search *d, const struct candidate *x, int reading, dou
         known = m->n == 0 || isfinite(by[0]);
     }
     return known;
+}
+
+void
+together_take(struct search *d, struct candidate *const *taken, size_t n)
+{
+    for (size_t k = 0; k < n && d->together.n; k++) {
+        const struct reading *r = &taken[k]->reading[taken[k]->chosen];
+
+        for (size_t i = 0; i < d->o->nexperiments && is_element(taken[k], r); i++)
+            if (d->together.of[i].influence)
+                influence_take_out(d->together.of[i].influence, taken[k]->element, r->kind == REWRITE_CLAMP);
+    }
+}
+
+bool
+together_is_idle(const struct search *d, const struct candidate *x, int reading)
+{
+    const struct reading *r = &x->reading[reading];
+    bool idle = d->together.n > 0 && is_element(x, r);
+
+    for (size_t i = 0; i < d->o->nexperiments && idle; i++) {
+        influence *of = d->together.of[i].influence;
+
+        idle = d->together.of[i].n == 0 || (of && !influence_of(of, x->element, r->kind == REWRITE_CLAMP));
+    }
+    return idle;
 }
 
 double

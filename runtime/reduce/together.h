@@ -12,6 +12,7 @@
 
 #include "part_errors.h"
 
+struct compilation;
 struct search;
 struct candidate;
 struct version;
@@ -20,16 +21,22 @@ struct version;
 enum { TOGETHER_MOST = 640 };
 
 struct together {
-    part_moves *of; /* by experiment */
-    size_t n;       /* number of values; 0: nothing is known */
+    part_moves *of;            /* by experiment */
+    size_t n;                  /* number of values; 0: nothing is known */
+    struct compilation *image; /* what `of` was predicted with, by experiment; kept when the search forgets it */
     double *tolerance;
 };
 
-/* of: by experiment, in the order of the outputs with a tolerance. Takes it over. */
+/* of: by experiment, in the order of the outputs with a tolerance. Takes it over. Call before the present text is
+ * freed: together_free. */
 void together_open(struct search *d, part_moves *of);
 void together_free(struct search *d);
 /* Adds the effect of a candidate, with this reading, to n values. False: it is not known. */
 bool together_add(const struct search *d, const struct candidate *x, int reading, double *sum);
+/* Candidates that were accepted are taken out: later ones may have no effect any more. */
+void together_take(struct search *d, struct candidate *const *taken, size_t n);
+/* Has the candidate, with this reading, no effect beside those? */
+bool together_is_idle(const struct search *d, const struct candidate *x, int reading);
 /* The errors of a version that ran to its end: n values. */
 void together_measure(const struct search *d, const struct version *v, double *off);
 /* The greatest magnitude of n numbers */

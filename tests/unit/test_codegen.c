@@ -5,7 +5,9 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -358,6 +360,54 @@ kernels_are_found_again(void **state)
     code_store_free(kept);
 }
 
+/* Compiles x*k into the store and gives its value at 2; *made: not found in this process. */
+static double
+kept_product(code_store *kept, double k, bool *made)
+{
+    const struct gen_slot slot[] = { { SP_X, false, 1 } };
+    const double x[1] = { 2 };
+    const int64_t base[1] = { 0 };
+    double out[1] = { 0 };
+    size_t before = code_store_count(kept);
+    pool *p = pool_new();
+    gen *g = gen_new(p, kept);
+    uint32_t h = gen_add_kernel(g, ex_mul(p, ex_slot(p, 0), ex_const(p, k)), slot, 1, false);
+
+    *made = code_store_count(kept) == before;
+    finish(g);
+    gen_kernel_at(g, h)(0, x, NULL, NULL, NULL, out, base, NULL, 0, 0, 1);
+    gen_free(g);
+    pool_free(p);
+    return out[0];
+}
+
+/* What a child process compiles, its parent and later children find. */
+static void
+kernels_of_other_processes(void **state)
+{
+    code_store *kept = code_store_new();
+    bool made;
+
+    (void)state;
+    assert_true(kept_product(kept, 3, &made) == 6 && made);
+    code_store_share(kept);
+    for (int k = 1; k < 4; k++) {
+        pid_t child = fork();
+        int status;
+
+        if (child == 0)
+            _exit(kept_product(kept, 10 + k, &made) == 2 * (10 + k) && made &&
+                          (k == 1 || (kept_product(kept, 9 + k, &made) == 2 * (9 + k) && !made))
+                      ? 0
+                      : 1);
+        assert_true(child > 0 && waitpid(child, &status, 0) == child);
+        assert_int_equal(status, 0);
+    }
+    assert_true(kept_product(kept, 12, &made) == 24 && !made);
+    assert_true(kept_product(kept, 20, &made) == 40 && made);
+    code_store_free(kept);
+}
+
 static void
 nothing_added_and_errors(void **state)
 {
@@ -495,6 +545,7 @@ main(void)
         cmocka_unit_test(chunks_equal_the_evaluator),
         cmocka_unit_test(located_chunks_are_found_again),
         cmocka_unit_test(kernels_are_found_again),
+        cmocka_unit_test(kernels_of_other_processes),
         cmocka_unit_test(nothing_added_and_errors),
     };
 

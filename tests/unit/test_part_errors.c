@@ -18,8 +18,8 @@
 
 enum { ELEMENTS_MOST = 8, TIMES = 40 };
 
-/* Of the first output, within 1, by element in the order of the text, and by workers; moves: NULL, or to be freed.
- * False: nothing is predicted. */
+/* Of the first output, within 1, by element in the order of the text, and by workers; moves: NULL, or to be freed, with
+ * the influence of parts left out. False: nothing is predicted. */
 static bool
 predicted_with(const char *text, size_t workers, part_error *out, part_moves *moves)
 {
@@ -34,6 +34,10 @@ predicted_with(const char *text, size_t workers, part_error *out, part_moves *mo
     o.rtol = 1e-10;
     fine = part_errors(c.model, &o, &(held_output){ 0, 1 }, 1, workers, out, moves);
     sim_options_free(&o);
+    if (moves) {
+        influence_free(moves->influence);
+        moves->influence = NULL;
+    }
     compile_free(&c);
     return fine;
 }
@@ -92,6 +96,41 @@ test_moves(void **state)
         }
         part_moves_free(&m);
     }
+}
+
+/* Two tanks and a door between them: the leak of the second acts on the first until the door is shut. */
+static void
+test_influence(void **state)
+{
+    enum { LEFT, DOOR, RIGHT, LEAK, OUT };
+    const char *text =
+        "model m {\n 0:p -> C:left { e = q; q(0) = 1; }\n p -> 1:b -> 0:r;\n b -> R:door { f = 0.3*e; }\n"
+        " r -> C:right { e = q; q(0) = 2; }\n r -> R:leak { f = 0.1*e; }\n p -> R:out { f = 0.2*e; }\n"
+        " output y = left.q;\n}\nexperiment x of m { stop = 8; }\n";
+    compilation c = { 0 };
+    sim_options o = { 0 };
+    part_error at[ELEMENTS_MOST] = { 0 };
+    part_moves m;
+
+    (void)state;
+    assert_true(compile_text(&c, "case.bg", text, strlen(text), STAGE_MODEL,
+                             &(compile_options){ .experiment = "x", .removable = true }));
+    assert_true(sim_options_from_experiment(c.model, &o));
+    assert_true(part_errors(c.model, &o, &(held_output){ 0, 1 }, 1, 1, at, &m));
+    assert_non_null(m.influence);
+    for (size_t e = LEFT; e <= OUT; e++)
+        assert_true(influence_of(m.influence, e, model_removal(c.model, e).rests));
+    assert_true(model_removal(c.model, DOOR).rests); /* it imposes what flows */
+    influence_take_out(m.influence, DOOR, true);
+    assert_false(influence_of(m.influence, LEAK, false));
+    assert_false(influence_of(m.influence, RIGHT, true));
+    assert_false(influence_of(m.influence, RIGHT, false));
+    assert_true(influence_of(m.influence, OUT, false));
+    influence_take_out(m.influence, LEFT, false);
+    assert_false(influence_of(m.influence, OUT, false));
+    part_moves_free(&m);
+    sim_options_free(&o);
+    compile_free(&c);
 }
 
 static void
@@ -167,9 +206,10 @@ test_corner(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_tank),       cmocka_unit_test(test_moves),
-                                        cmocka_unit_test(test_oscillator), cmocka_unit_test(test_output),
-                                        cmocka_unit_test(test_switches),   cmocka_unit_test(test_corner) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_tank),      cmocka_unit_test(test_moves),
+                                        cmocka_unit_test(test_influence), cmocka_unit_test(test_oscillator),
+                                        cmocka_unit_test(test_output),    cmocka_unit_test(test_switches),
+                                        cmocka_unit_test(test_corner) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
