@@ -14,17 +14,24 @@ enum { MOST_ALL = 8, MOST_STARTS = 64, PLACES = 12, MOST_OTHERS = 8, MOST_NEARES
 
 /* ---- is there but one? ---- */
 
-/* Is row b of n coefficients sign times row a? */
-static bool
-is_alike(const double *a, const double *b, double sign, size_t n)
+static double
+greatest_of(const double *a, size_t n)
 {
-    double most = 0, off = 0;
+    double most = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        most = fmax(most, fmax(fabs(a[i]), fabs(b[i])));
-        off = fmax(off, fabs(b[i] - sign * a[i]));
-    }
-    return off <= ALIKE * most;
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, fabs(a[i]));
+    return most;
+}
+
+/* Is row b of n coefficients sign times row a? most: the greatest of both. */
+static bool
+is_alike(const double *a, const double *b, double sign, size_t n, double most)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!(fabs(b[i] - sign * a[i]) <= ALIKE * most))
+            return false;
+    return true;
 }
 
 /* Which condition each watch is the choice of, and whether what is left of it is the greater (max) or the less (min) of
@@ -35,18 +42,20 @@ match_conditions(nets *s, const struct net *k, const struct known *this, const s
 {
     uint32_t n = k->q->n, nw = k->q->nwatch;
     size_t wide = (size_t)ORDERS * n;
-    double *between = bg_malloc((wide * n + 1) * sizeof *between);
+    double *between = bg_malloc((wide * n + n + 1) * sizeof *between), *most = between + wide * n;
     bool *taken = bg_calloc(n + 1, sizeof *taken), fine = true;
 
     for (size_t i = 0; i < wide * n; i++)
         between[i] = this->a[i] - other->a[i];
+    for (uint32_t i = 0; i < n; i++)
+        most[i] = greatest_of(between + wide * i, wide);
     for (uint32_t w = 0; w < nw && fine; w++) {
-        double as_less = net_margin_of(s, k, w, -1);
+        double as_less = net_margin_of(s, k, w, -1), of_watch = greatest_of(this->aw + wide * w, wide);
 
         fine = false;
         for (uint32_t i = 0; i < n && !fine; i++)
             for (int side = -1; side <= 1 && !fine && !taken[i]; side += 2)
-                if (is_alike(this->aw + wide * w, between + wide * i, side, wide)) {
+                if (is_alike(this->aw + wide * w, between + wide * i, side, wide, fmax(of_watch, most[i]))) {
                     fine = taken[i] = true;
                     of[w] = i;
                     sign[w] = as_less * side;

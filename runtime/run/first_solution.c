@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model_graph.h"
 #include "shown.h"
 #include "simulate.h"
 
@@ -15,8 +16,10 @@
 /* W: smaller than any power of a modelled device. Below it, solutions differ by rounding beside laws that are flat
  * or steep at zero. */
 #define NO_POWER 1e-18
+/* Of the greatest state of a unit: what rounding may move one by */
+#define ROUNDING 1e-12
 enum {
-    NAMED = 4,           /* solutions that are listed */
+    NAMED = 4,           /* solutions, or moved states, that are listed */
     MOST_CANDIDATES = 8, /* of modes */
     MOST_TRIED = 64,     /* modes that are changed one by one: each needs some evaluations */
     MOST_SETS = 256      /* combinations of modes of ideal switches, of all nets */
@@ -350,6 +353,50 @@ first_solution(bg_model *m, events *e, double t, const double *x)
     }
     free(c.power);
     return most;
+}
+
+/* By state: the greatest of `from` among those of its unit. To be freed. */
+static double *
+greatest_of_units(const bg_model *m, const double *from, const double *x)
+{
+    size_t n = model_nstates(m);
+    double *most = bg_calloc(2 * n + 1, sizeof *most), *of_unit = most + n;
+    map units = { 0 };
+
+    for (int round = 0; round < 2; round++)
+        for (size_t i = 0; i < n; i++) {
+            uint64_t key = map_ptr_key(model_state(m, i).unit);
+            uint32_t k = map_get(&units, key);
+
+            if (k == MAP_NONE)
+                map_set(&units, key, k = (uint32_t)units.n);
+            of_unit[k] = fmax(of_unit[k], fmax(fabs(from[i]), fabs(x[i])));
+            most[i] = of_unit[k];
+        }
+    map_free(&units);
+    return most;
+}
+
+void
+first_moved(const bg_model *m, const double *from, const double *x)
+{
+    double *most = greatest_of_units(m, from, x);
+    size_t moved = 0;
+
+    for (size_t i = 0; i < model_nstates(m); i++) {
+        struct model_state s = model_state(m, i);
+
+        if (!(fabs(x[i] - from[i]) > SAME * fmax(fabs(x[i]), fabs(from[i]))) ||
+            !(fabs(x[i] - from[i]) > ROUNDING * most[i]) || moved++ >= NAMED)
+            continue;
+        diag_info(model_sources(m), "run-moved", s.at,
+                  "\"%s\" starts at %s, not at %s: the ideal switches leave it no other value", s.name,
+                  model_state_shown(m, i, x[i]).text, model_state_shown(m, i, from[i]).text);
+    }
+    if (moved > NAMED)
+        diag_info(model_sources(m), "run-moved", model_place(m), "%zu other states are moved at the start as well",
+                  moved - NAMED);
+    free(most);
 }
 
 /* What ideal switches do at (t, x), and what sticks there. An equilibrium has found its modes by itself, but for those

@@ -17,6 +17,10 @@ enum first_solution {
 /* At (t, x) with consistent modes. The choice is kept in the model's memory, and its modes are set. */
 enum first_solution first_solution(bg_model *m, events *e, double t, const double *x);
 
+/* Says which states start elsewhere than at `from` (stated values, or an equilibrium), because ideal switches leave
+ * them no other values: at x. */
+void first_moved(const bg_model *m, const double *from, const double *x);
+
 /* The point at which a model is analysed without a run: its stated values at t or the equilibrium that follows from
  * them, the modes that hold there, and the first solution. Earlier modes and solutions are forgotten. False: a
  * diagnostic says why. */

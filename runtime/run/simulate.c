@@ -555,6 +555,8 @@ begin_run(run *s)
     if (first_solution(s->model, s->events, s->start, s->x) == FIRST_CHANGED &&
         !note_event(s, events_start(s->events, s->start, s->x), &switched))
         return false;
+    if (o->outputs && o->points && model_has_nets(s->model))
+        first_moved(s->model, r->x_start, s->x);
     s->event.n = 0;       /* setting modes at the start is no event */
     if (!start_delays(s)) /* by the modes as they are */
         return false;
