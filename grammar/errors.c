@@ -293,6 +293,24 @@ bracket_error(struct parse *p, const struct expected *e)
     return false;
 }
 
+/* if(c, a, b), as spreadsheets have it: reports the first `,`. */
+static bool
+choice_error(struct parse *p)
+{
+    const struct open_bracket *b = innermost(p, '(');
+    const char *text = p->scan->text;
+    uint32_t end = b ? b->at.begin : 0;
+
+    while (end && text[end - 1] == ' ')
+        end--;
+    if (p->last.kind != ',' || end < 2 || memcmp(text + end - 2, "if", 2) != 0 ||
+        (end > 2 && (isalnum((unsigned char)text[end - 3]) || text[end - 3] == '_')))
+        return false;
+    parse_error(p, "syntax-habit", p->last.at, "`if` is no function");
+    diag_help(p->s, "A choice is written `if c then a else b`.");
+    return true;
+}
+
 static bool
 semicolon_error(struct parse *p, const struct expected *e)
 {
@@ -472,8 +490,8 @@ beginning_error(struct parse *p, const struct expected *e)
 static bool
 special(struct parse *p, const struct expected *e)
 {
-    return laws_error(p, e) || bracket_error(p, e) || semicolon_error(p, e) || unit_error(p, e) || word_error(p, e) ||
-           comparison_error(p, e) || value_error(p, e) || beginning_error(p, e);
+    return laws_error(p, e) || choice_error(p) || bracket_error(p, e) || semicolon_error(p, e) || unit_error(p, e) ||
+           word_error(p, e) || comparison_error(p, e) || value_error(p, e) || beginning_error(p, e);
 }
 
 void

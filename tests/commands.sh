@@ -86,6 +86,15 @@ grep -q "^    'reduce:Takes the least important parts out" _bgc && grep -q "'\*-
 command -v zsh >/dev/null && { zsh -n _bgc || bad "zsh does not read its completion"; }
 status 2 "$bgc" completion fish
 
+# a figure has smooth curves, however few rows the table has
+if command -v gnuplot >/dev/null; then
+    status 0 "$bgc" run slider.bg --plot usual.svg
+    status 0 "$bgc" run slider.bg --points 3 --plot few.svg -o few.csv
+    cmp -s usual.svg few.svg || bad "a figure of a table of three rows is not drawn like that of a long one"
+    "$bgc" run slider.bg --points 3 -o alone.csv 2>/dev/null
+    cmp -s alone.csv few.csv || bad "a figure changes the table"
+fi
+
 # diff: 0 the same, however it is laid out; 1 where something differs, experiments too
 status 0 "$bgc" diff slider.bg slider.bg && [ ! -s out ] || bad "a file differs from itself"
 sed 's/stop = 2 \[s\];/stop=2[s]; \/\/ short/; s/10 \[N\]/10[N]/' slider.bg >laid.bg

@@ -306,15 +306,15 @@ no_such_bond(struct check *c, const struct equation *e)
         diag_error(el->s, "unit-bond", equation_place(c, e),
                    "the units in the law of %s fit no bond whose effort times flow is power", called(c, e));
     note_given(c, e);
-    diag_help(el->s, y && y->type == EL_R   ? "A resistance is effort divided by flow, as [N.s/m] or [ohm]; the law is "
-                                              "e = r*f. For a pseudo bond, declare the domain with `in`."
-                     : y && y->type == EL_C ? "The value of a C is its compliance, displacement divided by effort, "
-                                              "as [m/N] or [F]; write a stiffness k as 1/k. For a pseudo bond, "
-                                              "declare the domain with `in`."
-                     : y && y->type == EL_I
-                         ? "The value of an I is momentum divided by flow, as [kg] or [H]. For a pseudo bond, "
-                           "declare the domain with `in`."
-                         : "For a pseudo bond, declare the domain with `in`, as in 0:node in heat.");
+    if (y && y->type == EL_R)
+        diag_help(el->s, "A resistance is effort divided by flow, as [N.s/m] or [ohm]; the law is e = r*f.");
+    else if (y && y->type == EL_C)
+        diag_help(el->s, "The value of a C is its compliance, displacement divided by effort, as [m/N] or [F]; write a "
+                         "stiffness k as 1/k.");
+    else if (y && y->type == EL_I)
+        diag_help(el->s, "The value of an I is momentum divided by flow, as [kg] or [H].");
+    diag_help(el->s, "Temperature and heat flow are a pseudo bond, whose product is no power: write `import heat;` and "
+                     "`0:node in heat`.");
 }
 
 /* Suggests a condition for a source that reads its own variables: Se:diode = min(diode.f, -diode.e). */
@@ -372,6 +372,9 @@ plain_clash(struct check *c, const struct equation *e)
     if (e->kind == EQ_SIGNAL && var_display(f, e->index) && !strcmp(unit_text(var_display(f, e->index)), "C") && x.ub &&
         !strcmp(unit_text(x.ub), "K"))
         diag_help(el->s, "[C] is a coulomb. Degrees Celsius are [degC], a difference of temperatures is in [K].");
+    if (e->kind == EQ_LAW && x.ua && x.ub && strstr(said_in_unit(c, e, x.ua), "[K]") &&
+        strstr(said_in_unit(c, e, x.ub), "[C]"))
+        diag_help(el->s, "[C] is a coulomb. Degrees Celsius are [degC].");
     if (coefficient_unit && strstr(unit_text(coefficient_said(c, equation_element(c, e), coefficient_unit)), "/C"))
         diag_help(el->s, "[C] is a coulomb. A difference of temperatures is in [K], as in [J/K].");
     if (e->kind == EQ_SIGNAL && given_value(el, e->index))

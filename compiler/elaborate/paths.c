@@ -84,8 +84,12 @@ unknown_name(elab *el, const scope *in, const ast_ref *r, int k, bool is_part)
     else if (!is_part && find_part(el, in, p->name) != NONE)
         diag_note(el->s, part_at(&el->part.at[find_part(el, in, p->name)]), "this \"%s\" is %s", p->name,
                   part_word(&el->part.at[find_part(el, in, p->name)]));
-    else
+    else {
         help_names(el, model, p->name, is_part);
+        if (is_part && r->nparts == 1)
+            diag_help(el->s, "A new junction begins with its type: 0:%s has one effort, 1:%s one flow.", p->name,
+                      p->name);
+    }
 }
 
 static bool

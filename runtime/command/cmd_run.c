@@ -33,6 +33,7 @@ audit_json(json *j, const flat_model *f, const audit_totals *a)
  * table (NULL: standard output). */
 struct extent {
     bool whole;
+    size_t each; /* of so many points of the run one is a row of the table */
     const verified *compared;
     const char *table;
 };
@@ -232,13 +233,21 @@ show_run(const request *q, const loaded *l, sim_result *r, const struct extent *
         hidden = r->state;
         r->state = NULL;
     }
+    if (figure) {
+        columns_make(l->c.model, r, &c);
+        status = draw_run(q, l, &c);
+        columns_free(&c);
+        c = (columns){ 0 };
+    }
+    run_thin(l->c.model, r, e->each, e->whole);
     columns_make(l->c.model, r, &c);
     if (c.column.n == 0 && !q->quiet)
         complain("%s has no outputs; --states adds its states", l->c.flat->name);
-    if (wants_table(q))
-        status = write_run_table(q, l, r, e, &c);
-    if (status == STATUS_DONE && figure)
-        status = draw_run(q, l, &c);
+    if (wants_table(q)) {
+        int written = write_run_table(q, l, r, e, &c);
+
+        status = status == STATUS_DONE ? written : status;
+    }
     columns_free(&c);
     free(hidden);
     return status;
@@ -247,19 +256,20 @@ show_run(const request *q, const loaded *l, sim_result *r, const struct extent *
 /* For a run that failed: a named file is written completely or not at all, so that the rows go into a file beside it,
  * unless --keep-partial asks for them in its place. */
 static int
-show_partial(const request *q, const loaded *l, const sim_options *o, sim_result *r, int why)
+show_partial(const request *q, const loaded *l, const sim_options *o, sim_result *r, size_t each, int why)
 {
     bool keep = (q->given & OPT(OPT_KEEP_PARTIAL)) != 0, file = q->text[OPT_OUTPUT] && strcmp(q->text[OPT_OUTPUT], "-");
     char *beside = file && !keep ? bg_format("%s.partial", q->text[OPT_OUTPUT]) : NULL;
-    struct extent e = { .table = beside ? beside : q->text[OPT_OUTPUT] };
+    struct extent e = { .each = each, .table = beside ? beside : q->text[OPT_OUTPUT] };
+    size_t points = (o->points - 1) / each + 1, there = r->points ? (r->points - 1) / each + 1 : 0;
     bool shows = model_noutputs(l->c.model) > 0 || (q->given & OPT(OPT_STATES)) != 0;
     int status = STATUS_DONE;
 
     /* the row at the start alone is kept only on request */
-    if (r->points < o->points && (keep ? r->points > 0 : r->points > 1 && shows && wants_table(q))) {
+    if (there < points && (keep ? there > 0 : there > 1 && shows && wants_table(q))) {
         status = show_run(q, l, r, &e, keep && q->text[OPT_PLOT]);
         if (status == STATUS_DONE)
-            complain("%zu of %zu points are %s%s, to %.6g s of %.6g s", r->points, o->points, beside ? "in " : "there",
+            complain("%zu of %zu points are %s%s, to %.6g s of %.6g s", there, points, beside ? "in " : "there",
                      beside ? beside : "", r->time[r->points - 1], o->stop);
     }
     free(beside);
@@ -271,8 +281,8 @@ cmd_run(const request *q)
 {
     loaded l;
     bool verify = (q->given & OPT(OPT_VERIFY)) != 0, keep = (q->given & OPT(OPT_KEEP_PARTIAL)) != 0, fine;
-    size_t points = q->points ? q->points : RUN_POINTS;
-    sim_options o = { .points = verify ? verify_points(points) : points,
+    size_t points = q->points ? q->points : RUN_POINTS, each = verify || q->text[OPT_PLOT] ? run_finer(points) : 1;
+    sim_options o = { .points = (points - 1) * each + 1,
                       .outputs = true,
                       .states = verify || (q->given & OPT(OPT_STATES)),
                       .activity = verify,
@@ -280,7 +290,7 @@ cmd_run(const request *q)
                       .told_to_stop = verify ? NULL : interrupt_asked };
     sim_result r = { 0 };
     verified v = { 0 };
-    struct extent e = { .whole = true, .table = q->text[OPT_OUTPUT] };
+    struct extent e = { .whole = true, .each = each, .table = q->text[OPT_OUTPUT] };
     int status;
 
     if (q->text[OPT_PLOT] && !figure_form_known(q->text[OPT_PLOT])) {
@@ -301,10 +311,8 @@ cmd_run(const request *q)
         if (!fine) {
             status = status_of(l.c.sources);
             if (!verify)
-                status = show_partial(q, &l, &o, &r, status);
+                status = show_partial(q, &l, &o, &r, each, status);
         } else if (!verify || (status = verify_run(q, &l, &o, &r, &v)) == STATUS_DONE) {
-            if (verify)
-                verify_thin(l.c.model, &r, points);
             e.compared = verify ? &v : NULL;
             status = show_run(q, &l, &r, &e, q->text[OPT_PLOT] != NULL);
             if (status == STATUS_DONE && r.nunfinite)

@@ -232,6 +232,10 @@ void progress_done(struct run_settings *s);
 /* Runs the loaded model and prints all diagnostics. `o` says what to record (outputs, states, activity, points); free
  * it with sim_options_free. */
 bool run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim_result *r);
+/* Figures and comparisons take a grid at least as fine as the usual one that contains the rows of the table: each
+ * interval between rows is divided into run_finer(rows). run_thin leaves of the result what is in the table. */
+size_t run_finer(size_t points);
+void run_thin(const bg_model *m, sim_result *r, size_t each, bool whole);
 /* "99%" or "0.99" */
 bool parse_share(const char *text, double *value);
 

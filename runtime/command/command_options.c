@@ -61,7 +61,7 @@ static const struct option_row option_rows[OPT_COUNT] = {
     [OPT_KEEP_PARTIAL] = { "keep-partial", 0, NULL,
                            "the rows of a run that fails, or is told to stop (Ctrl-C), go to FILE, not to "
                            "FILE.partial" },
-    [OPT_PLOT] = { "plot", 0, "FILE", "draw the columns: .svg, .png or .pdf" },
+    [OPT_PLOT] = { "plot", 0, "FILE", "draw the columns as curves, however few the --points: .svg, .png or .pdf" },
     [OPT_FREEZE] = { "freeze", 0, "NAME=VALUE",
                      "replace a signal between subgraphs, or its cause, by a constant (no VALUE: its mean); "
                      "NAME@READER: in one reader only" },

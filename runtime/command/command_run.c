@@ -124,3 +124,30 @@ run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim
     }
     return fine;
 }
+
+size_t
+run_finer(size_t points)
+{
+    size_t each = (RUN_POINTS - 1 + points - 2) / (points - 1);
+
+    return each > 1 ? each : 1;
+}
+
+void
+run_thin(const bg_model *m, sim_result *r, size_t each, bool whole)
+{
+    size_t n = 0, ny = model_noutputs(m), nx = model_nstates(m);
+
+    for (size_t i = 0; i < r->points; i++) {
+        /* the last point of a whole run is its end, also where `stop when` ended it */
+        if (i % each && !(whole && i + 1 == r->points))
+            continue;
+        r->time[n] = r->time[i];
+        if (r->output)
+            memmove(r->output + n * ny, r->output + i * ny, ny * sizeof(double));
+        if (r->state)
+            memmove(r->state + n * nx, r->state + i * nx, nx * sizeof(double));
+        n++;
+    }
+    r->points = n;
+}

@@ -161,32 +161,6 @@ compare_ends(const sim_result *a, const sim_result *b, double start, verified *v
 
 /* ---- the complete verification ---- */
 
-size_t
-verify_points(size_t points)
-{
-    size_t times = (RUN_POINTS - 1 + points - 2) / (points - 1);
-
-    return (points - 1) * (times > 1 ? times : 1) + 1;
-}
-
-void
-verify_thin(const bg_model *m, sim_result *r, size_t points)
-{
-    size_t every = (verify_points(points) - 1) / (points - 1), n = 0, ny = model_noutputs(m), nx = model_nstates(m);
-
-    for (size_t i = 0; i < r->points; i++) {
-        if (i % every && i + 1 < r->points) /* the last point is the end, also of a run that `stop when` ended */
-            continue;
-        r->time[n] = r->time[i];
-        if (r->output)
-            memmove(r->output + n * ny, r->output + i * ny, ny * sizeof(double));
-        if (r->state)
-            memmove(r->state + n * nx, r->state + i * nx, nx * sizeof(double));
-        n++;
-    }
-    r->points = n;
-}
-
 int
 verify_run(const request *q, const loaded *l, const sim_options *o, const sim_result *r, verified *v)
 {

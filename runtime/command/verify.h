@@ -24,11 +24,6 @@ typedef struct verified {
     bool fine;
 } verified;
 
-/* Number of points to run with if the table has `points`: the comparison needs a grid at least as fine as the usual
- * one, which contains the points of the table. verify_thin reduces the result to the table's points. */
-size_t verify_points(size_t points);
-void verify_thin(const bg_model *m, sim_result *r, size_t points);
-
 /* l was run with the options o; r is its result with outputs, states or activities. Not STATUS_DONE: the second run
  * failed, which has been reported. */
 int verify_run(const request *q, const loaded *l, const sim_options *o, const sim_result *r, verified *v);
