@@ -216,21 +216,23 @@ note_power(audit *a, double t, const double *power)
     }
 }
 
-/* One piece: powers at five points, by Lobatto's rule. */
+/* One piece: powers at five points, by Lobatto's rule; at its end first, where conditions were evaluated last. */
 static bool
 take_energies(audit *a, double t0, double t1, bool (*dense)(void *of, double t, double *x), void *of)
 {
     const double place[5] = { 0, quartic_place[0], quartic_place[1], quartic_place[2], 1 };
-    double h = t1 - t0, *first = a->power[0];
+    static const int order[5] = { 4, 0, 1, 2, 3 };
+    double h = t1 - t0;
+    bool begun = a->last == t0;
 
-    for (int k = 0; k < 5; k++) {
+    if (begun)
+        swap(&a->power[0], &a->power[4]);
+    for (int i = 0; i < 5; i++) {
+        int k = order[i];
         double t = k == 4 ? t1 : t0 + place[k] * h;
 
-        if (k == 0 && a->last == t0) {
-            a->power[0] = a->power[4];
-            a->power[4] = first;
+        if (k == 0 && begun)
             continue;
-        }
         if (!dense(of, t, a->x) || model_powers(a->model, t, a->x, a->power[k]) != 0)
             return false;
         note_power(a, t, a->power[k]);
