@@ -83,7 +83,7 @@ span nets_place(const nets *s, size_t net);
 size_t nets_others(nets *s, size_t net, double t, const double *x, double ahead, size_t most, double **others,
                    size_t *tried);
 size_t nets_wide(const nets *s, size_t net); /* numbers of one of them */
-/* Its modes are set; that others agree with them is to be seen to. */
+/* Sets its modes; the caller must make the others agree with them. */
 void nets_take(nets *s, size_t net, const double *one);
 /* Do the present modes of all nets hold at (t, x), where no state is moved? */
 bool nets_hold(nets *s, double t, const double *x, double ahead);

@@ -8,7 +8,7 @@
 
 enum { WAYS = 4, PLACES = 2, TRIES = 60 };
 #define SHORTEST 1e-200 /* part of a step: where a law is flat, Newton's step may be too long by that much */
-#define LEAST_CUT 1e-4  /* a step is shortened to no less of itself at once */
+#define LEAST_CUT 1e-4  /* a step is shortened at most to this part of itself at once */
 /* Ratio of a step to the one before it between which the convergence is linear and can be sped up: above it there is no
  * convergence, below it is fast enough. */
 #define SLOWEST 0.97
@@ -37,7 +37,7 @@ net_stand_anywhere(nets *s, int number)
     }
 }
 
-/* The same for states, beside where they are. */
+/* Moves states a little from where they are, each by another part of its size. */
 static void
 move_states(const nets *s, const double *x, double *moved, int number)
 {
@@ -48,7 +48,7 @@ move_states(const nets *s, const double *x, double *moved, int number)
     }
 }
 
-/* Adds to what may be other than zero. */
+/* Marks the entries that are not zero. */
 static void
 add_nonzero(bool *may, const double *a, size_t n)
 {
@@ -168,8 +168,8 @@ net_unknown_sizes(const nets *s, double *size)
         size[i] = fmax(s->unit_size[i], NET_SMALL);
 }
 
-/* Greatest part of their sizes that the unknowns are off by, where the rows in s->raw are what is left, seen with the
- * coefficients of the last step. */
+/* How far the unknowns are from meeting the rows in s->raw, by the coefficients of the last step: the greatest
+ * distance, in parts of their sizes. */
 static double
 off_by(nets *s, const struct net *k, const double *size)
 {
@@ -184,7 +184,7 @@ off_by(nets *s, const struct net *k, const double *size)
     return isnan(most) ? INFINITY : most;
 }
 
-/* From where the step begins: what is taken back of one that is far too long would leave rounding of it. */
+/* Computed from the start of the step: subtracting part of a step that is far too long would leave its rounding. */
 static void
 move(nets *s, const struct net *k)
 {
@@ -205,7 +205,7 @@ net_shorten(nets *s, double t, const double *x, const double *size)
 
         if (!k->guess)
             continue;
-        /* beside a solution where slopes are zero each step is off by the same part */
+        /* near a solution where slopes are zero, each step misses it by the same part */
         k->part = k->part == 1 && k->before > 0 && slower > SLOW && slower < SLOWEST ? 1 / (1 - slower) : 1;
         k->walks = k->whole > 0;
         if (k->walks)
@@ -226,7 +226,7 @@ net_shorten(nets *s, double t, const double *x, const double *size)
             k->walks = !(left <= (1 - fmin(k->part, 1) / 4) * k->whole) && k->part >= SHORTEST;
             if (!k->walks)
                 continue;
-            /* what is left of a power grows with the third power of a step that is too long, or faster */
+            /* the remainder of a power law grows at least with the third power of a step that is too long */
             cut = fmin(0.5, fmax(LEAST_CUT, cbrt(k->whole / left)));
             k->part *= cut;
             move(s, k);

@@ -9,7 +9,8 @@
 
 enum { ORDERS = 3 };
 #define NET_NOISE 1e-13 /* relative to the sum of the magnitudes of an unknown's terms: less is rounding */
-#define NET_SMALL 1e-3  /* an unknown below this is judged like one of this size: no less than 1e-16 matters */
+#define NET_SMALL \
+    1e-3 /* SI: an unknown below this is judged like one of this size, so that less than 1e-16 never matters */
 #define NET_FLOOR 1e-14 /* relative to the greatest value of its unit: a smaller flow counts as none */
 
 /* Effect of a held unknown on a state. */
@@ -24,7 +25,8 @@ struct term {
     double value;
 };
 
-/* net_joined.c: the terms of all nets, whose coefficients modes alone change, in the modes `modes` of `reads`. */
+/* The terms of all nets in one combination of modes, for nets whose coefficients depend on modes alone (net_joined.c).
+ */
 struct in_modes {
     double *modes;
     struct known **known;   /* [n] of the nets */
@@ -34,12 +36,12 @@ struct in_modes {
     VEC(uint32_t) rest;     /* states at rest */
 };
 struct joined {
-    struct in_modes *now;       /* one of them, while the nets are as it says; else NULL */
-    bool used;                  /* the last solution is by it */
-    VEC(struct in_modes) cache; /* combinations that were met: a converter goes through the same few again and again */
-    size_t next;                /* which makes way for a new one */
+    struct in_modes *now;       /* of the cache: the one that describes the nets as they are; else NULL */
+    bool used;                  /* the last solution was computed with it */
+    VEC(struct in_modes) cache; /* combinations that occurred: a converter repeats a few */
+    size_t next;                /* of the cache: the one that is replaced next */
     VEC(uint32_t) reads;        /* modes that any net reads */
-    const double *row;          /* those computed last, unordered */
+    const double *row;          /* the rows computed last, in the order of their computation */
     double *slack;              /* [nwatch] scratch */
 };
 
@@ -49,7 +51,7 @@ struct slope {
     double value;
 };
 
-/* One combination of modes. */
+/* What is known of a net in one combination of modes. */
 struct known {
     double *key;    /* [nmodes] */
     double *a, *aw; /* coefficients of held unknowns: in conditions [3n*n], in differences [3nw*n] */
@@ -79,19 +81,20 @@ struct net {
     double *size;                /* [nwatch] greatest magnitude of each difference so far */
     double *ahead;               /* [nwatch] differences at the last look ahead */
     struct known *now;           /* used by the last solve */
-    double *settled;             /* [nmodes] modes at the last search, */
-    VEC(uint32_t) rest;          /* and the states at rest in them */
-    bool bound;                  /* they have constraints */
+    double *settled;             /* [nmodes] modes at the last search */
+    VEC(uint32_t) rest;          /* states at rest in these modes */
+    bool bound;                  /* these modes constrain states */
     bool searched;               /* searched at least once */
     bool stays;                  /* during a search: nothing changed for it */
     double *guess;               /* [n] for curved nets: the last solution, at which conditions are linearized */
     double *tangent;             /* [3n*n + 3nw*n] coefficients there: of conditions, of differences */
     VEC(struct general) general; /* of curved nets */
     map general_of;              /* combination of modes -> index in general */
-    /* of an iteration step: its length relative to the unknowns, the part of it taken, the previous length; */
+    /* of an iteration step: its length relative to the unknowns, the part of it that is taken, the length of the one
+     * before */
     double whole, part, before;
-    bool walks, done; /* not short enough yet; the solution is found */
-    bool coarse;      /* slopes that are rounding beside what else is in their condition count as none */
+    bool walks, done; /* the step is to be shortened further; the solution is found */
+    bool coarse;      /* slopes that are rounding beside the other terms of their condition count as zero */
     double *rows;     /* [3n] greatest magnitude of each condition so far, for zero unknowns */
 };
 
@@ -130,7 +133,7 @@ struct nets {
     /* scratch */
     double *z, *c, *noise, *terms; /* terms: [nx] zeros between uses */
     double *from;                  /* [nheld] start of the step */
-    /* of a search: modes at its begin and while it tries others [2*nwatch]; states at its begin [nx] */
+    /* of a search: modes at its start and while it tries others [2*nwatch]; states at its start [nx] */
     double *given, *x_given;
     uint32_t *which;     /* [nwatch] those that contradict, while modes are exchanged; */
     map seen;            /* combinations that were met */

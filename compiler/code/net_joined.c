@@ -1,16 +1,17 @@
-/* net_joined.c - the terms of all nets in the present modes, one behind the other
+/* net_joined.c - the terms of all nets in the present modes, in one array
  *
- * Where modes alone change coefficients, held unknowns are sums of terms of the rows, and what rounding may leave of
- * them is one of the same terms' magnitudes. While the modes stay, an evaluation goes through these in the order in
- * which they lie in memory, in place of one net after the other: of a thousand diodes few switch at an event, and each
- * is asked for at every evaluation.
+ * If coefficients depend on modes alone, the held unknowns are sums of terms of the rows, and their rounding is bounded
+ * by the magnitudes of the same terms. As long as the modes stay, an evaluation goes through this array in the order of
+ * memory instead of solving one net after the other: of a thousand diodes few switch at an event, but each is evaluated
+ * every time.
  */
 #include <math.h>
 #include <string.h>
 
 #include "net_inside.h"
 
-/* So many combinations of modes are kept, of nets with so few unknowns: of a thousand circuits none comes again. */
+/* Number of combinations of modes that are kept, and of unknowns up to which they are: those of larger nets never
+ * recur. */
 enum { MOST_JOINED = 16, MOST_HELD = 64 };
 
 static void
@@ -54,7 +55,7 @@ in_present_modes(const nets *s, const struct in_modes *m)
     return true;
 }
 
-/* What rests is for the last search to say. */
+/* Which states rest is known from the last search. */
 static void
 list_resting(nets *s, struct in_modes *m)
 {
@@ -172,7 +173,7 @@ int
 net_joined_solve(nets *s, double t, const double *x)
 {
     const struct joined *j = &s->joined;
-    double all = 0; /* NAN where one has no value */
+    double all = 0; /* NAN if one of the terms has no value */
     int status;
 
     for (size_t i = 0; i < s->nheld; i++)

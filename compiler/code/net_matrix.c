@@ -6,8 +6,8 @@
 
 typedef VEC(uint32_t) net_list;
 
-/* The nets that a column's rows ask for, in their order: those whose conditions read it, and for a held unknown its
- * own. stamp[net]: the last column that asked, by 1. */
+/* Lists the nets whose conditions read the variable of a column, in their order; for a held unknown also its own net.
+ * stamp[net]: 1 + the last column that listed it. */
 static void
 find_asked(const nets *s, size_t c, size_t *stamp, net_list *to)
 {
@@ -32,8 +32,8 @@ find_asked(const nets *s, size_t c, size_t *stamp, net_list *to)
     }
 }
 
-/* Rows of held unknowns say z + G r = 0, with G what the conditions r determine them by. Where r reads states or kept
- * variables of a column, all unknowns of its net may. */
+/* The rows of held unknowns are z + G r = 0, where G gives the unknowns from the conditions r. If r reads a state or a
+ * kept variable, all unknowns of its net may depend on it. */
 static void
 make_matrix(nets *s)
 {

@@ -7,12 +7,12 @@
 #include "net_inside.h"
 
 enum { MOST_ALL = 8, MOST_STARTS = 64, PLACES = 12, MOST_OTHERS = 8, MOST_NEAREST = 256 };
-#define STAYS 1e-12  /* of a state's size: what a solution may move it by, of rounding */
-#define ALIKE 1e-9   /* of coefficients that are the same but for rounding */
-#define AS_NONE 1e-9 /* of two resistances: so little of what is between them is none */
-#define ALMOST 1e-6  /* of unknowns: solutions that differ by less are one */
+#define STAYS 1e-12  /* of a state's size: a solution that moves it by less moves it by rounding */
+#define ALIKE 1e-9   /* relative: coefficients that differ by less are equal */
+#define AS_NONE 1e-9 /* relative: a difference of two resistances below this counts as none */
+#define ALMOST 1e-6  /* relative: solutions whose unknowns differ by less are the same */
 
-/* ---- is there but one? ---- */
+/* ---- is there only one solution? ---- */
 
 static double
 greatest_of(const double *a, size_t n)
@@ -111,7 +111,7 @@ takes_power(const struct net *k, const struct known *this, const struct known *o
     return fine;
 }
 
-/* One solution at most, whatever the modes of others. */
+/* Is there at most one solution, whatever the modes of other nets? */
 static bool
 is_alone(nets *s, struct net *k, double t, const double *x, double h)
 {
@@ -145,7 +145,7 @@ struct others {
     size_t n;
 };
 
-/* The present modes, and values of the unknowns, are a solution that moves no state. */
+/* Are the present modes, with these values of the unknowns, a solution that moves no state? */
 static void
 add(struct others *o)
 {
@@ -177,7 +177,8 @@ start_over(struct others *o)
         memcpy(o->x_try, o->x, o->s->nx * sizeof *o->x_try);
 }
 
-/* Of a curved net, where its unknowns are looked for: as they are at first, then at all sizes about these. */
+/* Where the iteration for a curved net starts: from its present unknowns first, then from points of all sizes about
+ * them. */
 static void
 stand(struct others *o, int place)
 {
@@ -195,7 +196,7 @@ stand(struct others *o, int place)
     net_forget(o->s);
 }
 
-/* The present modes hold at (t, x) and a time h on, and move no state. x_try: x, scratch. */
+/* Do the present modes hold at (t, x) and a time h later, without moving a state? x_try: x, scratch. */
 static bool
 modes_hold(nets *s, struct net *k, double t, const double *x, double *x_try, double h)
 {
@@ -210,7 +211,7 @@ modes_hold(nets *s, struct net *k, double t, const double *x, double *x_try, dou
     return fine;
 }
 
-/* Solutions with the present modes, as many as there are places of different ones. */
+/* Adds the solutions with the present modes: one for each start that leads to another one. */
 static void
 try_modes(struct others *o, int places)
 {
@@ -230,7 +231,8 @@ try_modes(struct others *o, int places)
     free(modes);
 }
 
-/* All combinations of modes while there are few; else what pivoting leads to from all exchanged, and each alone. */
+/* Tries all combinations of modes if there are few; otherwise those that pivoting reaches from all modes exchanged, and
+ * from each one exchanged alone. */
 static size_t
 try_all(struct others *o, size_t most)
 {
@@ -257,8 +259,8 @@ try_all(struct others *o, size_t most)
     return starts;
 }
 
-/* All that are found at (t, x), in o->found; present: the first one is the last solution. Modes and unknowns are as
- * they were behind it. */
+/* Finds all solutions at (t, x) into o->found. present: the first of them is the last solution. Restores modes and
+ * unknowns. */
 static size_t
 look_for_all(struct others *o, size_t most, bool present)
 {
@@ -276,7 +278,7 @@ look_for_all(struct others *o, size_t most, bool present)
     of_unit = rows + ORDERS * n;
     net_keep_modes(s, k, o->given);
     memcpy(o->guess, k->guess ? k->guess : s->held + k->q->held0, n * sizeof *room);
-    /* what is looked at does not tell how large things are */
+    /* trials do not count for the sizes of unknowns */
     memcpy(size, k->size, nw * sizeof *room);
     memcpy(rows, k->rows, ORDERS * n * sizeof *room);
     memcpy(of_unit, s->unit_size, s->form->nunits * sizeof *room);

@@ -16,15 +16,15 @@ net_mode_of(nets *s, const struct net *k, uint32_t w)
     return &s->modes[s->form->watch[k->q->watch0 + w]];
 }
 
-/* Which side of zero a mode is for: below, or not; or below and zero, or above. */
+/* Distance to the side of zero that belongs to the mode: negative if g contradicts it. */
 double
 net_margin_of(nets *s, const struct net *k, uint32_t w, double g)
 {
     return *net_mode_of(s, k, w) != 0 ? -g : g;
 }
 
-/* Differences a time h on, the held unknowns solved for by `ahead`: b are the conditions and bw the differences with
- * these at zero, aw what the unknowns add to the latter. Gives how many contradict their modes, and which. */
+/* Which watched differences contradict their modes a time h later, and how many. ahead: solves for the held unknowns
+ * then; b, bw: conditions and differences with these at zero; aw: what the unknowns add to the differences. */
 static int
 contradictions(nets *s, struct net *k, const staircase *ahead, const double *b, const double *bw, const double *aw,
                double h, uint32_t *which)
@@ -74,7 +74,8 @@ net_contradictions(nets *s, struct net *k, struct known *w, double h, uint32_t *
                           h, which);
 }
 
-/* Rows with the held unknowns at zero into s->raw, and what the present modes' coefficients make of them; or NULL. */
+/* Evaluates the rows with the held unknowns at zero into s->raw, and finds the solver of the present modes; NULL: none.
+ */
 static struct known *
 look(nets *s, struct net *k, double t, const double *x)
 {
@@ -88,7 +89,7 @@ net_exchange_all(nets *s, const struct net *k)
         *net_mode_of(s, k, i) = *net_mode_of(s, k, i) == 0;
 }
 
-/* Size of condition i's terms, where the unknowns are as great as they have been. */
+/* Size of the terms of condition i, with the unknowns as great as they have been so far. */
 static double
 row_size(const nets *s, const struct net *k, const double *a, const double *b, double h, uint32_t i)
 {
@@ -106,9 +107,9 @@ row_size(const nets *s, const struct net *k, const double *a, const double *b, d
     return size;
 }
 
-/* The same where each condition has a little of what it is with the other modes: an ideal diode then has a small
- * resistance, and leaks, so that the conditions have one solution whatever the modes (in a row, side by side, in loops
- * with stiff sources), and least-index pivoting comes to an end. -1: not to be had. */
+/* Contradictions where each condition contains a small part of its other branch: an ideal diode then has a small
+ * resistance, and leaks a little. The conditions so have one solution whatever the modes (of switches in series, side
+ * by side, in loops with stiff sources), and pivoting by least index ends. -1: not possible. */
 static int
 soft_contradictions(nets *s, struct net *k, double t, const double *x, double h, uint32_t *which)
 {

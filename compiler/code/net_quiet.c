@@ -1,10 +1,10 @@
-/* net_quiet.c - what rounding leaves of differences and rates is none; see net.h */
+/* net_quiet.c - sets differences and rates that are only rounding to zero; see net.h */
 #include <math.h>
 
 #include "net_inside.h"
 
-#define LEFT 4         /* last steps of an iteration that converges slowly are off by */
-#define ROUNDING 1e-14 /* of the terms of a rate that unknowns have a part in: less is rounding */
+#define LEFT 4         /* times its last step: how far from the solution a slow iteration ends */
+#define ROUNDING 1e-14 /* of the terms of a rate, where held unknowns are among them: less is rounding */
 
 void
 net_noise(nets *s, const struct net *k, const staircase *r, const double *raw, double *to)
@@ -20,7 +20,7 @@ net_noise(nets *s, const struct net *k, const staircase *r, const double *raw, d
         if (k->varies && !k->guess)
             sum = fabs(s->held[k->q->held0 + i]);
         to[i] = NET_NOISE * sum > least ? NET_NOISE * sum : least;
-        if (k->guess) /* where slopes are zero or infinite, an iteration leaves more */
+        if (k->guess) /* near slopes that are zero or infinite, the iteration leaves more than rounding */
             to[i] = fmax(to[i], LEFT * fabs(s->stepped[k->q->held0 + i]));
     }
 }

@@ -76,8 +76,9 @@ net_row_sum(const sparse_rows *o, uint32_t r, const double *b, double *all)
     return sum;
 }
 
-/* What each constraint says of a state, from a column of the conditions' partial derivatives. Two conditions that say
- * the same (a switch and a diode side by side, both closed) leave a constraint of rounding: it says nothing. */
+/* The coefficient of a state in each constraint, from a column of the conditions' partial derivatives. Two conditions
+ * that say the same (a switch and a diode side by side, both closed) leave a constraint of rounding, whose coefficients
+ * count as zero. */
 static bool
 apply_constraints(const sparse_rows *o, const double *column, double *c)
 {

@@ -6,18 +6,18 @@
 #include "net_inside.h"
 
 enum {
-    MAX_ITERATIONS = 40, /* where coefficients vary with time or states alone, or kept variables: three or four do */
-    MAX_CURVED = 100,    /* an exponential goes down by one exponent a step */
-    PATIENCE = 4,        /* steps before rounding is looked at */
-    PLACES = 4,          /* where iterations begin, one after the other (start_from) */
-    STALLS = 3           /* steps in a row that move nothing */
+    MAX_ITERATIONS = 40, /* of nets with linear laws, whose coefficients vary: three or four are usual */
+    MAX_CURVED = 100,    /* of nets with curved laws: down an exponential, each step lowers its argument by 1 */
+    PATIENCE = 4,        /* steps before rounding is measured */
+    PLACES = 4,          /* starts of the iteration, tried one after the other (start_from) */
+    STALLS = 3           /* after so many steps in a row that move nothing the iteration ends */
 };
-#define OF_NOISE 1e-2   /* of what rounding may have left: a step that is shorter is one of rounding */
-#define CONVERGED 1e-13 /* last step of an iteration, in parts of the unknowns */
-#define OF_UNIT 0.1     /* or in parts of this much of the greatest value of their unit, where they pass zero */
-#define NO_PART 1e-14   /* of a step: moves nothing */
-#define CLOSE 1e-9      /* of the unknowns: steps that are shorter, and no longer get much shorter, are of rounding */
-#define MET 1e-12       /* of a condition's terms: what is left of it at a solution */
+#define OF_NOISE 1e-2   /* of the rounding in it: a shorter step is only rounding */
+#define CONVERGED 1e-13 /* a step so short, relative to the greatest unknown, has converged; */
+#define OF_UNIT 0.1     /* an unknown that passes zero counts as so much of the greatest value of its unit */
+#define NO_PART 1e-14   /* of a step: so small a part of it moves nothing */
+#define CLOSE 1e-9      /* of the unknowns: shorter steps that no longer shrink by half have reached rounding */
+#define MET 1e-12       /* of a condition's terms: greatest remainder at a solution */
 
 static bool
 is_solved(const nets *s, double t, const double *x)
@@ -26,8 +26,8 @@ is_solved(const nets *s, double t, const double *x)
            (s->nx == 0 || memcmp(s->solved_x, x, s->nx * sizeof(double)) == 0);
 }
 
-/* The unknowns of linear nets, moved onto their conditions: *change: in parts of them or, near zero, of what they have
- * been. */
+/* Moves the unknowns of a linear net onto its conditions. *change: how far, relative to the greatest of them or, near
+ * zero, to OF_UNIT of the greatest value of their unit so far. */
 static bool
 step_linear(nets *s, struct net *q, double *change)
 {
@@ -47,8 +47,8 @@ step_linear(nets *s, struct net *q, double *change)
     return true;
 }
 
-/* The step that a curved net's tangents ask for, and its length. rounding (or NULL): of all rows; where it is all there
- * is, the solution is found. */
+/* Newton's step of a curved net, and its length. rounding (or NULL): of all rows; if the step is no more than what
+ * rounding gives, the solution is found. */
 static bool
 step_curved(nets *s, struct net *q, const double *rounding, double *size)
 {
@@ -77,9 +77,10 @@ step_curved(nets *s, struct net *q, const double *rounding, double *size)
     return true;
 }
 
-/* What is left of the conditions is little beside their terms, or rounding. Where a slope is none (of an exponential
- * that blocks), the coefficients of a curved net's last step leave unknowns without a value, or read a constraint on
- * states in the place of a condition, which may be far from met. Beyond a fold, too, steps come to an end. */
+/* Are the conditions met: is what remains of each small beside its terms, or rounding? That the steps are short does
+ * not show it: where a slope is zero (an exponential that blocks), the coefficients may leave an unknown without a
+ * value, or show a constraint on states in place of a condition that is far from met; and beyond a fold steps end too.
+ */
 static bool
 is_met(const nets *s, const struct net *k, const double *rounding)
 {
@@ -87,7 +88,7 @@ is_met(const nets *s, const struct net *k, const double *rounding)
 
     for (uint32_t i = 0; i < n; i++) {
         size_t row = (size_t)ORDERS * (k->q->held0 + i);
-        double all = k->rows[ORDERS * i], steps = 0; /* what the last steps of an iteration may leave */
+        double all = k->rows[ORDERS * i], steps = 0; /* of the remainder: what the last steps may leave */
 
         for (uint32_t j = 0; j < n; j++) {
             double of = fabs(k->now->a[(size_t)ORDERS * i * n + j]);
@@ -101,10 +102,10 @@ is_met(const nets *s, const struct net *k, const double *rounding)
     return true;
 }
 
-/* The same of all curved nets. Of one whose states must meet some of its conditions that drift from them a little is
- * left too: there it has to do that its steps have become short. ended: there is no way on; those that fail take no
- * slope any more that is rounding (two exponentials that block in a row: what their slopes make of rounding hides what
- * is left). */
+/* Are the conditions of all curved nets met? Where states must meet some of the conditions, and have drifted from them
+ * a little, there is always a remainder: then short steps have to do. ended: the iteration cannot go on. Nets whose
+ * conditions are not met then ignore slopes that are only rounding, which may hide the remainder (of two exponentials
+ * that block, one behind the other). */
 static bool
 all_met(nets *s, double t, const double *x, bool ended)
 {
@@ -128,8 +129,8 @@ all_met(nets *s, double t, const double *x, bool ended)
     return all;
 }
 
-/* No part of a step that can be told from none leaves less of the conditions: what is left of them is rounding, or
- * there is no way on from here. */
+/* Does no part of the step, however small, reduce the remainder of the conditions? Then it is rounding, or the
+ * iteration cannot go on from here. */
 static bool
 is_stalled(const nets *s)
 {
@@ -182,8 +183,9 @@ iterate(nets *s, double t, const double *x, bool curved)
             status = net_shorten(s, t, x, size);
         for (size_t k = 0; k < s->n && curved; k++)
             if (s->net[k].guess)
-                change = fmax(change, fmax(s->net[k].part, 1) * s->net[k].whole); /* a short step is no small one */
-        /* the step beside an infinite slope is small too, and the next one is not */
+                change = fmax(change, fmax(s->net[k].part, 1) *
+                                          s->net[k].whole); /* a step that was cut short shows no convergence */
+        /* beside an infinite slope one step is small and the next is not, so both must be */
         if (s->any_varies && status == 0)
             done = (done && change == 0) || (i > 0 && change <= CONVERGED && (!curved || before <= CONVERGED)) ||
                    (i >= PATIENCE && change < CLOSE && change >= before / 2);
@@ -210,7 +212,7 @@ iterate(nets *s, double t, const double *x, bool curved)
     return status;
 }
 
-/* The unknowns where nothing but modes changes the coefficients: solved at once. */
+/* For nets whose coefficients depend on modes alone: one step solves them. */
 static int
 solve_constant(nets *s, double t, const double *x)
 {
@@ -238,8 +240,8 @@ solve_constant(nets *s, double t, const double *x)
     return status;
 }
 
-/* Where the unknowns of curved nets are before Newton's method: as at the last solution, which may lie where slopes say
- * nothing; zero; anywhere. Those of linear nets are zero. */
+/* Starts of Newton's method for the unknowns of curved nets: the last solution, where slopes may be zero; then zero;
+ * then points anywhere. The unknowns of linear nets start from zero. */
 static void
 start_from(nets *s, int place)
 {

@@ -37,11 +37,11 @@ static int
 take_channel(unit_system *units, const char *path, const measured *m, size_t column, double *to)
 {
     const unit *u = NULL;
-    const char *why = NULL;
+    char *why;
 
-    if (m->unit[column] && !(u = unit_parse(units, m->unit[column], &why))) {
-        complain("%s: column %s: [%s] is not a unit%s%s", path, m->name[column], m->unit[column], why ? ": " : "",
-                 why ? why : "");
+    if (!measured_unit(m, units, column, &u, &why)) {
+        complain("%s: %s", path, why);
+        free(why);
         return STATUS_USAGE;
     }
     for (size_t i = 0; i < m->rows; i++) {

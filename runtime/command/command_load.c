@@ -32,7 +32,7 @@ read_set_number(const request *q, loaded *l, unit_system **units, struct elabora
     *unit_written = arena_strndup(l->arena, end + 1, n - 2);
     u = unit_parse(*units, *unit_written, &why);
     if (!u)
-        return command_wrong(q, "--set %s: %s is not a unit%s%s", o->name, end, why ? ": " : "", why ? why : "");
+        return command_wrong(q, "--set %s: in %s, %s", o->name, end, why ? why : "nothing is a unit");
     o->value = unit_scale(u) * o->value + unit_offset(u);
     return STATUS_DONE;
 }

@@ -210,8 +210,7 @@ measured_unit(const measured *m, unit_system *units, size_t column, const unit *
     *u = NULL;
     if (!m->unit[column] || (*u = unit_parse(units, m->unit[column], &what)))
         return true;
-    *why = bg_format("column %s: [%s] is not a unit%s%s", m->name[column], m->unit[column], what ? ": " : "",
-                     what ? what : "");
+    *why = bg_format("column %s: in [%s], %s", m->name[column], m->unit[column], what ? what : "nothing is a unit");
     return false;
 }
 

@@ -89,7 +89,7 @@ junction_name(const flat_model *f, uint32_t j)
 }
 
 static void
-put_inst(const flat_model *f, inst i, strbuf *b)
+put_expression(const flat_model *f, inst i, strbuf *b)
 {
     if (inst_known(i))
         flat_print(f, i, b);
@@ -108,7 +108,7 @@ list_elements(const flat_model *f, struct items *l)
             continue;
         b = &initial[f->port.at[x->port].element];
         strbuf_printf(b, "%s%s(0) = ", b->n ? ", " : "", quantity_letter(x->q));
-        put_inst(f, x->def, b);
+        put_expression(f, x->def, b);
     }
     for (size_t i = 0; i < f->element.n; i++) {
         const flat_element *e = &f->element.at[i];
@@ -134,7 +134,7 @@ list_elements(const flat_model *f, struct items *l)
                 strbuf_puts(&b, "; ");
             if (law->kind == LAW_ASSIGN)
                 strbuf_printf(&b, "%s = ", quantity_letter(law->out));
-            put_inst(f, law->def, &b);
+            put_expression(f, law->def, &b);
             if (law->kind == LAW_RESIDUAL)
                 strbuf_puts(&b, " = 0");
         }
@@ -169,7 +169,7 @@ list_junctions(const flat_model *f, struct items *l)
 }
 
 static bool
-has(const map *m, const char *name)
+has_name(const map *m, const char *name)
 {
     return map_get(m, bg_hash_bytes(name, strlen(name), 0)) != MAP_NONE;
 }
@@ -192,12 +192,12 @@ list_values(const flat_model *f, struct items *l)
         const flat_var *v = &f->var.at[i];
         struct item *x;
 
-        if ((v->kind != VAR_PARAM && v->kind != VAR_SIGNAL) || !var_name(f, i) || has(&outputs, var_name(f, i)) ||
-            !has(&declared, var_name(f, i)))
+        if ((v->kind != VAR_PARAM && v->kind != VAR_SIGNAL) || !var_name(f, i) || has_name(&outputs, var_name(f, i)) ||
+            !has_name(&declared, var_name(f, i)))
             continue;
         if (!(x = put_item(l, v->kind == VAR_PARAM ? DIFF_PARAMETER : DIFF_SIGNAL, bg_strdup(var_name(f, i)))))
             continue;
-        put_inst(f, var_def(f, i), &b);
+        put_expression(f, var_def(f, i), &b);
         property(x, "value", &b);
     }
     for (size_t i = 0; i < f->output.n; i++) {
@@ -205,7 +205,7 @@ list_values(const flat_model *f, struct items *l)
 
         if (!x)
             continue;
-        put_inst(f, f->output.at[i].def, &b);
+        put_expression(f, f->output.at[i].def, &b);
         property(x, "value", &b);
         if (f->output.at[i].display)
             strbuf_puts(&b, unit_text(f->output.at[i].display));

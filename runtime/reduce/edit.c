@@ -4,7 +4,7 @@
 #include "edit.h"
 
 static void
-add(edits *e, size_t begin, size_t end, const char *text, size_t n)
+add_edit(edits *e, size_t begin, size_t end, const char *text, size_t n)
 {
     edit x = { .begin = begin, .end = end, .n = n, .serial = (uint32_t)e->list.n };
 
@@ -21,17 +21,17 @@ add(edits *e, size_t begin, size_t end, const char *text, size_t n)
 void
 edits_delete(edits *e, size_t begin, size_t end)
 {
-    add(e, begin, end, NULL, 0);
+    add_edit(e, begin, end, NULL, 0);
 }
 void
 edits_insert(edits *e, size_t at, const char *text, size_t n)
 {
-    add(e, at, at, text, n);
+    add_edit(e, at, at, text, n);
 }
 void
 edits_replace(edits *e, size_t begin, size_t end, const char *text, size_t n)
 {
-    add(e, begin, end, text, n);
+    add_edit(e, begin, end, text, n);
 }
 
 static int

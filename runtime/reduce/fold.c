@@ -27,7 +27,7 @@ struct finder {
 /* ---------------------------------------------------------------- names that stay */
 
 static void
-take_name(struct finder *d, const char *name)
+name_is_used(struct finder *d, const char *name)
 {
     map_set(&d->named, map_ptr_key(name), 1);
 }
@@ -41,7 +41,7 @@ is_name_letter(char c)
 /* Notes every name followed by a dot: in an expression that is a part. Units, numbers, texts and comments are
  * skipped. */
 static void
-scan(struct finder *d, span at)
+scan_names(struct finder *d, span at)
 {
     const char *t = d->text;
 
@@ -67,7 +67,7 @@ scan(struct finder *d, span at)
                 while (k < at.end && isspace((unsigned char)t[k]))
                     k++;
                 if (k < at.end && (t[k] == '.' || t[k] == '['))
-                    take_name(d, names_intern(d->c->names, t + from, i - from));
+                    name_is_used(d, names_intern(d->c->names, t + from, i - from));
             }
         } else {
             i++;
@@ -85,16 +85,16 @@ gather_named(struct finder *d, const ast_stmt *s, bool nested)
             const ast_node *n = &ast_chain(s)[k];
 
             if (nested && ast_node_nparts(n))
-                take_name(d, ast_node_name(n));
+                name_is_used(d, ast_node_name(n));
             for (int i = 0; i < n->own->more->nwithout; i++)
                 if (n->own->more->without[i].nparts)
-                    take_name(d, n->own->more->without[i].part[0].name);
+                    name_is_used(d, n->own->more->without[i].part[0].name);
         }
         break;
     case AST_STMT_WITHOUT:
         for (int k = 0; k < s->without.n; k++)
             if (s->without.ref[k].nparts)
-                take_name(d, s->without.ref[k].part[0].name);
+                name_is_used(d, s->without.ref[k].part[0].name);
         break;
     case AST_STMT_FOR:
         for (int k = 0; k < s->loop.n; k++)
@@ -118,17 +118,17 @@ gather_model(struct finder *d)
 {
     const ast_model *m = d->c->flat->ast;
 
-    scan(d, m->at);
+    scan_names(d, m->at);
     for (size_t i = 0; i < d->c->ast->ndecls; i++) {
         const ast_experiment *x = d->c->ast->decl[i].kind == AST_DECL_EXPERIMENT ? d->c->ast->decl[i].experiment : NULL;
 
         if (!x || x->model != m->name)
             continue;
-        scan(d, x->at);
+        scan_names(d, x->at);
         for (int k = 0; k < x->nitems; k++)
             for (int j = 0; x->item[k].kind == AST_EXP_KEEP && j < x->item[k].nrefs; j++)
                 if (x->item[k].refs[j].nparts)
-                    take_name(d, x->item[k].refs[j].part[0].name);
+                    name_is_used(d, x->item[k].refs[j].part[0].name);
     }
     for (uint32_t i = 0; i < (uint32_t)m->nstmt; i++) {
         const ast_stmt *s = m->stmt[i];
@@ -140,7 +140,7 @@ gather_model(struct finder *d)
 
             if (ast_node_nparts(n) != 1 || ast_node_nindex(n)) {
                 if (ast_node_nparts(n))
-                    take_name(d, ast_node_name(n));
+                    name_is_used(d, ast_node_name(n));
                 continue;
             }
             vec_push(&d->place, ((struct place){ i, k }));

@@ -33,7 +33,7 @@ struct least {
 };
 
 static void
-stand(struct least *l, uint32_t where, double x)
+note_least(struct least *l, uint32_t where, double x)
 {
     if (x < l->first || l->where == NONE) {
         l->second = l->first;
@@ -189,7 +189,7 @@ find_junction_sums(const flat_model *f, const double *e, const double *flow, con
 
 /* Is the junction's common variable imposed, whatever the sum? */
 static bool
-is_given(const flat_model *f, const flat_junction *j)
+common_is_imposed(const flat_model *f, const flat_junction *j)
 {
     for (uint32_t i = j->inc0; i < j->inc0 + j->ninc; i++) {
         const flat_incidence *x = &f->incidence.at[i];
@@ -211,8 +211,8 @@ find_least(const flat_model *f, const struct top *sum, struct least *least)
         for (uint32_t i = j->inc0; i < j->inc0 + j->ninc; i++) {
             uint32_t far = neighbour(f, k, i);
 
-            if (far != NONE && !is_given(f, &f->junction.at[far]))
-                stand(&least[k], far, beside(&sum[far], k + (uint32_t)f->incidence.n));
+            if (far != NONE && !common_is_imposed(f, &f->junction.at[far]))
+                note_least(&least[k], far, beside(&sum[far], k + (uint32_t)f->incidence.n));
         }
     }
 }

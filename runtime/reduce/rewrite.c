@@ -68,7 +68,7 @@ take_without(struct plan *p, const flat_model *f, const ast_file *file, const st
 
 /* own: the request without the elements in `inner`, which need `without` */
 static bool
-make_plan(const rewrite_request *own, const struct inner *inner, rewrite *r)
+plan_request(const rewrite_request *own, const struct inner *inner, rewrite *r)
 {
     const flat_model *f = own->f;
     struct plan p = { .s = f->sources,
@@ -225,7 +225,7 @@ rewrite_plan(const rewrite_request *q, rewrite *r)
     own.name = name;
     own.nchanges = split_clamps(f, q->change, q->nchanges, a, change, &inner);
     own.change = change;
-    fine = make_plan(&own, &inner, r);
+    fine = plan_request(&own, &inner, r);
     vec_free(&inner.drop);
     vec_free(&inner.clamp);
     arena_free(a);

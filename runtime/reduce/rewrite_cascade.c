@@ -90,7 +90,7 @@ rewrite_mark_live(struct plan *p)
 /* The element to keep so that part i stays: i itself, or among the nearest removed ones around it the first in the
  * list. */
 static uint32_t
-holder(struct plan *p, uint32_t i, map *seen)
+holder_of_part(struct plan *p, uint32_t i, map *seen)
 {
     uint32_t best = NONE;
 
@@ -136,7 +136,7 @@ block_part(struct plan *p, uint32_t element, span reader, const char *why)
 /* A dangling part that is named stays where it is, which changes no equation: a junction, and both sides of a two-port.
  * True if this is new. */
 static bool
-hold(struct plan *p, uint32_t i)
+hold_named(struct plan *p, uint32_t i)
 {
     struct part *x = &p->part.at[i];
     bool any = false;
@@ -201,11 +201,11 @@ rewrite_keep_needed(struct plan *p)
 
         if (!(x->gone && p->live[i]) && !stranded)
             continue;
-        if (hold(p, i)) {
+        if (hold_named(p, i)) {
             held = true;
             continue;
         }
-        e = holder(p, i, &seen);
+        e = holder_of_part(p, i, &seen);
         if (e == NONE)
             continue;
         vec_resize(&found, found.n + 1);

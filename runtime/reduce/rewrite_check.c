@@ -44,7 +44,7 @@ key_order(const char *a, const char *b)
 
 /* Up to the first expression, and the expressions. */
 static char *
-readable(const char *line)
+readable_line(const char *line)
 {
     size_t key = strcspn(line, "\n"), head = strcspn(line, "#");
 
@@ -501,7 +501,7 @@ compare_lines(const struct lines *a, const struct lines *b, bool subset, char **
         } else if (order < 0 && subset) {
             i++;
         } else {
-            char *line = readable(order < 0 ? a->line[i] : b->line[j]);
+            char *line = readable_line(order < 0 ? a->line[i] : b->line[j]);
 
             *why = bg_format(order < 0 ? "the new text lacks: %s" : "the new text has what it should not: %s", line);
             free(line);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 static bool
-holds(span at, size_t place)
+place_is_within(span at, size_t place)
 {
     return at.begin <= place && place < at.end;
 }
@@ -56,7 +56,7 @@ take_of_model(const char *text, const ast_model *m, size_t place, arena *a, rewr
     for (int i = 0; i < m->nstmt; i++) {
         const ast_stmt *s = m->stmt[i];
 
-        if (s->kind == AST_STMT_INITIAL && holds(s->at, place) && !known_already(out, s->at)) {
+        if (s->kind == AST_STMT_INITIAL && place_is_within(s->at, place) && !known_already(out, s->at)) {
             vec_push(out,
                      ((rewrite_change){ .kind = REWRITE_INITIAL,
                                         .at = s->at,
@@ -65,13 +65,13 @@ take_of_model(const char *text, const ast_model *m, size_t place, arena *a, rewr
                                                                   1 - s->initial.ref.at.begin) }));
             return true;
         }
-        if (s->kind != AST_STMT_CHAIN || !holds(s->at, place))
+        if (s->kind != AST_STMT_CHAIN || !place_is_within(s->at, place))
             continue;
         for (int k = 0; k < s->nnodes; k++) {
             const ast_node *n = &ast_chain(s)[k];
 
             for (int j = 0; j < n->own->block->nitems && ast_node_nparts(n) == 1; j++)
-                if (n->own->block->item[j].kind == AST_LAW_INITIAL && holds(n->own->block->item[j].at, place))
+                if (n->own->block->item[j].kind == AST_LAW_INITIAL && place_is_within(n->own->block->item[j].at, place))
                     return !known_already(out, n->own->block->item[j].at) &&
                            take_item(text, n, &n->own->block->item[j], a, out);
         }
@@ -86,7 +86,8 @@ take_let(const compilation *now, const ast_experiment *x, size_t place, arena *a
         const ast_exp_item *item = &x->item[i];
         const char *text = source_text(now->sources, item->at.file);
 
-        if (item->kind != AST_EXP_LET || !item->initial || !holds(item->at, place) || known_already(out, item->at))
+        if (item->kind != AST_EXP_LET || !item->initial || !place_is_within(item->at, place) ||
+            known_already(out, item->at))
             continue;
         /* spring.q(0): the name in front of the last dot */
         span name = { item->at.file, item->ref.at.begin, item->ref.part[item->ref.nparts - 1].at.begin - 1 };

@@ -267,7 +267,7 @@ drop_initials(struct taking *t)
 }
 
 static void
-note_initials(struct taking *t, const char *name, const ast_node *n)
+note_item_initials(struct taking *t, const char *name, const ast_node *n)
 {
     for (int i = 0; n && i < n->own->block->nitems; i++)
         if (n->own->block->item[i].kind == AST_LAW_INITIAL)
@@ -285,7 +285,7 @@ make_items(struct taking *t)
         without_note(t, REWRITE_CLAMP, f->element.at[e].name,
                      rewrite_place(f, f->element.at[e].parent, element_at(&f->element.at[e])));
         t->r->item.at[t->r->item.n - 1].owner = f->element.at[e].name;
-        note_initials(t, f->element.at[e].name, f->element.at[e].node);
+        note_item_initials(t, f->element.at[e].name, f->element.at[e].node);
     }
 
     for (uint32_t o = 0; o < f->origin.n; o++)
@@ -298,13 +298,13 @@ make_items(struct taking *t)
             continue;
         without_note(t, t->wanted[e] != NONE ? REWRITE_ELEMENT : REWRITE_TWO_PORT, x->name,
                      rewrite_place(f, x->parent, element_at(x)));
-        note_initials(t, x->name, x->node);
+        note_item_initials(t, x->name, x->node);
     }
     for (uint32_t j = 0; j < f->junction.n; j++)
         if (t->junction_gone[j] && !t->by_text[j] && !f->junction.at[j].implicit && t->inside[j] == NONE) {
             without_note(t, REWRITE_JUNCTION, f->junction.at[j].name,
                          rewrite_place(f, f->junction.at[j].parent, f->junction.at[j].at));
-            note_initials(t, f->junction.at[j].name, f->junction.at[j].node);
+            note_item_initials(t, f->junction.at[j].name, f->junction.at[j].node);
         }
 }
 

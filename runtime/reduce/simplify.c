@@ -178,7 +178,7 @@ take_most(struct simplifier *d, const struct version *now, const parts *all, con
 }
 
 static const char *
-why_taken(const parts *all, const rewrite_item *x)
+why_part_goes(const parts *all, const rewrite_item *x)
 {
     for (size_t i = 0; i < all->n; i++)
         if (!strcmp(all->at[i].name, x->name) && (all->at[i].idle || all->at[i].at.begin == x->at.begin))
@@ -199,7 +199,7 @@ record(struct simplifier *d, const parts *all, struct trial *best)
                                                      .name = arena_strdup(r->arena, x->name),
                                                      .line = line_in_first(d, x->at),
                                                      .round = (int)r->rounds.n + 1,
-                                                     .why = why_taken(all, x) }));
+                                                     .why = why_part_goes(all, x) }));
     }
     reduction_name_edits(r, d->given, d->file, &best->plan.edits);
     vec_push(&r->rounds, best->plan.edits);

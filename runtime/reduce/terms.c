@@ -90,7 +90,7 @@ trimmed(const struct finder *f, span at)
 
 /* The + or - of a sum: the first one behind its left operand, where brackets, blanks and comments may stand between. */
 static span
-sign_of(const struct finder *f, const ast_expr *e)
+sign_place(const struct finder *f, const ast_expr *e)
 {
     uint32_t at = e->bin.a->at.end;
 
@@ -111,7 +111,7 @@ find_sum(struct finder *f, const ast_expr *e, uint32_t within)
 
     for (;;) {
         const ast_expr *left = e->bin.a;
-        span op = sign_of(f, e);
+        span op = sign_place(f, e);
         term x = { .op = op, .minus = e->op == AST_SUB, .expr = e->bin.b };
 
         x.at = trimmed(f, (span){ e->at.file, op.end, e->at.end });

@@ -8,29 +8,40 @@
 #include "scales.h"
 #include "vectors.h"
 
-/* points of a mean, in pairs; steps of the search with one neighbourhood, */
-enum { AROUND = 4, STEPS = 200, DENSE_STATES = 200 };
-enum { ASTRAY = 40 };   /* of which so many may switch without coming nearer to rest */
-#define WIDEST 0.05     /* of the states' sizes: first radius over which rates are averaged, */
-#define NARROWEST 1e-12 /* in the end, */
-#define NARROWER 0.1    /* and its reduction from one radius to the next */
-#define WITHIN 0.1      /* of the radius: a step so small ends the search with this radius; */
-#define AT_REST 1e-12   /* of the states' sizes: and a step so small the whole search */
-#define ROUNDING 1e-13  /* of the terms in a rate: it is at rest, */
-/* of these terms: remainder that is accepted if no step comes nearer, beside infinite slopes; */
+enum {
+    AROUND = 4,        /* points over which rates are averaged: pairs on opposite sides of the state */
+    STEPS = 200,       /* of the search with one radius */
+    ASTRAY = 40,       /* steps that switch a mode without halving the rates: with so many the search ends */
+    DENSE_STATES = 200 /* up to so many states the Jacobian of the states alone is averaged, as a dense matrix */
+};
+/* The radius over which rates are averaged, in parts of the states' sizes: the first, the last, and the ratio of each
+ * to the one before. */
+#define WIDEST 0.05
+#define NARROWEST 1e-12
+#define NARROWER 0.1
+/* The search with one radius ends when even the longest step moves no state by more than this part of the radius, but
+ * at least by the second part of its size, which is rounding. */
+#define WITHIN 0.1
+#define AT_REST 1e-12
+/* A rate is at rest below this part of its terms. Beside terms of the same unit that are far greater it counts as
+ * rounding of these: its terms are at least GREAT of the greatest of its unit. */
+#define ROUNDING 1e-13
+#define GREAT 1e-3
+/* Remainders of the rates, in parts of their terms: one that is accepted if no step comes nearer, beside an infinite
+ * slope, where rounding of the state is magnified; and one with which the next radius is tried, since steps may fail
+ * with a large radius and succeed with a smaller one. */
 #define NEARLY 1e-10
-#define FEW 1e-3        /* where steps fail with a large radius, a smaller one may succeed; */
-#define GREAT 1e-3      /* or so much of the greatest rate of its unit: the search ends */
-#define SMALL 1e-6      /* of the greatest terms of its unit: a smaller rate waits while others move */
-#define SMALL_SIZE 1e-3 /* of the greatest state of its unit: least size of a state for the averaging */
-#define SHRUNK 1e-6     /* of a state's former size: least size of a state, even if it rests at zero */
-#define AT_ZERO 1e-8    /* of it: a state below this may be set to zero, if all others then stay at rest */
+#define FEW 1e-3
+#define SMALL 1e-6 /* of the greatest terms of its unit: least terms of a rate; a smaller one waits for the others */
+#define SMALL_SIZE 1e-3 /* of the greatest state of its unit: least size of a state */
+#define SHRUNK 1e-6     /* of its greatest size so far: least size of a state, even if it comes to rest at zero */
+#define AT_ZERO 1e-8    /* of its greatest size: a state below it is set to zero if all others then stay at rest */
 #define SIZES_RTOL 1e-6 /* tolerance for which the sizes of states are estimated */
-#define RELATIVE 1e-6   /* of a state: change by which the terms of rates are measured */
-#define HALFWAY 0.5     /* of the rates: remainder of its own equations that a step may leave */
-#define LONGER 10       /* growth of the step length */
-#define LONGEST 1e6     /* of the slowest time: rounding of longer steps would lose conserved quantities */
-#define SHORTEST 1e-20
+#define RELATIVE 1e-6   /* of a state's size: change by which the terms of rates are measured */
+#define HALFWAY 0.5     /* ratio of the remainder of its own equations that a step may leave to the rates before it */
+#define LONGER 10       /* growth of the step length after each step */
+#define LONGEST 1e6     /* of the slowest time: rounding in longer steps would lose what the motion conserves */
+#define SHORTEST 1e-20  /* of the slowest time: no shorter step is tried */
 
 struct descent {
     bg_model *model;
@@ -39,9 +50,11 @@ struct descent {
     const bool *active;
     size_t n;
     scales *scales;
-    /* times: given; in which its terms would change the slowest state; of a step */
-    double t, motion, slow, h, blur;
-    int astray;                          /* steps that switched without coming nearer to rest */
+    /* s: the time; time scale of the motion; time in which its terms would change the slowest state; length of a step
+     */
+    double t, motion, slow, h;
+    double blur;                         /* the present radius */
+    int astray;                          /* steps that switched a mode without halving the rates */
     double *size, *greatest;             /* [n] of states; so far */
     double *around[AROUND];              /* [n] points over which rates are averaged */
     double *f, *probe, *trial, *one, *d; /* [n] rates at x, at the trial, at a point; the step */
@@ -54,6 +67,7 @@ struct descent {
 
 /* ---- means ---- */
 
+/* Points within one to two radii of each state, on either side in turn. */
 static void
 place_neighbours(struct descent *s, const double *x)
 {
@@ -118,7 +132,7 @@ euler(struct descent *s, double h)
 
 /* ---- sizes ---- */
 
-/* No size is smaller than a share of the greatest of its unit. */
+/* Raises each value to a share of the greatest of its unit, which remains in s->most. */
 static void
 lift(struct descent *s, double *v, double share)
 {
@@ -129,8 +143,8 @@ lift(struct descent *s, double *v, double share)
         v[i] = fmax(v[i], share * s->most[s->group[i]]);
 }
 
-/* Sizes from the available energy and from states of the same unit. If all of a unit are zero, their size is what
- * their rates, or rates that follow from these, make of them in the model's time. */
+/* Sizes from the available energy and from states of the same unit. If all states of a unit are zero, their size is how
+ * far they move in the time scale of the motion, by their rates or by rates that follow from these. */
 static void
 find_sizes(struct descent *s, const double *x)
 {
@@ -165,7 +179,8 @@ has_grown(const struct descent *s, const double *x)
     return false;
 }
 
-/* Terms of the rates at x: the effect of relative changes of the states on them. */
+/* The terms of the rates at x, of which they are sums: how far small relative changes of the states move the rates, in
+ * proportion to these changes. */
 static void
 measure_terms(struct descent *s, const double *x)
 {
@@ -186,7 +201,8 @@ measure_terms(struct descent *s, const double *x)
             s->slow = fmax(s->slow, s->size[i] / s->terms[i]);
 }
 
-/* The greatest |f_i - less_i/h|, relative to the terms. */
+/* What remains of the rates, or with `less` of the equations of an Euler step less: the greatest |f_i - less_i/h|,
+ * relative to the terms. */
 static double
 left(const struct descent *s, const double *f, const double *less, double h)
 {
@@ -203,7 +219,7 @@ left(const struct descent *s, const double *f, const double *less, double h)
 
 /* ---- descending ---- */
 
-/* Is the last step, the longest, below this share of all states? */
+/* Was the last step as long as steps may be, and moved no state by more than this part of its size? */
 static bool
 is_small(const struct descent *s, double part)
 {
@@ -215,7 +231,7 @@ is_small(const struct descent *s, double part)
     return true;
 }
 
-/* Are the rates only rounding, or would the longest step hardly change the states? */
+/* Are the rates only rounding, or does the longest step hardly change the states? */
 static bool
 is_at_rest(const struct descent *s, double part)
 {
@@ -226,8 +242,9 @@ is_at_rest(const struct descent *s, double part)
     return quiet || is_small(s, part);
 }
 
-/* The longest step from x, up to s->h, that reduces its own equations by half at least. Such steps approach rest in
- * a dissipative model, and fail if terms merely grow. None if x is at rest: *found. */
+/* Takes the longest step from x, up to s->h, whose equations at its end are met to half of the rates at its start: such
+ * steps approach rest in a dissipative model, and there is none where terms merely grow. If x is at rest, takes none
+ * and sets *found. */
 static bool
 step(struct descent *s, double *x, double part, bool *found)
 {
@@ -287,7 +304,7 @@ settle_at_rest(struct descent *s, double *x, double part)
     return left(s, s->f, NULL, 1) <= NEARLY;
 }
 
-/* If x with these states set to zero is also at rest, takes that. */
+/* Sets these states of x to zero if the others are at rest then too. */
 static bool
 rests_without(struct descent *s, const bool *small, double *x)
 {

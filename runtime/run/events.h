@@ -30,7 +30,7 @@ void events_follow(events *e, void (*fire)(void *ctx, size_t when, bool first, c
 void events_measure(events *e, double (*moves)(void *ctx, const double *dx, double time),
                     void (*tolerated)(void *ctx, double *dx), void *ctx);
 
-/* A time within which, to searches of modes, nothing else happens. s */
+/* s: how far ahead a search of modes may look; it assumes that nothing else happens until then. */
 double events_ahead(const events *e);
 
 /* Sets all modes for (t, x), with what follows from them. Here and below, x moves where ideal switches require it. */

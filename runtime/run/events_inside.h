@@ -6,20 +6,22 @@
 #include "samples.h"
 
 #define CHATTER_MOST 500 /* greatest number of switchings of one condition within CHATTER_SPAN of the run */
-/* factor on that number for an ideal switch: beside a law that is flat at zero it opens and shuts at each step while a
- * state that follows a source differs from it by less than tolerances */
+/* Ideal switches may switch so many times as often: beside a law that is flat at zero, one opens and closes at each
+ * step while a state that follows a source differs from it by less than the tolerance. */
 #define CHATTER_NETS 4
 #define CHATTER_SPAN 1e-9
 #define CHATTERS 20   /* number of these switchings after which they may be due to rounding */
-#define CHASING 4     /* number of rounds after which they may be due to rounding */
+#define CHASING 4     /* rounds of switchings at one time, after which they may be due to rounding */
 #define ROUNDS 60     /* greatest number of successive switchings at one time; four more for each condition */
 #define NOTHING 1e-18 /* relative to a condition's size: within this distance it counts as on its border */
 /* relative to a condition's size: a smaller contradiction is rounding, and the next step decides */
 #define CONTRADICTION 1e-11
-#define AT_REST 1e-9   /* relative to the size of what may stick: below it counts as at rest */
-#define HELD_SIZE 1e-3 /* relative to the run: time in which friction alone gives an x its usual size */
-#define LOUDER 4.0     /* factor above known rounding errors from which a value is not rounding */
-#define AHEAD 1e-7     /* relative to the run: greatest distance that right limits look ahead */
+#define AT_REST 1e-9 /* relative to the size of what may stick: below it counts as at rest */
+#define HELD_SIZE \
+    1e-3 /* relative to the run: the usual size of a velocity that sticks is what friction alone gives it in this time \
+          */
+#define LOUDER 4.0 /* factor above known rounding errors from which a value is not rounding */
+#define AHEAD 1e-7 /* relative to the run: greatest distance that right limits look ahead */
 
 struct due {
     double t;
@@ -45,14 +47,14 @@ struct events {
     double *next;                           /* [n] when a known floor(), or a condition on a line, switches next */
     uint32_t *first_counting, *counting;    /* [n + 1], [n] known modes that read a known floor(), by that */
     double *value_before;                   /* [n] modes before the last switching */
-    double *value_kept, *x_kept;            /* of events_stay_on_border: what it tries to change */
-    VEC(uint32_t) on_border;                /* the same: conditions that it is about */
+    double *value_kept, *x_kept;            /* of events_stay_on_border: values and states before its trials */
+    VEC(uint32_t) on_border;                /* of events_stay_on_border: the conditions concerned */
     double *g_try, *g_aside, *x_try, *kick; /* trial values for another mode or state */
     bool any_sign, any_domain;
     bool nets, starting; /* nets: the model has ideal switches; starting: x are initial values */
     double *quiet;       /* [n] up to this size a condition is rounding */
-    double *most;        /* [n] greatest |g| since the last switching, for corners and chattering conditions: */
-    bool *noted;         /* [n] is it one of these? */
+    double *most;        /* [n] greatest |g| since the last switching, for corners and chattering conditions */
+    bool *noted;         /* [n] is `most` kept for this one? */
     bool *plain;         /* [n] one of the text with two sides: its margin is g or -g */
     bool *of_net;        /* [n] modes that the search of a net sets */
     bool *follows;       /* [n] signs with values between -1 and 1 whose x are zero because others stick */

@@ -5,15 +5,19 @@
 
 #include "integrator_inside.h"
 
-#define SCOUT_YOUTH 3      /* pairs of products before a scout's estimate counts */
-#define SCOUT_LIFE 6       /* and after which it becomes the leader and the next scout starts */
-#define SAME_RADIUS 0.1    /* of it: the same as when these modes were active last, */
-enum { MOST_PAUSE = 32 };  /* after which it is trusted for so many switchings at most, at first for none */
-#define DIFFERENT 1e-8     /* two products span a plane if the square of the sine between them is above this */
-#define DAMPED_REACH 18    /* growth of the stable step with the damping of a pair of eigenvalues, up to REACH */
-#define SOONER 1e3         /* if the rates cannot be evaluated so far ahead, the time is divided by this, */
-enum { SOONER_TRIES = 4 }; /* at most so many times */
-#define FIRST_TIME 1e-3    /* of the run: how far ahead rates are evaluated if no time constant is known */
+#define SCOUT_YOUTH 3 /* pairs of products after which a scout's estimate counts, */
+#define SCOUT_LIFE 6  /* and after which the scout becomes the leader and the next one starts */
+/* An estimate that differs from the one made when the same modes were last active by less than this part of it confirms
+ * that one: it is then trusted for twice as many switchings without a new estimate, at most for MOST_PAUSE. */
+#define SAME_RADIUS 0.1
+enum { MOST_PAUSE = 32 };
+#define DIFFERENT 1e-8  /* two directions span a plane if the square of the sine between them is above this */
+#define DAMPED_REACH 18 /* growth of the stable step with the damping of a pair of eigenvalues, up to REACH */
+/* of the run: how far ahead rates are evaluated if no time constant is known yet */
+#define FIRST_TIME 1e-3
+/* If the rates cannot be evaluated so far ahead, the time is divided by SOONER, so often at most. */
+#define SOONER 1e3
+enum { SOONER_TRIES = 4 };
 
 double
 integrator_scatter(size_t i, uint64_t seed)
@@ -54,7 +58,7 @@ integrator_follow_rates(integrator *g, double t, const double *x, const double *
     g->failed = failed;
 }
 
-/* Sizes from rates other than f that will move the states, from x on at t, for so long. */
+/* Sizes from the rates at (t, x), where they differ from f: those that will move the states for this time. */
 static void
 foresee_rates(integrator *g, double t, const double *x, const double *f, double time)
 {
@@ -93,15 +97,18 @@ integrator_foresee_motion(integrator *g, double t, const double *x)
     g->failed = false;
 }
 
-#define ULPS 4      /* differences of time and states at which rounding in rates is measured, */
-#define ROUNDINGS 4 /* so often, */
-#define PLACES 8    /* at so many places */
-#define ALIKE 100   /* the rounding behind the present time is at most so many times that ahead of it */
-#define ASIDE 1e-3  /* of the states, of the past and of the remaining run: points beside the present one */
-#define SHORT 1e-5  /* of the remaining run: steps in which rounding is followed */
-#define PAUSE 25    /* steps, at first, from one unsuccessful check to the next; then twice as many */
+/* Rounding in the rates is measured by evaluating them ROUNDINGS times, at times and states that differ by so many
+ * units in the last place, at so many points. These are up to ASIDE of the states, of the past and of the remaining run
+ * away from the present one. */
+#define ULPS 4
+#define ROUNDINGS 4
+#define PLACES 8
+#define ASIDE 1e-3
+#define ALIKE 100  /* rounding counts up to so many times that found ahead of the present time */
+#define SHORT 1e-5 /* of the remaining run: only steps shorter than this are suspected to follow rounding */
+#define PAUSE 25   /* steps until the next check after one that found rounding; doubled after each that found none */
 
-/* The rounding in the rates at (t, x): [n]; scratch: [3n]. False: they cannot be evaluated. */
+/* noise[n]: the rounding in the rates at (t, x). scratch: [3n]. False: they cannot be evaluated. */
 static bool
 noise_at(integrator *g, double t, const double *x, double *noise, double *scratch)
 {
@@ -122,9 +129,10 @@ noise_at(integrator *g, double t, const double *x, double *noise, double *scratc
     return true;
 }
 
-/* Rounding is similar at points before and behind the present time, though not visible at each. At a pole, or where
- * a law with infinite slope starts from zero, rates differ from one floating-point number to the next, and the
- * points are not similar. The greatest difference may be a jump, so the second counts. */
+/* Rounding is of similar size at points before and after the present time, although it does not show at each of them.
+ * At a pole, or where a law with an infinite slope starts from zero, rates also differ from one floating-point number
+ * to the next, but by very different amounts: this is no rounding. Of each state the second greatest difference counts,
+ * since the greatest may be a jump. */
 bool
 integrator_hears_noise(integrator *g)
 {
@@ -173,11 +181,12 @@ integrator_listen(integrator *g)
  * one another (norms of J do). Dormand-Prince is stable up to 2.9 to 3.4 along most rays of the left half-plane, up to
  * 1 along the imaginary axis.
  *
- * A vector that has settled in one part of the model has died in the parts that are not coupled to it, and would not
- * see what becomes fast there, or that its own part has come to rest. So there are two: the leader, and a scout that
- * sets out along the rates, is iterated in turn with the leader, and takes its place when it finds more or has seen
- * enough. What is at rest is stable at any step: only what moves counts. */
-#define CHANGE 1e-7         /* of the states' scales, by which J v is taken */
+ * A vector that has converged in one part of the model is zero in the parts that are not coupled to it. It would not
+ * show that something becomes fast there, nor that its own part has come to rest. So there are two: the leader, and a
+ * scout that starts along the rates. They are iterated in turn, and the scout replaces the leader when it finds a
+ * greater radius or has been iterated often enough. What is at rest is stable with any step, so only what moves counts.
+ */
+#define CHANGE 1e-7         /* of the states' scales: length of the difference that gives J v */
 #define UNKNOWN_SCALE 1e-12 /* of a state that has not moved yet */
 
 static bool

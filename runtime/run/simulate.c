@@ -13,17 +13,18 @@
 #include "model_graph.h"
 #include "simulate_inside.h"
 
-#define MOST_JUMP \
-    1e-4 /* of a state's greatest size: what a switching may move it to meet a constraint, for the integrator's errors \
-          */
+/* of a state's greatest size: how far a switching may move it to meet a constraint, which is what the integrator's
+ * errors may have left; a greater distance is an impulse that the text does not state */
+#define MOST_JUMP 1e-4
 
 #define PROGRESS_EVERY 256  /* steps, */
 #define PROGRESS_SHARE 0.01 /* or this part of the run, after which progress is reported */
 #define WHOLE (1 - 1e-9)    /* of a number of strides: a rest that rounding leaves over is no further stride */
 
-enum { MOST_FOLDS = 8 }; /* times that a step is taken anew to the place where blocks leave their branch */
+enum { MOST_FOLDS = 8 }; /* times that a step is repeated up to the place where blocks leave their branch */
 
-/* s, of a run: beyond, lengths of steps and what grows with them leave the numbers. */
+/* s: least and greatest length of a run. With others, lengths of steps and their powers are no floating-point numbers.
+ */
 #define LEAST_SPAN 1e-200
 #define GREATEST_SPAN 1e200
 
@@ -78,8 +79,8 @@ join_windows(run *s)
 
 /* ---- the run ---- */
 
-/* Constraints that began to hold with a switching must be met by the states as they are: no current is stopped in no
- * time. */
+/* Constraints that begin to hold with a switching must be met by the states as they are: a current does not stop within
+ * no time. */
 static bool
 project_onto_constraints(run *s)
 {
@@ -247,7 +248,8 @@ next_stride(run *s, double until)
     return count > 1 ? s->t + left / count : until;
 }
 
-/* What delays ask of a step ends at the run's end where it is within a rounding of it: a sample there is taken. */
+/* Where the step that delays allow ends. If that is within rounding of the run's end, it is the run's end, so that a
+ * sample there is still taken. */
 static double
 delayed_until(const run *s)
 {
@@ -256,8 +258,8 @@ delayed_until(const run *s)
     return fabs(s->stop - limit) <= 2 * run_tiny(s, s->t) ? s->stop : limit;
 }
 
-/* Blocks leave their branch within the last step: its rates behind that place are of another one, and its states of
- * both. It is taken anew up to there, until it ends there. *again: so it is. False: said. */
+/* Within the last step blocks left their branch: behind that place its rates belong to another branch, and its end
+ * state to both. The step is repeated up to there until it ends there: *again. False: reported. */
 static bool
 take_to_fold(run *s, struct crossing *c, bool *again)
 {
@@ -269,7 +271,7 @@ take_to_fold(run *s, struct crossing *c, bool *again)
         s->fold = c->t;
         return integrator_start(s->integrator, t0, s->x);
     }
-    if (!c->found && t1 >= s->fold) { /* what is behind begins anew */
+    if (!c->found && t1 >= s->fold) { /* what follows begins anew there */
         c->found = c->cut = true;
         c->t = c->t_seen = t1;
         memcpy(s->x_probe, integrator_x1(s->integrator), s->nx * sizeof(double));
@@ -281,14 +283,14 @@ take_to_fold(run *s, struct crossing *c, bool *again)
     return true;
 }
 
-/* The present solution ends here: what is just behind leads on. */
+/* The present solution ends here: the run goes on from a state just behind this place. */
 static bool
 jump_from_fold(run *s, double behind, bool *switched)
 {
     if (s->nx) {
         if (s->blocks)
             model_accept(s->model, s->t, s->x);
-        if (!run_pass_fold(s)) { /* it ends a little farther on: up to there anew */
+        if (!run_pass_fold(s)) { /* it ends a little farther on: repeat up to there */
             if (s->blocks)
                 model_accept(s->model, s->t + run_tiny(s, s->t), s->x);
             return true;
@@ -346,7 +348,7 @@ main_loop(run *s)
         enum integrator_status status = integrator_step(s->integrator, until);
         if (status != STEP_OK) {
             if (!integrator_ready(s->integrator))
-                return false; /* the Jacobian does not compile: said already */
+                return false; /* the Jacobian does not compile, as reported */
             if (status == STEP_UNSOLVED)
                 return run_fail_unsolved(s);
             if (status == STEP_SINGULAR && !watch_edge(s->watch, s->integrator, s->t))
@@ -384,7 +386,7 @@ main_loop(run *s)
             double *seen = s->inner[0];
             memcpy(seen, s->x_probe, s->nx * sizeof(double));
             if (c.at_start) {
-                s->t = t0; /* s->x is the state there still */
+                s->t = t0; /* s->x is still the state there */
             } else {
                 s->t = c.t;
                 memcpy(s->x, seen, s->nx * sizeof(double));
@@ -446,7 +448,7 @@ main_loop(run *s)
             s->o->progress(s->o->ctx, s->t, step + 1);
         }
     }
-    while (s->grid < s->o->points) { /* the last point; without it, those that rounding left over */
+    while (s->grid < s->o->points) { /* the last point; or points that rounding left over */
         if (!run_emit(s, s->ended ? s->ended_at : s->stop, s->x))
             return false;
         if (s->ended)
@@ -558,7 +560,7 @@ begin_run(run *s)
     if (o->outputs && o->points && model_has_nets(s->model))
         first_moved(s->model, r->x_start, s->x);
     s->event.n = 0;       /* setting modes at the start is no event */
-    if (!start_delays(s)) /* by the modes as they are */
+    if (!start_delays(s)) /* with the modes as they are */
         return false;
     if (!act(s, &switched))
         return false;

@@ -59,7 +59,7 @@ margin_dips(run *s, const struct look three[3], struct look *at)
     struct look a = three[0], b = three[1], c = three[2];
 
     if (!(fmin(a.m, fmin(b.m, c.m)) > DIP_DEPTH))
-        return false; /* on its border still */
+        return false; /* still on its border */
     for (int k = 0; k < DIP_LOOKS; k++) {
         double u = (b.m - a.m) / (b.t - a.t), v = (c.m - b.m) / (c.t - b.t), bend = (v - u) / (c.t - a.t), lowest,
                value;
@@ -76,7 +76,7 @@ margin_dips(run *s, const struct look three[3], struct look *at)
         if (at->m < -DIP_DEPTH)
             return true;
         if (at->m <= DIP_DEPTH)
-            return false; /* touches */
+            return false; /* it only touches zero */
         /* the three around the lowest so far */
         if (lowest < b.t) {
             if (at->m < b.m)
@@ -149,7 +149,7 @@ find_contradiction(run *s, struct look *third, struct look *before, struct look 
         bool looked = margin_at(s, next.t, &next.m);
 
         if (!looked && !at_end)
-            continue; /* the end will tell */
+            continue; /* the evaluation at the end decides */
         /* without blocks the unknowns of ideal switches may have no solution */
         if (!looked || (s->blocks && model_left_branch(s->model))) {
             *found = follow_margin(s, last[2], next.t, before, at, behind);
@@ -190,13 +190,12 @@ margin_zero(struct look lo, struct look hi, struct look third)
     return curve > lo.t && curve < hi.t ? curve : line;
 }
 
-/* Between a place where no condition contradicts and one where one does: where it begins, to the last bit of time or to
- * rounding of the step: what switches there is no farther behind its border than it must be, else it would be met again
- * on the way back. Each look is a
- * little aside of where the margin's zero is thought to be, towards the end that is farther from it, so that both ends
- * close in on it. The margin is the least of those of many conditions and may have corners or leap: where two looks
- * have not halved the way, the third does. *third: a place known besides, or none. *t: the first place known that
- * contradicts. */
+/* Between a place where no condition contradicts its mode and one where some does: where that begins, to the last bit
+ * of time or to rounding of the step. Nothing that switches there is farther behind its border than it must be;
+ * otherwise it would cross the border again on the way back. Each evaluation is a little aside of where the zero of the
+ * margin is expected, towards the end that is farther from it, so that both ends close in on it. The margin is the
+ * least of those of many conditions and may have corners or jumps: if two evaluations have not halved the interval, the
+ * third does. *third: another known place, or none. *t: the first place known where a condition contradicts. */
 static bool
 close_in(run *s, struct look lo, struct look hi, struct look third, double *t)
 {
@@ -289,8 +288,8 @@ rates_along(run *s, const double *f, double d, double *to)
     return model_rhs(s->model, s->t + d, s->x_probe, to) == 0;
 }
 
-/* Rates leap between times lo and hi on from the present point, as in run_find_fold, by what matters within the run:
- * where all is at rest, rounding leaps. */
+/* Do the rates jump between times lo and hi after the present point, as in run_find_fold? By an amount that matters
+ * within the run, since where all is at rest rounding jumps too. */
 static bool
 leaps_between(run *s, const double *f, double lo, double hi)
 {
@@ -373,7 +372,7 @@ run_find_crossing(run *s, struct crossing *c)
     if (at_lo <= 0 && lo > t0 && (lo = t0, !margin_at(s, lo, &at_lo)))
         return false;
     if (at_lo <= 0) {
-        /* Just switched and back at zero: was it positive in between? */
+        /* It has just switched and is back at zero: was it positive in between? */
         double part = hi - t0, seen = hi; /* the first known point of a clear contradiction */
         bool above = false;
         while (part > run_tiny(s, t0)) {

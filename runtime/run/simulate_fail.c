@@ -4,7 +4,7 @@
 #include "model_graph.h"
 #include "simulate_inside.h"
 
-#define END_OF_NUMBERS 1e300   /* a step from there leads beyond */
+#define END_OF_NUMBERS 1e300   /* a state of this size: the next step may exceed the range of floating-point numbers */
 #define SWITCHINGS_TOLD 200000 /* switchings after which the length of the run is estimated */
 #define STIFF_EVERY 16384      /* steps after which the choice of the explicit method is questioned */
 #define STIFF_STEPS 1e6        /* steps that it may still need, if the user set no limit */

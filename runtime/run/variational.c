@@ -10,27 +10,33 @@
 #include "joined.h"
 #include "kinetic.h"
 
+/* Newton's iteration of a step */
 #define MOST_ITERATIONS 40
-#define ROUNDING (4 * DBL_EPSILON) /* of the states' sizes: accuracy that an iteration can reach */
-#define FALLS 0.5                  /* a correction that decreases less has reached rounding, */
-#define STALLED 1e-8               /* if it is below this part of the sizes */
-/* The applicability of the rule is tested by rates beside the point: each state moved by so much of its size, or of
- * 1. */
+#define ROUNDING (4 * DBL_EPSILON) /* of the states' sizes: a smaller correction is rounding */
+/* Ratio of a correction to the one before it: above the first the Jacobian is evaluated again; above the second the
+ * iteration has reached its rounding, if the correction is below STALLED of the states' sizes. */
+#define SLOW 0.1
+#define FALLS 0.5
+#define STALLED 1e-8
+#define SAME_STEP 1e-6 /* of a step: factors made for a length that differs by less are kept */
+/* Whether the rule applies is tested by rates at another point: each state moved by about so much of its size, or of 1;
+ * and for ratios at another time, so much of the run later, which is no simple part of it. */
 #define MOVED 1e-3
-/* two values that are equal except for rounding; also the power of sources on inertias that counts as none */
+#define LATER 0.0618
+/* relative: values that differ by less are equal except for rounding; a source on an inertia whose power is a smaller
+ * part of the power counts as none */
 #define EQUAL 1e-12
-#define UNMOVED 1e-8         /* of a displacement's rate: effect that displacements may have on it */
-#define STRAIGHT 1e-6        /* of the effect of momenta on a displacement's rate: its allowed nonlinearity, */
-#define STRAIGHT_OF_ALL 1e-9 /* and of the rate itself, which is rounded */
-#define SAME_STEP 1e-6       /* of a step: with lengths that differ by less the factors stay */
-#define LATER 0.0618         /* of the run: how much later the ratios are looked at; no whole part of it */
-#define SLOW 0.1             /* a correction that decreases less needs a new Jacobian */
+#define UNMOVED 1e-8 /* of a displacement's rate: effect that displacements may have on it */
+/* A displacement's rate is linear in the momenta if the nonlinearity is below this part of their effect on it, or below
+ * the second part of the rate itself, which is its rounding. */
+#define STRAIGHT 1e-6
+#define STRAIGHT_OF_ALL 1e-9
 
 struct variational {
     bg_model *model;
     linear *linear;
     size_t n;
-    double *d, *lost, *middle, *rate[2], *change; /* lost: rounding of the sums of steps, to be added later */
+    double *d, *lost, *middle, *rate[2], *change; /* lost: what rounding took from the sums, added with the next step */
     double gamma;                                 /* of the factors; NAN: there are none */
     double before;                                /* length of the step to which d belongs; 0: none */
     uint64_t evaluations;
