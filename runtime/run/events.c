@@ -492,7 +492,9 @@ events_switch(events *e, double t_seen, const double *x_seen, double t, double *
     for (size_t i = 0; i < e->watched.n; i++) {
         uint32_t k = e->watched.at[i];
         double v = events_margin_of(e, k, e->g[k]);
-        if (v < -NOTHING * e->size[k] || (v == 0 && !e->marked[k]))
+        /* turned again and again, a difference of equations' solutions may be nothing but their rounding */
+        if ((v < -NOTHING * e->size[k] || (v == 0 && !e->marked[k])) &&
+            !(e->count[k] > CHATTERS && !e->of_net[k] && events_rests(e, k, t_seen, x_seen, e->g[k])))
             vec_push(&e->turn, k);
     }
     if (e->turn.n == 0 || rests(e, t, x) || stays_within_tolerance(e, t, x))

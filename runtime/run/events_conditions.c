@@ -117,8 +117,12 @@ events_margin_other(const events *e, uint32_t k, double g)
 bool
 events_rests(events *e, uint32_t k, double t, const double *x, double g)
 {
-    if (!(fabs(g) > e->quiet[k]) || !(fabs(g) > model_condition_noise(e->model, k, t, x)))
-        e->quiet[k] = fmax(e->quiet[k], LOUDER * fabs(g));
+    if (fabs(g) > e->quiet[k]) {
+        double noise = model_condition_noise(e->model, k, t, x);
+
+        if (!(fabs(g) > noise))
+            e->quiet[k] = LOUDER * fmax(fabs(g), noise);
+    }
     return fabs(g) <= e->quiet[k];
 }
 

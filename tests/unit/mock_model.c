@@ -218,6 +218,13 @@ model_modes(bg_model *m)
 {
     return m->mode;
 }
+double
+model_condition_noise(bg_model *m, size_t k, double t, const double *x)
+{
+    (void)m, (void)k, (void)t, (void)x;
+    return 0;
+}
+
 int
 model_conditions(bg_model *m, double t, const double *x, double *g)
 {
