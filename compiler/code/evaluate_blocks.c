@@ -97,25 +97,26 @@ residual_weights(const program_block *b, struct block_run *run)
             run->weight[b->row[k]] += fabs(term);
             rest[b->row[k]] -= term;
         }
-    for (uint32_t i = 0; i < b->n; i++) {
+    for (uint32_t i = 0; i < b->n; i++)
         run->weight[i] += fabs(rest[i]);
-        run->at->most[i] = fmax(run->at->most[i], run->weight[i]);
-    }
 }
 
-/* Are all residuals zero to rounding? stepped: the Newton step from here is known. */
+/* Are all residuals zero to rounding? stepped: the Newton step from here is known. What their terms and the unknowns
+ * were at accepted points and where the iteration began counts, not what they were on its way, which may lead far out:
+ * beside 1e99 all residuals are rounding. */
 static bool
 residuals_are_zero(const program_block *b, const struct block_run *run, bool stepped)
 {
     bool converged = true;
 
     for (uint32_t i = 0; i < b->n; i++) {
-        if (!(fabs(run->at->r[i]) <= fmax(CONVERGED * run->weight[i], fmax(ROUNDED * run->at->most[i], NOTHING))))
+        if (!(fabs(run->at->r[i]) <=
+              fmax(CONVERGED * run->weight[i], fmax(ROUNDED * fmax(run->at->most[i], run->weight[i]), NOTHING))))
             return false;
         converged = converged && fabs(run->at->r[i]) <= fmax(CONVERGED * run->weight[i], NOTHING);
     }
     for (uint32_t i = 0; i < b->n && stepped && !converged; i++)
-        if (!(fabs(run->at->step[i]) <= STILL * run->at->reach[i]))
+        if (!(fabs(run->at->step[i]) <= STILL * fmax(run->at->reach[i], fabs(run->at->z[i]))))
             return false;
     return true;
 }
@@ -272,6 +273,10 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
             residuals_beside(v, b, run->at->z, offset, run->at->r);
         partials(v, b, run->at->value);
         residual_weights(b, run);
+        for (uint32_t i = 0; i < b->n && it == 0; i++) {
+            run->at->most[i] = fmax(run->at->most[i], run->weight[i]);
+            run->at->reach[i] = fmax(run->at->reach[i], fabs(run->at->z[i]));
+        }
         norm = scaled_norm(b, run->at->r, run->weight, &worst);
         if (!isfinite(norm))
             return fail(v, b, worst, false);
@@ -294,7 +299,6 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
         }
         memcpy(run->at->before, run->at->r, b->n * sizeof(double));
         for (uint32_t i = 0; i < b->n; i++) {
-            run->at->reach[i] = fmax(run->at->reach[i], fabs(run->at->z[i]));
             if (run->at->step[i] != 0)
                 length = fmax(length, fabs(run->at->step[i]) /
                                           fmax(fabs(run->at->z[i]), fabs(run->at->z[i] - run->at->step[i])));

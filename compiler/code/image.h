@@ -42,6 +42,7 @@ struct image_mode {
     bool known;     /* switches at a known time, g = offset + slope*t, */
     uint32_t count; /* + by*value of that mode, a known floor(); NONE: without */
     bool stored;    /* states, parameters and time alone determine it */
+    uint32_t form;  /* of its difference */
 };
 
 /* The data of model_graph.h, and the formulas of the moduli. */

@@ -554,7 +554,8 @@ set_initial_modes(const struct initial_problem *p)
     for (int round = 0; round < 8; round++) {
         bool changed = false;
 
-        model_conditions(p->m, p->t, p->x, g);
+        if (model_conditions(p->m, p->t, p->x, g) != 0)
+            break;
         for (size_t k = 0; k < n; k++) {
             struct image_mode q = p->image->mode[k];
 

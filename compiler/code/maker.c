@@ -323,7 +323,8 @@ add_modes(image *m, const maker *k)
                                           q->relay,
                                           q->known,
                                           q->known ? q->count : NONE,
-                                          compares_states(k->e, q) };
+                                          compares_states(k->e, q),
+                                          q->g.root };
         vec_push(&m->line, setting(m, k->f, q->known ? q->slope : INST_NONE).value);
         vec_push(&m->line, setting(m, k->f, q->known ? q->offset : INST_NONE).value);
         vec_push(&m->line, setting(m, k->f, m->mode[i].count != NONE ? q->by : INST_NONE).value);

@@ -373,7 +373,7 @@ model_mode(const bg_model *m, size_t k)
         slope = by = 0;
     }
     return (struct model_mode){ q->kind,  q->at,    text,  q->table, q->partner, q->side, q->corner,
-                                q->relay, q->known, slope, offset,   by,         count };
+                                q->relay, q->known, slope, offset,   by,         count,   q->form };
 }
 
 bool

@@ -165,6 +165,7 @@ struct model_mode {
     double slope, offset; /* of g over time where known: g = offset + slope*t, */
     double by;            /* + by*(value of mode count), a known floor(); 0: without */
     uint32_t count;
+    uint32_t form; /* the same in conditions of one form, with any variables and numbers: in those of equal laws */
 };
 struct model_mode model_mode(const bg_model *m, size_t k);
 double *model_modes(bg_model *m); /* the frozen values; the runtime sets them between steps */

@@ -429,7 +429,6 @@ follow_contradictions(events *e, double t, double *x)
             return found;
         if (!events_look_released(e, t, x) && !events_look_around(e, t, x))
             return EVENTS_FAILED;
-        events_note_sizes(e, e->g);
         e->turn.n = 0;
         for (size_t i = 0; i < e->watched.n; i++) {
             uint32_t k = e->watched.at[i];
@@ -437,7 +436,8 @@ follow_contradictions(events *e, double t, double *x)
                 !(round > CHASING && events_rests(e, k, t, x, e->g[k])))
                 vec_push(&e->turn, k);
         }
-        if (e->turn.n == 0) {
+        if (e->turn.n == 0) { /* what modes on the way here lead to is no measure: it may be far out */
+            events_note_sizes(e, e->g);
             if (!turn_jumped(e, t, x))
                 return EVENTS_STOP;
             if (e->turn.n == 0)

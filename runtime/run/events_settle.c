@@ -1,6 +1,7 @@
 /* events_settle.c - modes set from scratch until they agree with themselves */
 #include <math.h>
 #include <string.h>
+#include <stdlib.h>
 
 #include "events_inside.h"
 #include "model_graph.h"
@@ -166,10 +167,88 @@ events_stay_on_border(events *e, double t, double *x)
 
 /* ---- setting from scratch, switching ---- */
 
+/* Modes that turn together: each set ends before `end`. */
+struct sets {
+    VEC(uint32_t) mode, end;
+};
+
+static int
+compare_forms(const void *a, const void *b, void *ctx)
+{
+    const events *e = ctx;
+    uint32_t k = *(const uint32_t *)a, l = *(const uint32_t *)b, x = e->mode[k].form, y = e->mode[l].form;
+
+    return x != y ? (x > y) - (x < y) : (k > l) - (k < l);
+}
+
+/* Each of s->mode alone, or with those of its form: where one flow goes through ten parts with one law, or one effort
+ * is on them, all turn at once. */
+static void
+divide(events *e, bool alone, struct sets *s)
+{
+    s->end.n = 0;
+    if (!alone && s->mode.n > 1)
+        qsort_r(s->mode.at, s->mode.n, sizeof *s->mode.at, compare_forms, e);
+    for (uint32_t i = 1; i <= s->mode.n; i++) {
+        bool more = !alone && i < s->mode.n && e->mode[s->mode.at[i]].form == e->mode[s->mode.at[i - 1]].form;
+
+        if (!more)
+            vec_push(&s->end, i);
+    }
+}
+
+static void
+free_sets(struct sets *s)
+{
+    vec_free(&s->mode);
+    vec_free(&s->end);
+}
+
+/* Turns the first of a set of modes, and gives the others its value; false: as before, since the equations have no
+ * solution then, or, unless any will do, because one of them does not agree with itself. */
+static bool
+turn_set(events *e, double t, const double *x, const uint32_t *k, size_t n, bool any)
+{
+    double to = e->value[k[0]] == 0;
+    bool found;
+
+    memcpy(e->value_kept, e->value, e->n * sizeof(double));
+    for (size_t i = 0; i < n; i++)
+        e->value[k[i]] = to;
+    found = events_look(e, t, x, e->g);
+    for (size_t i = 0; i < n && found && !any; i++)
+        found = events_margin_of(e, k[i], e->g[k[i]]) >= 0;
+    if (!found)
+        memcpy(e->value, e->value_kept, e->n * sizeof(double));
+    return found;
+}
+
+static bool
+look_around(events *e, double t, const double *x, bool any, bool alone)
+{
+    struct sets s = { 0 };
+    bool found = false;
+
+    for (size_t i = 0; i < e->watched.n && !(alone && i == MOST_TRIES); i++) {
+        uint32_t k = e->watched.at[i];
+
+        if (!e->of_net[k] && (e->mode[k].kind == MODE_LESS || e->mode[k].kind == MODE_LESS_EQUAL) &&
+            e->value[k] == e->value_before[k])
+            vec_push(&s.mode, k);
+    }
+    divide(e, alone, &s);
+    for (size_t i = 0; i < s.end.n && i < MOST_TRIES && !found; i++) {
+        uint32_t from = i > 0 ? s.end.at[i - 1] : 0, n = s.end.at[i] - from;
+
+        found = (alone || n > 1) && turn_set(e, t, x, s.mode.at + from, n, any);
+    }
+    free_sets(&s);
+    return found;
+}
+
 bool
 events_look_around(events *e, double t, const double *x)
 {
-    size_t tries = e->watched.n < MOST_TRIES ? e->watched.n : MOST_TRIES;
     bool found = false;
 
     for (size_t i = 0; e->turn.n > 1 && i < e->turn.n && !found; i++) {
@@ -186,20 +265,11 @@ events_look_around(events *e, double t, const double *x)
         if (!found)
             memcpy(e->value, e->g_try, e->n * sizeof(double));
     }
-    /* rather one that agrees with itself when turned (a diode) than one that time or a state would turn back (the
-     * contact beside it) */
-    for (int any = 0; any < 2; any++)
-        for (size_t i = 0; i < tries && !found; i++) {
-            uint32_t k = e->watched.at[i];
-
-            if (e->of_net[k] || (e->mode[k].kind != MODE_LESS && e->mode[k].kind != MODE_LESS_EQUAL) ||
-                e->value[k] != e->value_before[k])
-                continue;
-            e->value[k] = e->value[k] == 0;
-            found = events_look(e, t, x, e->g) && (any || events_margin_of(e, k, e->g[k]) >= 0);
-            if (!found)
-                e->value[k] = e->value[k] == 0;
-        }
+    /* rather what agrees with itself when turned (a diode) than what time or a state would turn back (the contact
+     * beside it) */
+    for (int any = 0; any < 2 && !found; any++)
+        for (int alone = 0; alone < 2 && !found; alone++)
+            found = look_around(e, t, x, any, alone);
     return found;
 }
 
@@ -248,11 +318,11 @@ agrees_elsewhere(events *e, double t, const double *x)
     return before == 0;
 }
 
-/* A mode as it was, or the other way round. */
+/* Mode k as the first of its set was, or the other way round. */
 static void
-set_otherwise(events *e, uint32_t k, bool other)
+set_otherwise(events *e, uint32_t k, uint32_t first, bool other)
 {
-    double before = e->value_before[k];
+    double before = e->value_before[first];
 
     if (e->mode[k].kind == MODE_SIGN)
         events_set_side(e, k, other ? -before : before);
@@ -260,41 +330,50 @@ set_otherwise(events *e, uint32_t k, bool other)
         e->value[k] = other ? before == 0 : before;
 }
 
+/* Tries combinations of the sets, those with few exchanges first. elsewhere: other solutions too, with a few. */
+static bool
+combine(events *e, double t, const double *x, const struct sets *s, bool elsewhere)
+{
+    size_t tries = elsewhere ? MOST_ELSEWHERE : SIZE_MAX;
+    bool found = false;
+
+    for (unsigned changes = 0; changes <= s->end.n && !found; changes++)
+        for (uint32_t set = 0; set < 1u << s->end.n && !found; set++) {
+            if ((unsigned)__builtin_popcount(set) != changes || tries == 0)
+                continue;
+            tries--;
+            for (size_t i = 0, k = 0; i < s->end.n; i++)
+                for (size_t first = k; k < s->end.at[i]; k++)
+                    set_otherwise(e, s->mode.at[k], s->mode.at[first], set >> i & 1);
+            found = elsewhere ? agrees_elsewhere(e, t, x) : disagreeing(e, t, x) == 0;
+        }
+    for (size_t k = 0; k < s->mode.n && !found; k++)
+        set_otherwise(e, s->mode.at[k], s->mode.at[k], false);
+    return found;
+}
+
 bool
 events_look_everywhere(events *e, double t, const double *x)
 {
-    VEC(uint32_t) among = { 0 };
+    struct sets s = { 0 };
     bool found = false;
-    unsigned most;
 
     for (size_t i = 0; i < e->watched.n; i++) {
         uint32_t k = e->watched.at[i];
 
         if ((e->mode[k].kind == MODE_LESS || e->mode[k].kind == MODE_LESS_EQUAL) && !e->of_net[k] &&
             e->mode[k].side == 0)
-            vec_push(&among, k);
+            vec_push(&s.mode, k);
         if (e->mode[k].kind == MODE_SIGN && !events_sticks(e, k) && e->value[k] != 0)
-            vec_push(&among, k);
+            vec_push(&s.mode, k);
     }
-    most = among.n <= MOST_TOGETHER ? (unsigned)among.n : 0;
     memcpy(e->value_before, e->value, e->n * sizeof(double));
-    for (int elsewhere = 0; elsewhere <= model_has_blocks(e->model) && among.n <= MOST_TOGETHER && !found;
-         elsewhere++) {
-        size_t tries = elsewhere ? MOST_ELSEWHERE : SIZE_MAX;
-
-        for (unsigned changes = 0; changes <= most && !found; changes++)
-            for (uint32_t set = 0; set < 1u << among.n && !found; set++) {
-                if ((unsigned)__builtin_popcount(set) != changes || tries == 0)
-                    continue;
-                tries--;
-                for (size_t i = 0; i < among.n; i++)
-                    set_otherwise(e, among.at[i], set >> i & 1);
-                found = elsewhere ? agrees_elsewhere(e, t, x) : disagreeing(e, t, x) == 0;
-            }
-    }
-    for (size_t i = 0; i < among.n && !found; i++)
-        set_otherwise(e, among.at[i], false);
-    vec_free(&among);
+    for (int elsewhere = 0; elsewhere <= model_has_blocks(e->model) && !found; elsewhere++)
+        for (int alone = 0; alone < 2 && !found; alone++) {
+            divide(e, alone, &s);
+            found = s.end.n <= MOST_TOGETHER && (alone || s.end.n < s.mode.n) && combine(e, t, x, &s, elsewhere);
+        }
+    free_sets(&s);
     return found;
 }
 
