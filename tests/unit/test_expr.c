@@ -16,11 +16,6 @@
 #include "formula.h"
 
 enum { NSLOT = 4, NLEAF = 8, NTREE = 24 };
-#ifdef __SANITIZE_ADDRESS__
-enum { ROUNDS = 5000 };
-#else
-enum { ROUNDS = 20000 };
-#endif
 
 static uint64_t seed = 1;
 
@@ -134,7 +129,7 @@ simplified_values_equal_naive_values(void **state)
     size_t checked = 0;
 
     (void)state;
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < 20000; round++) {
         pool *p = pool_new();
 
         grow(p, t, false);
@@ -266,7 +261,7 @@ text_reads_back(void **state)
     struct plain t[NTREE];
 
     (void)state;
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < 20000; round++) {
         pool *p = pool_new();
         struct reader r = { .p = p, .curve = add_table(p) };
 
@@ -294,7 +289,7 @@ simplified_is_final(void **state)
     size_t checked = 0, changed = 0;
 
     (void)state;
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < 20000; round++) {
         pool *p = pool_new();
         node there[NSLOT], back[2 * NSLOT];
 
@@ -369,7 +364,7 @@ derivatives_equal_complex_steps(void **state)
     size_t checked = 0, loose = 0;
 
     (void)state;
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < 20000; round++) {
         pool *p = pool_new();
         double slot[NSLOT], v[NTREE], err[NTREE];
         double complex z[NTREE];
@@ -445,7 +440,7 @@ gradients_equal_complex_steps(void **state)
     size_t checked = 0, loose = 0;
 
     (void)state;
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < 20000; round++) {
         pool *p = pool_new();
         double slot[NSLOT], v[NTREE], err[NTREE], outside = round % 3 == 0 ? 1 : rnd_real();
         double complex z[NSLOT][NTREE];
@@ -565,7 +560,7 @@ random_equations(void **state)
     size_t solved = 0, affine = 0, wrong = 0;
 
     (void)state;
-    for (int round = 0; round < 2 * ROUNDS; round++) {
+    for (int round = 0; round < 40000; round++) {
         pool *p = pool_new();
         const bool flagged[] = { true, false, true, false };
         double slot[NSLOT], v[NTREE], err[NTREE];
