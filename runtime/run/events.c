@@ -5,15 +5,14 @@
 
 #include "events_inside.h"
 
-#define FARTHER \
-    100.0 /* and so much farther each time, the search for a net's modes looks where one contradicts that it found to \
-             agree */
-
+/* Where a watched mode contradicts what the search for modes of ideal switches finds consistent, the search is repeated
+ * with a look ahead that is FARTHER times as long, up to FARTHEST times the usual one. */
+#define FARTHER 100.0
 #define FARTHEST 1e4
-
-/* Of what is tolerated of states: rates that would move them less, to the end of the run */
+/* of the states' tolerances: two modes count as alike if until the end of the run their rates would part by less */
 #define MOVES_NOTHING 1e-3
-/* Of what tolerated errors of the states do to a condition */
+/* of the change that the states' tolerances make in a condition: a condition that stayed nearer to zero is there by
+ * rounding */
 #define MET_BY_ROUNDING 1e-3
 
 double
@@ -204,7 +203,8 @@ events_check(const events *e)
     return samples_check(e->samples, model_sources(e->model));
 }
 
-/* Switches k away from what it contradicts at (t, x): by one piece, or to where g is. */
+/* Switches mode k, which g contradicts at (t, x): a comparison to its other value, a numbered piece to the piece of g.
+ */
 static void
 flip(events *e, uint32_t k, double g, double t, const double *x)
 {
@@ -228,9 +228,8 @@ flip(events *e, uint32_t k, double g, double t, const double *x)
     }
 }
 
-/* The conditions at x moved by what is tolerated of the states' errors, or by so much of it, the other way where that
- * is negative: into g_try. No two states are moved alike: where they are equal, a condition of their difference would
- * not see it. */
+/* Puts into g_try the conditions at states that are moved by `part` of their tolerances, each by another random share:
+ * moved alike, two equal states would leave their difference as it is. */
 static bool
 conditions_beside(events *e, double t, const double *x, double part)
 {
@@ -240,9 +239,9 @@ conditions_beside(events *e, double t, const double *x, double part)
     return model_conditions(e->model, t, e->x_try, e->g_try) == 0;
 }
 
-/* Beside a law that is flat or steep at zero an ideal switch turns again and again while what it follows differs from
- * zero by less than tolerances (a vessel that keeps up with its pump). Such a switch stays as it is until its condition
- * is past what tolerated errors of the states do to it; a search that turns any ends that. */
+/* An ideal switch beside a law that is flat or steep at zero switches at every step as long as its condition is within
+ * the tolerances of zero (a vessel that is filled as fast as it drains). Such a switch is held until its condition
+ * exceeds what the tolerances of the states can do to it, or until the search switches any mode of its net. */
 static bool
 stays_within_tolerance(events *e, double t, const double *x)
 {
@@ -266,8 +265,9 @@ stays_within_tolerance(events *e, double t, const double *x)
     return within;
 }
 
-/* Is the corner met by rounding alone, as far as the conditions that turn have been from it since they turned last: is
- * that nothing beside what tolerated errors of the states do to them? To what time alone moves they do nothing. */
+/* Have the conditions that are to switch stayed so near to zero since their last switching that rounding alone moves
+ * them? The measure is what the tolerances of the states do to them. A condition of time alone does not pass: the
+ * states do nothing to it. */
 static bool
 met_by_rounding(events *e, double t, const double *x)
 {
@@ -290,8 +290,9 @@ flip_all(events *e, double t, const double *x)
         flip(e, e->turn.at[i], e->g[e->turn.at[i]], t, x);
 }
 
-/* Does turning move nothing, as far as the corners have been left? Rates are compared farther off, at met_by_rounding's
- * states: next to the corner they differ by rounding. */
+/* Would switching change nothing within the tolerances, as far as the conditions have been from zero? The rates of both
+ * modes are compared at the moved states that met_by_rounding left in x_try, since at the corner itself they differ by
+ * rounding only. The modes are switched afterwards. */
 static bool
 moves_nothing(events *e, double t, const double *x)
 {
@@ -307,9 +308,9 @@ moves_nothing(events *e, double t, const double *x)
     return known && e->moves(e->moves_ctx, e->f, e->stop - t) * part < MOVES_NOTHING;
 }
 
-/* At rest the corners of laws (max, min, abs) are met again and again, by rounding, and so are the borders of other
- * conditions where a state sets out from nothing. Where turning moves nothing as far as they have been from it since
- * they turned last, they rest until it is a good deal more. */
+/* A system at rest at the corner of a law (max, min, abs), or a state that starts from zero at a border, crosses it
+ * again and again by rounding. Where the switching changes nothing, such conditions are held until they are LOUDER
+ * times as far from zero. */
 static bool
 rests(events *e, double t, const double *x)
 {
@@ -339,7 +340,7 @@ rests(events *e, double t, const double *x)
     return known;
 }
 
-/* Switches those of e->turn; false when one did so too often. */
+/* Switches the modes of e->turn; false: one did so too often. */
 static bool
 turn_all(events *e, double t, const double *x)
 {
@@ -361,8 +362,8 @@ turn_all(events *e, double t, const double *x)
     return true;
 }
 
-/* The same where a condition of a net is seen to contradict. Where nothing comes of it however far the search looks, it
- * is rounding, and rests until it is larger. */
+/* events_search where e->turn holds contradicted modes. If one is of a net, and the search finds the modes consistent
+ * however far it looks, the contradiction is rounding: the condition is held until it is larger. */
 static enum events_status
 search_seen(events *e, double t, double *x)
 {
@@ -379,9 +380,9 @@ search_seen(events *e, double t, double *x)
     return found;
 }
 
-/* What has jumped exactly onto its border (a gate signal from 1 to 0 that is compared with 0) contradicts nothing by
- * its margin. Switches those that are otherwise there, or just behind it where they leave it; false: one did so too
- * often. Each is looked at once an event. */
+/* A condition that has jumped to exactly zero (a gate signal from 1 to 0 that is compared with 0) has the margin zero,
+ * so it contradicts nothing. Switches those that have another value there, or just after, if they move on; each once an
+ * event. False: one switched too often. */
 static bool
 turn_jumped(events *e, double t, const double *x)
 {
@@ -414,8 +415,8 @@ turn_jumped(events *e, double t, const double *x)
     return true;
 }
 
-/* Switches what clearly contradicts its mode at (t, x), round by round: all of it at first, later the first alone,
- * which comes to an end where diodes and contacts have one (least-index pivoting; Murty 1974). */
+/* Switches the modes that are clearly contradicted at (t, x), in rounds: at first all of them, later only the first
+ * one, which ends whenever there is a solution for diodes and contacts (least-index pivoting; Murty 1974). */
 static enum events_status
 follow_contradictions(events *e, double t, double *x)
 {
@@ -436,7 +437,7 @@ follow_contradictions(events *e, double t, double *x)
                 !(round > CHASING && events_rests(e, k, t, x, e->g[k])))
                 vec_push(&e->turn, k);
         }
-        if (e->turn.n == 0) { /* what modes on the way here lead to is no measure: it may be far out */
+        if (e->turn.n == 0) { /* sizes only from the final modes: in those on the way, g may be anything */
             events_note_sizes(e, e->g);
             if (!turn_jumped(e, t, x))
                 return EVENTS_STOP;
@@ -492,7 +493,7 @@ events_switch(events *e, double t_seen, const double *x_seen, double t, double *
     for (size_t i = 0; i < e->watched.n; i++) {
         uint32_t k = e->watched.at[i];
         double v = events_margin_of(e, k, e->g[k]);
-        /* turned again and again, a difference of equations' solutions may be nothing but their rounding */
+        /* what switches again and again may be the rounding error of equations that are solved together */
         if ((v < -NOTHING * e->size[k] || (v == 0 && !e->marked[k])) &&
             !(e->count[k] > CHATTERS && !e->of_net[k] && events_rests(e, k, t_seen, x_seen, e->g[k])))
             vec_push(&e->turn, k);
@@ -565,7 +566,7 @@ events_settle(events *e, double t, const double *x)
             continue;
         }
         if (e->mode[k].kind != MODE_EQUAL && events_margin_of(e, k, e->g[k]) >= -CONTRADICTION * e->size[k])
-            continue; /* fits within rounding: stays */
+            continue; /* agrees within rounding */
         events_set_mode(e, k, events_right_value(e, k, e->g[k], e->g[k], false), e->g[k], e->g[k]);
         changed |= e->value[k] != before;
     }

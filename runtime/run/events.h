@@ -1,9 +1,10 @@
 /* events.h - the modes of a model: set, watched, switched
  *
- * A mode is a frozen condition or piece of a table. Between switchings the model is smooth. Known modes (linear in
- * time) switch at times computed beforehand. The others are watched through margins: the distance of a condition from
- * contradicting its mode, negative when it does. A mode has the value that holds just after the present time (right
- * limit). sign(x) has two modes: which way x slips, and whether it sticks.
+ * A mode is the value of a condition, or the number of a piece of a table or of floor(), held constant while the
+ * integrator takes steps, so that the model is smooth there. Known modes depend on time linearly and switch at times
+ * computed beforehand. The others are watched through their margins: how far a condition g is from contradicting its
+ * mode, negative when it does. At a switching, a mode takes the value that holds just after it (the right limit).
+ * sign(x) has two modes: which way x slips, and whether it sticks.
  */
 #ifndef BG_EVENTS_H
 #define BG_EVENTS_H
@@ -17,45 +18,46 @@ enum events_status {
     EVENTS_SWITCHED,
     EVENTS_SAMPLED, /* samples set states, and nothing switched */
     EVENTS_FAILED,  /* the conditions could not be evaluated */
-    EVENTS_STOP     /* a condition switches without end, or a reinit has no value; a diagnostic is given */
+    EVENTS_STOP     /* no modes agree, a condition switches without end, or a reinit has no value: reported */
 };
 
 events *events_new(bg_model *m, double start, double stop);
 void events_free(events *e);
-/* Called before a `when` or `every` sets anything, with the state and modes at that moment; first: it is a first
- * sample. */
+/* `fire` is called before a `when` or `every` sets anything, while states and modes are still as before; first: it is
+ * the first sample. */
 void events_follow(events *e, void (*fire)(void *ctx, size_t when, bool first, const double *x), void *ctx);
 
-/* How far rates dx move the states in a time, in parts of the tolerance; and the tolerance itself. */
+/* moves: how far rates dx move the states within a time, relative to the tolerance. tolerated: the tolerance of each
+ * state, in its unit. */
 void events_measure(events *e, double (*moves)(void *ctx, const double *dx, double time),
                     void (*tolerated)(void *ctx, double *dx), void *ctx);
 
-/* s: how far ahead a search of modes may look; it assumes that nothing else happens until then. */
+/* s: how far ahead a search for modes looks, assuming that nothing else happens until then */
 double events_ahead(const events *e);
 
-/* Sets all modes for (t, x), with what follows from them. Here and below, x moves where ideal switches require it. */
+/* Sets all modes for (t, x). Here and below, x changes where ideal switches make states jump. */
 enum events_status events_start(events *e, double t, double *x);
 
-/* Switches modes that are contradicted at (t, x) until all agree, if these are only pieces of tables and comparisons:
- * no friction, no ideal switch, no equality. False: they do not agree. */
+/* Switches modes that are contradicted at (t, x) until all agree, as long as these are pieces or comparisons by < and
+ * <=: no friction, no ideal switch, no equality. False: they do not agree. */
 bool events_agree(events *e, double t, const double *x);
-/* Other values that watched mode k could have, if events_agree switches it: up to n, the nearest first. */
+/* Up to n other values that mode k could have, the nearest first, if it is one that events_agree switches. */
 size_t events_others(const events *e, uint32_t k, double *value, size_t n);
 
 /* The next known switching or sample after the present time; INFINITY if there is none. */
 double events_next(const events *e);
-/* Switches what is due at t, and what follows from it. */
+/* Switches what is due at t, and whatever that contradicts. */
 enum events_status events_due(events *e, double t, double *x);
 
-/* Is a sample due at t? events_act takes it. */
+/* Is a sample due at t? events_act takes it then. */
 bool events_sample_due(const events *e, double t);
 size_t events_samples(const events *e); /* taken so far */
-/* Do the times of samples make sense? False: said. */
+/* Do the times of samples make sense? False: reported. */
 bool events_check(const events *e);
 /* The condition of a `stop when` that turned true, NO_INDEX: none did. */
 size_t events_stopped(const events *e);
 
-/* A value that conditions may read has jumped at t (a delayed value): switches what follows from it. */
+/* A value that conditions may read has jumped at t (a delayed signal): switches the modes that it contradicts. */
 enum events_status events_jolted(events *e, double t, double *x);
 
 /* The mode that switched last, NO_INDEX: none did. */
@@ -63,8 +65,8 @@ size_t events_last(const events *e);
 
 /* Are there modes that must be watched? */
 bool events_watched(const events *e);
-/* Call at the start (t, x) of a step: notes which margins are not positive there (just switched). False: they cannot
- * be evaluated. */
+/* Call at the start (t, x) of a step: notes which margins are not positive there because their modes have just
+ * switched. False: they cannot be evaluated. */
 bool events_mark(events *e, double t, const double *x);
 /* The least margin of the watched modes at (t, x), each relative to its size so far. False: they cannot be evaluated.
  */
@@ -73,18 +75,18 @@ bool events_margin(events *e, double t, const double *x, double *least);
  * from them. */
 enum events_status events_switch(events *e, double t_seen, const double *x_seen, double t, double *x);
 
-/* The effects of a switching, or of the start, on states: an x that sticks is set to exactly zero, conditions of the
- * text that turned true act, and modes follow. EVENTS_SWITCHED: x changed by more than rounding. */
+/* What a switching, or the start, does to states: an x that sticks is set to exactly zero, `when` and `every` of the
+ * text act, and the modes that this contradicts switch. EVENTS_SWITCHED: x changed by more than rounding. */
 enum events_status events_act(events *e, double t, double *x);
-/* Had an x that sticks moved away from zero at the last events_margin, by more than this part of its size? events_act
- * puts it back. */
+/* At the last events_margin, was an x that sticks farther from zero than this part of its size? events_act sets it back
+ * to zero. */
 bool events_drifted(const events *e, double part);
 
-/* Sets the watched and known modes for an equilibrium at (t, x): without right limits and guards. True if a mode
- * changed. */
+/* Sets all modes for an equilibrium at (t, x): from the values of the conditions alone, without right limits and
+ * guards. True: one changed. */
 bool events_settle(events *e, double t, const double *x);
-/* Is there a combination of ideal switches that is consistent at (t, x)? It is set, and x moved onto its constraints.
- */
+/* Sets modes of the ideal switches that are consistent at (t, x), and moves x onto their constraints. False: there are
+ * none. */
 bool events_consistent(events *e, double t, double *x);
 
 #endif

@@ -4,16 +4,14 @@
 
 #include "events_inside.h"
 
-#define CLOSER \
-    0.999 /* events of the text whose intervals shrink so, CLOSER_MOST times in a row, and to less than CLOSEST of the \
-             run, */
-
-#define CLOSER_MOST 8 /* have no end */
+/* Events of a `when` have no end (the bounces of a ball) when CLOSER_MOST intervals in a row were each shorter than
+ * CLOSER times the one before, and the last one shorter than CLOSEST of the run. */
+#define CLOSER 0.999
+#define CLOSER_MOST 8
 #define CLOSEST 1e-5
 
-/* Counts a firing of w. False when there were too many in a very short time; when they come closer and closer, as the
- * last bounces of a ball do, and cannot be told apart soon; or when no time has passed since the last one, from which
- * this one does not follow. */
+/* Counts a firing of `when` w. False, and reported: there were too many in a very short time; they come ever closer; or
+ * no time has passed since the last one, and this one is no consequence of it (`follows`). */
 static bool
 allow_firing(events *e, size_t w, double t, bool follows)
 {
@@ -39,7 +37,7 @@ allow_firing(events *e, size_t w, double t, bool follows)
     return false;
 }
 
-/* The states that w sets, from values that were all taken before. *moved: one of them is another than it was. */
+/* Sets the states of w, from values that were all computed before. *moved becomes true if one changed. */
 static bool
 jump(events *e, size_t w, double t, double *x, bool *moved)
 {
@@ -64,7 +62,8 @@ jump(events *e, size_t w, double t, double *x, bool *moved)
     return true;
 }
 
-/* What `previous` reads in the first sample of w: what is there now. One memory may be of another. */
+/* In the first sample of w, `previous(s)` is the present value of s, so the states that remember are set first; again
+ * until nothing changes, since one may remember another. */
 static bool
 remember_first(events *e, size_t w, double t, double *x)
 {
@@ -106,7 +105,7 @@ events_fail_assertion(events *e, size_t w, double t, const double *x)
     free(v);
 }
 
-/* What w does as its condition turns true, or as its sample is due. */
+/* Does what w says, when its condition turns true or its sample is due. follows: see allow_firing. */
 static enum events_status
 fire(events *e, size_t w, double t, double *x, bool follows, bool *moved)
 {
@@ -132,7 +131,7 @@ fire(events *e, size_t w, double t, double *x, bool follows, bool *moved)
     return jump(e, w, t, x, moved) ? EVENTS_SWITCHED : EVENTS_STOP;
 }
 
-/* Which conditions turned true, and (first) which samples are due. */
+/* Notes in `turned` the conditions that turned true and, if `first`, the samples that are due. */
 static enum events_status
 find_turned(events *e, double t, const double *x, bool first, bool *sampled)
 {
@@ -161,7 +160,7 @@ events_act(events *e, double t, double *x)
         if (status != EVENTS_SAME)
             return status;
         memcpy(e->g_before, e->g, e->n * sizeof(double));
-        /* in the order of the text, each reading what those before it left */
+        /* in the order of the text; each reads the states that those before it have set */
         for (size_t w = 0; w < e->nwhens; w++) {
             if (!e->turned[w])
                 continue;

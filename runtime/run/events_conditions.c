@@ -1,20 +1,18 @@
-/* events_conditions.c - conditions: their margins, which way they go, and when they chatter */
+/* events_conditions.c - conditions: their margins, the way they move, and chattering */
 #include <math.h>
 
 #include "events_inside.h"
 #include "vectors.h"
 
-#define NOISE 1e-13     /* of a condition's size: what is left of an x that sticks */
-#define BELOW_ZERO 1e-5 /* of its size: what the integrator's error may leave of a number of which a root is taken */
+#define NOISE 1e-13     /* of a condition's size: rounding error that an x which sticks leaves in it */
+#define BELOW_ZERO 1e-5 /* of its size: a number under a root may be negative by this, the integrator's error */
+/* of the rate: a look ahead over which a rate changes by more is beyond the fastest time constant */
+#define AHEAD_CHANGE 0.5
+#define AHEAD_SHORTER 12 /* such a look ahead is made shorter by a factor of ten, so many times at most */
 
-#define AHEAD_CHANGE \
-    0.5 /* of a rate: more may not become of it meanwhile, or the look is past the fastest time constant */
+enum { FEW = 8 }; /* below this number of conditions a plain loop is faster than one of vectors */
 
-#define AHEAD_SHORTER 12 /* times ten, at most */
-
-enum { FEW = 8 }; /* conditions: vectors do not pay for fewer */
-
-/* Is a root taken of what is negative, and not by rounding or by the integrator's error alone? */
+/* Is g under a root, and negative by more than rounding and the integrator's error? */
 static bool
 outside(const events *e, uint32_t k, double g)
 {
@@ -31,7 +29,7 @@ few_finite(size_t n, const double *g)
     return all == 0;
 }
 
-/* The conditions, without a look at what roots are taken of. */
+/* events_look, whatever the numbers under roots are. A sign that sticks need not be finite: then nothing holds it. */
 static bool
 look_beyond(events *e, double t, const double *x, double *g)
 {
@@ -160,8 +158,8 @@ events_mark(events *e, double t, const double *x)
     return true;
 }
 
-/* The least margin in parts of its condition's size. Of a thousand conditions nearly all are farther off than the least
- * so far, and no more than that is looked at. */
+/* The least margin relative to the size of its condition. noise is added to each. Most of a thousand conditions are
+ * farther from zero than the least one so far, which the first test in the loop finds out without a division. */
 static double
 least_margin(events *e, double noise)
 {
@@ -183,7 +181,7 @@ least_margin(events *e, double noise)
             e->most[k] = fmax(e->most[k], fabs(g[k]));
         if ((e->quiet[k] > 0 && fabs(v) <= e->quiet[k]) || (v < 0 && v > -NOTHING * usual))
             continue;
-        if (v / usual + noise < low && (v != 0 || !e->marked[k])) /* on its border since the step began: no switching */
+        if (v / usual + noise < low && (v != 0 || !e->marked[k])) /* zero since the step began: no switching */
             low = v / usual + noise;
         if (e->mode[k].kind == MODE_SIGN && events_sticks(e, k))
             e->drift = fmax(e->drift, fabs(g[k]) / usual);
@@ -202,7 +200,7 @@ events_margin(events *e, double t, const double *x, double *least)
         if (e->mode[e->watched.at[i]].kind == MODE_STICK && e->value[e->watched.at[i]] != 0)
             noise = NOISE;
     *least = least_margin(e, noise);
-    return *least < 0 || roots_exist(e, e->g); /* behind a switching another branch is taken */
+    return *least < 0 || roots_exist(e, e->g); /* a switching before may avoid the branch with the root */
 }
 
 bool
@@ -224,7 +222,7 @@ events_ahead_of(events *e, double t, const double *x, double *d)
         for (size_t i = 0; i < e->nx; i++)
             e->x_ahead[i] = x[i] + *d / 2 * e->f[i];
         straight = model_rhs(e->model, t + *d / 2, e->x_ahead, e->f_half) == 0;
-        for (size_t i = 0; i < e->nx && straight; i++) /* what starts from rest has no rate to compare with */
+        for (size_t i = 0; i < e->nx && straight; i++) /* a state that starts from rest has no rate to compare with */
             straight = e->f[i] == 0 ||
                        fabs(e->f_half[i] - e->f[i]) <= AHEAD_CHANGE * fmax(fabs(e->f[i]), fabs(e->f_half[i]));
     }
@@ -290,7 +288,7 @@ events_at_border_other(const events *e, uint32_t k, double g)
     const struct model_mode *m = &e->mode[k];
 
     if (m->kind == MODE_SIGN || m->kind == MODE_STICK || m->kind == MODE_DOMAIN)
-        return false; /* looks for itself */
+        return false; /* events_settle_sign decides these, and roots have no border */
     return events_stepped(m) ? g == events_lower_corner(m, events_piece_of(m, g)) : g == 0;
 }
 

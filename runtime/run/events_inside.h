@@ -5,25 +5,30 @@
 #include "events.h"
 #include "samples.h"
 
-#define CHATTER_MOST 500 /* greatest number of switchings of one condition within CHATTER_SPAN of the run */
-/* Ideal switches may switch so many times as often: beside a law that is flat at zero, one opens and closes at each
- * step while a state that follows a source differs from it by less than the tolerance. */
+/* ---- constants of all events_*.c; the size of a condition g is the greatest |g| seen so far (events.size) ---- */
+
+/* A run ends with an error when one condition switches more than CHATTER_MOST times within CHATTER_SPAN of the run. An
+ * ideal switch may do so CHATTER_NETS times as often: where it feeds a state through a law that is flat at zero, it
+ * opens and closes at every step as long as source and state differ by less than the tolerance. */
+#define CHATTER_MOST 500
 #define CHATTER_NETS 4
 #define CHATTER_SPAN 1e-9
-#define CHATTERS 20   /* number of these switchings after which they may be due to rounding */
-#define CHASING 4     /* rounds of switchings at one time, after which they may be due to rounding */
-#define ROUNDS 60     /* greatest number of successive switchings at one time; four more for each condition */
-#define NOTHING 1e-18 /* relative to a condition's size: within this distance it counts as on its border */
-/* relative to a condition's size: a smaller contradiction is rounding, and the next step decides */
+/* From this number of switchings within CHATTER_SPAN, or of rounds at one instant, a condition is compared with its own
+ * rounding error, which costs too much to do each time. */
+#define CHATTERS 20
+#define CHASING 4
+#define ROUNDS 60     /* most rounds of switchings at one instant; follow_contradictions adds four for each condition */
+#define NOTHING 1e-18 /* of a condition's size: a margin that is negative by less counts as zero */
+/* of a condition's size: a mode that is contradicted by less than this stays; it is rounding, or the next step sees it
+ */
 #define CONTRADICTION 1e-11
-#define AT_REST 1e-9 /* relative to the size of what may stick: below it counts as at rest */
-#define HELD_SIZE \
-    1e-3 /* relative to the run: the usual size of a velocity that sticks is what friction alone gives it in this time \
-          */
-#define LOUDER 4.0 /* factor above known rounding errors from which a value is not rounding */
-#define AHEAD 1e-7 /* relative to the run: greatest distance that right limits look ahead */
+#define AT_REST 1e-9 /* of a condition's size: the x of a sign(x) counts as zero below this */
+/* of the run: an x that has always been zero has as its size what its friction alone would make of it in this time */
+#define HELD_SIZE 1e-3
+#define LOUDER 4.0 /* a condition held as rounding is released when it exceeds the rounding error by this factor */
+#define AHEAD 1e-7 /* of the run: how far ahead the right limits of conditions are looked at, at most */
 
-struct due {
+struct due { /* mode switches at t */
     double t;
     uint32_t mode;
 };
@@ -33,37 +38,37 @@ struct events {
     size_t n, nx;
     double start, stop, t;
     struct model_mode *mode;
-    double *value;                          /* the model's frozen values */
-    double *g, *size;                       /* [n] differences; greatest |g| so far */
-    double *sign;                           /* [n] for MODE_EQUAL: sign of g since its last zero */
-    double *g_before;                       /* conditions as evaluated before the present event */
-    double *g_ahead, *x_ahead, *f, *f_half; /* at a point ahead, for right limits */
-    VEC(uint32_t) watched, turn;            /* turn: those that are going to switch */
-    bool *marked;
-    unsigned *count;
-    double *since; /* [n] time since which switchings are counted, for the guard */
-    VEC(struct due) heap;
-    size_t *passed;                         /* [n] corners passed, for known pieces */
-    double *next;                           /* [n] when a known floor(), or a condition on a line, switches next */
-    uint32_t *first_counting, *counting;    /* [n + 1], [n] known modes that read a known floor(), by that */
+    double *value;                          /* [n] values of the modes, in the model's memory */
+    double *g, *size;                       /* [n] left less right side of each condition; greatest |g| so far */
+    double *sign;                           /* [n] MODE_EQUAL: the sign of g since it was last zero */
+    double *g_before;                       /* [n] g before the present event */
+    double *g_ahead, *x_ahead, *f, *f_half; /* g, states and rates a short time ahead, for right limits */
+    VEC(uint32_t) watched, turn;            /* modes without known times; of these the ones about to switch */
+    bool *marked;                           /* [n] its margin was not positive at the start of the step */
+    unsigned *count;                        /* [n] switchings since `since`, for the guard against chattering */
+    double *since;
+    VEC(struct due) heap;                   /* the next switching of each known mode */
+    size_t *passed;                         /* [n] known pieces of tables: corners passed */
+    double *next;                           /* [n] known floor() and lines in time: when it switches next */
+    uint32_t *first_counting, *counting;    /* [n + 1], [n] known modes that read a known floor(), listed by it */
     double *value_before;                   /* [n] modes before the last switching */
-    double *value_kept, *x_kept;            /* of events_stay_on_border: values and states before its trials */
-    VEC(uint32_t) on_border;                /* of events_stay_on_border: the conditions concerned */
-    double *g_try, *g_aside, *x_try, *kick; /* trial values for another mode or state */
+    double *value_kept, *x_kept;            /* modes and states before a trial */
+    VEC(uint32_t) on_border;                /* events_stay_on_border: conditions that are zero */
+    double *g_try, *g_aside, *x_try, *kick; /* for trials with other modes or states */
     bool any_sign, any_domain;
     bool nets, starting; /* nets: the model has ideal switches; starting: x are initial values */
-    double *quiet;       /* [n] up to this size a condition is rounding */
-    double *most;        /* [n] greatest |g| since the last switching, for corners and chattering conditions */
-    bool *noted;         /* [n] is `most` kept for this one? */
-    bool *plain;         /* [n] one of the text with two sides: its margin is g or -g */
-    bool *of_net;        /* [n] modes that the search of a net sets */
-    bool *follows;       /* [n] signs with values between -1 and 1 whose x are zero because others stick */
-    double drift;        /* greatest |x| that sticks, relative to its size */
+    double *quiet;       /* [n] |g| up to this is taken for rounding error */
+    double *most;        /* [n] greatest |g| since the last switching, of corners and of conditions that chatter */
+    bool *noted;         /* [n] `most` is kept for this one */
+    bool *plain;         /* [n] a < or <= of the text, not tied to a sign(x): its margin is g or -g */
+    bool *of_net;        /* [n] set by the search for the modes of ideal switches, not here */
+    bool *follows;       /* [n] sign(x) with a value between -1 and 1: x is zero because other signs stick */
+    double drift;        /* greatest |x| among the x that stick, relative to its size */
     size_t last;         /* mode that switched last, or NO_INDEX */
     size_t nwhens, nreinits;
     struct model_when *when;
-    bool *held, *turned; /* [nwhens] the condition was true at the last evaluation; turned true just now */
-    double *reinit;      /* [nwhens + nreinits] */
+    bool *held, *turned; /* [nwhens] its condition was true when last evaluated; it has turned true just now */
+    double *reinit;      /* [nwhens + nreinits] conditions of `when`, then the values that they set */
     void (*follow)(void *ctx, size_t when, bool first, const double *x); /* events_follow */
     void *follow_ctx;
     double (*moves)(void *ctx, const double *dx, double time); /* events_measure */
@@ -72,73 +77,81 @@ struct events {
     samples *samples; /* NULL: the text has none */
     size_t stopped;   /* `stop when` that turned true, or NO_INDEX */
     struct firing {
-        double at, interval, since;
-        unsigned count, closer;
-    } * firing; /* [nwhens] for the guard */
+        double at, interval, since; /* of the last one; before it; `count` counts from here */
+        unsigned count, closer;     /* closer: how many intervals in a row were shorter than the one before */
+    } * firing;                     /* [nwhens] for the guard against events without end */
 };
 
 /* ---- events.c ---- */
-double events_tiny(const events *e, double t);
+double events_tiny(const events *e, double t); /* s: times that differ by less are one instant */
 
 /* ---- events_known.c ---- */
 struct due events_heap_pop(events *e);
 
-/* Sets a known mode to its value just after t, with those that read it, and puts the next switching into the heap. */
+/* Sets known mode k, and the modes that read it, to the values just after t; puts their next switchings into the heap.
+ * True: one changed. */
 bool events_set_known(events *e, uint32_t k, double t);
-bool events_set_all_known(events *e, double t); /* the same for all, from any time before; true: one changed */
-void events_list_counting(events *e);           /* once */
+bool events_set_all_known(events *e, double t); /* the same for all known modes; t may also lie before the present */
+void events_list_counting(events *e);           /* fills first_counting and counting; call once */
 
 /* ---- events_conditions.c ---- */
+
+/* Evaluates all conditions into g. False: one is not finite, or a root would be taken of a negative number. */
 bool events_look(events *e, double t, const double *x, double *g);
 
-/* For a sign, and for a condition on the same x. */
+/* Does the x of this sign(x), or of this condition on the same x, stick? */
 bool events_sticks(const events *e, uint32_t k);
 
-/* Modes that count pieces: of a table, or integers. The limits of a piece, and the piece that contains g. */
+/* Modes that number pieces: of a table, or of floor(). The ends of a piece, and the piece that contains g. */
 bool events_stepped(const struct model_mode *m);
 double events_lower_corner(const struct model_mode *m, double piece);
 double events_upper_corner(const struct model_mode *m, double piece);
 double events_piece_of(const struct model_mode *m, double g);
+
+/* How far mode k is from being contradicted by g; negative: it is. */
 double events_margin_other(const events *e, uint32_t k, double g);
 static inline double
 events_margin_of(const events *e, uint32_t k, double g)
 {
     return !e->plain[k] ? events_margin_other(e, k, g) : e->value[k] != 0 ? -g : g;
 }
-/* Modes switch each other endlessly at (t, x): is g only the rounding error of k's condition? Then k is held until g is
+/* For modes that keep switching at (t, x): is g only the rounding error of condition k? Then k is held until |g| is
  * larger. */
 bool events_rests(events *e, uint32_t k, double t, const double *x, double g);
 void events_note_sizes(events *e, const double *g);
 
-/* The distance ahead of (t, x) for which a straight line tells the direction of motion: short enough that rates do not
- * reverse, within the fastest time constant. Leaves the rates at (t, x) in e->f, those half way ahead in f_half, the
- * state there in x_ahead. False: cannot be evaluated. */
+/* A time d ahead of (t, x) over which rates change by less than half, so that a straight line tells which way things
+ * move: less than the fastest time constant. Leaves the rates at (t, x) in e->f, those at t + d/2 in e->f_half and the
+ * state there in e->x_ahead. False: cannot be evaluated. */
 bool events_ahead_of(events *e, double t, const double *x, double *d);
 
-/* The direction of g from (t, x): its values a short time ahead, by a midpoint step, so that a start from rest counts
- * too. */
+/* Puts into g_ahead the conditions at t + d, after a midpoint step, so that x moves even where its rate is still zero.
+ */
 bool events_look_ahead(events *e, double t, const double *x, double *d);
 
-/* Has the condition jumped onto its border (from g_before)? Then it does not rest there but has its value at the
- * border. */
+/* Has condition k become exactly zero by a jump (it was not at g_before)? Then it takes its value at zero, not that of
+ * the side it came from. */
 bool events_jumped_onto_other(const events *e, uint32_t k, double g);
 static inline bool
 events_jumped_onto(const events *e, uint32_t k, double g)
 {
     return (!e->plain[k] || g == 0) && events_jumped_onto_other(e, k, g);
 }
-/* The same for a condition that a jump left on its border (e->g is zero): g_ahead is the point to which the derivative
- * of g leads, and only where that is zero the midpoint step. So an impact counts as leaving, however slow it is. */
+
+/* As events_look_ahead, for conditions that a jump has set to zero: g_ahead follows the derivative of g, and the
+ * midpoint step only where that derivative is zero. So a body leaves a stop after an impact, however slowly. */
 bool events_look_aside(events *e, double t, const double *x);
 
-/* Value of mode k just after g, if g moves to `ahead` next. resting: on a border that it reached by an event, it keeps
- * the side of that event. */
+/* The value of mode k just after now, where its condition is g and moves towards `ahead`. resting: if it stays at zero,
+ * it keeps the value it has. */
 double events_right_value_other(const events *e, uint32_t k, double g, double ahead, bool resting);
 static inline double
 events_right_value(const events *e, uint32_t k, double g, double ahead, bool resting)
 {
     return e->plain[k] && g != 0 ? g < 0 : events_right_value_other(e, k, g, ahead, resting);
 }
+
+/* Is g exactly where mode k switches? */
 bool events_at_border_other(const events *e, uint32_t k, double g);
 static inline bool
 events_at_border(const events *e, uint32_t k, double g)
@@ -147,23 +160,26 @@ events_at_border(const events *e, uint32_t k, double g)
 }
 void events_report_chatter(events *e, uint32_t k, double t);
 
-/* Counts a switching of k; false: there were too many. */
+/* Counts a switching of k; false: there were too many, which is reported. */
 bool events_allow(events *e, uint32_t k, double t);
+/* g and ahead: as of events_right_value */
 void events_set_mode(events *e, uint32_t k, double value, double g, double ahead);
 
 /* ---- events_stick.c ---- */
 
-/* x of sign k is at zero; g is its evaluated value: sticks if possible, otherwise slips on. */
+/* The x of sign(x) k has reached zero (g is its computed value): it sticks if it can, and slips on otherwise. */
 void events_meet_zero(events *e, uint32_t k, double t, const double *x, double g);
+/* Mode `stick` ends: s is the value of sign(x) that would be needed to hold x. */
 void events_release(events *e, uint32_t stick, double t, const double *x, double s);
 
-/* Like events_look, but releases what sticks if no finite value keeps it there. */
+/* As events_look, but releases what sticks where no finite value of sign(x) holds it. */
 bool events_look_released(events *e, double t, const double *x);
 
-/* x of sign k leaves zero to this side; sets the conditions on it too. */
+/* Sets sign(x) k to slip to this side (0: neither), with the conditions on the same x. */
 void events_set_side(events *e, uint32_t k, double side);
-/* Sets sign k without regard to its earlier value: x within `slack` of zero may stick. g is its x. */
+/* Sets sign(x) k, whatever it was: an x (here g) within `slack` of zero may stick. True: it changed. */
 bool events_settle_sign(events *e, uint32_t k, double t, const double *x, double g, double slack);
+/* Sets each x that sticks to exactly zero, by impulses of its friction on the states. */
 void events_hold_all(events *e, double t, double *x);
 
 /* ---- events_together.c ---- */
@@ -173,29 +189,30 @@ bool events_stick_together(events *e, double t, const double *x);
 
 /* ---- events_settle.c ---- */
 
-/* Sets the modes of ideal switches to their values just after t, all those of a net together. */
+/* Searches the modes of ideal switches, all those of a net together, that hold just after t. farther: a factor on how
+ * far ahead the search looks. */
 enum events_status events_search(events *e, double t, double *x, double farther);
 
-/* The equations have no solution in the present modes (a switch opened, and the diode beside it has not closed yet):
- * searches one further mode to switch, or one of several that switched together, with which they have. */
+/* Where the equations have no solution in the present modes (a switch has opened, and the diode beside it has not
+ * closed yet): switches one more mode, or only one of those that have just switched together, so that they have one. */
 bool events_look_around(events *e, double t, const double *x);
 
-/* If exchanging modes fails, tries all combinations of the modes that were exchanged (or of all, if there are few),
- * those with few exchanges first. */
+/* Last resort: tries all combinations of the modes, if there are few, those with the fewest changes first. */
 bool events_look_everywhere(events *e, double t, const double *x);
 
-/* May conditions that are on their borders at (t, x) be what they say exactly there, because ideal switches then keep
- * them there? So a current that two conditions compare with zero (l.f > 0 or l.f < 0) ends there, as where only one
- * does. Looked at where what they say there is what they say on neither side. False: modes and x are as before. */
+/* Tries whether conditions that are zero at (t, x) stay there, held by ideal switches: only such for which "equal"
+ * gives another result than both sides do (a current that is compared with zero by l.f > 0 and by l.f < 0). False:
+ * modes and x are as before. */
 bool events_stay_on_border(events *e, double t, double *x);
 
-/* Sets watched modes without regard to earlier values until they are consistent (a condition may depend on another
- * mode). */
+/* Sets all watched modes, whatever they were, in rounds until they agree with their conditions, which may depend on
+ * other modes. jumped: states have just been set, so a condition that is zero leaves zero in the direction of its
+ * derivative. */
 enum events_status events_settle_right(events *e, double t, double *x, bool jumped);
 
 /* ---- events_act.c ---- */
 
-/* Reports a violated assertion, with the values that it reads. */
+/* Reports an assertion that does not hold, with the values that it reads. */
 void events_fail_assertion(events *e, size_t w, double t, const double *x);
 
 #endif

@@ -57,8 +57,8 @@ line_zero(const events *e, uint32_t k)
     return -offset / m->slope;
 }
 
-/* A condition that is linear in time, and may read a mode that counts: when it does, it is set anew, so that what is
- * behind the next count does not matter. */
+/* A condition that is linear in time, and may read the value of a floor(). It is set again when that floor() switches,
+ * so a zero after that time is left out. */
 static double
 set_line(events *e, uint32_t k, double t)
 {
@@ -82,7 +82,7 @@ set_floor(events *e, uint32_t k, double t)
     double now = up ? floor(g) : ceil(g) - 1; /* just after t, if g is a whole number now */
     double next = (now + up - m->offset) / m->slope;
 
-    if (next <= t + events_tiny(e, t)) { /* it is one but for rounding */
+    if (next <= t + events_tiny(e, t)) { /* g is a whole number but for rounding */
         g = m->offset + m->slope * (t + 2 * events_tiny(e, t));
         now = up ? floor(g) : ceil(g) - 1;
         next = fmax((now + up - m->offset) / m->slope, t + 2 * events_tiny(e, t));
@@ -107,7 +107,7 @@ set_piece(events *e, uint32_t k, double t)
     return m->slope > 0 ? (double)p : (double)(n - p);
 }
 
-/* The value of a condition that stays as it is. */
+/* The value of a mode whose g is constant. */
 static double
 constant_value(const struct model_mode *m, double g)
 {
@@ -152,7 +152,7 @@ events_set_all_known(events *e, double t)
     for (uint32_t k = 0; k < e->n; k++)
         e->next[k] = NAN;
     for (uint32_t k = 0; k < e->n; k++)
-        if (e->mode[k].known && e->mode[k].by == 0) /* those that read a count follow it */
+        if (e->mode[k].known && e->mode[k].by == 0) /* those that read a floor() are set with it */
             changed |= events_set_known(e, k, t);
     return changed;
 }

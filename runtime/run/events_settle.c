@@ -1,4 +1,4 @@
-/* events_settle.c - modes set from scratch until they agree with themselves */
+/* events_settle.c - modes found without regard to their earlier values, at the start, after jumps, or by trying */
 #include <math.h>
 #include <string.h>
 #include <stdlib.h>
@@ -6,9 +6,9 @@
 #include "events_inside.h"
 #include "model_graph.h"
 
-#define MOST_TOGETHER 12  /* modes whose combinations are all tried, where nothing else settles them */
-#define MOST_ELSEWHERE 64 /* combinations for which other solutions are looked for */
-#define MOST_TRIES 64     /* modes tried where the equations have no solution with those at hand */
+#define MOST_TOGETHER 12  /* all combinations are tried of so many modes, or sets of modes, at most: 2^12 */
+#define MOST_ELSEWHERE 64 /* of these, so many are tried with other solutions of the equations too */
+#define MOST_TRIES 64     /* modes switched for trial, one by one, where the equations have no solution */
 
 /* ---- ideal switches ---- */
 
@@ -47,13 +47,14 @@ events_search(events *e, double t, double *x, double farther)
 
 /* ---- on a border ---- */
 
-/* What k's condition says exactly on its border. */
+/* The value of mode k where its condition is exactly zero; of a sign(x) 0, neither side. */
 static double
 said_on_border(const events *e, uint32_t k)
 {
     return e->mode[k].kind != MODE_LESS && e->mode[k].kind != MODE_SIGN;
 }
 
+/* Has mode k a value at zero that it could keep? */
 static bool
 can_say(const events *e, uint32_t k)
 {
@@ -63,7 +64,7 @@ can_say(const events *e, uint32_t k)
                             (m->kind == MODE_SIGN && m->relay && !events_sticks(e, k)));
 }
 
-/* Do the conditions on the x of sign k say at zero what they say neither above nor below? */
+/* Do the conditions on the x of sign(x) k together say at x = 0 what they say neither above nor below it? */
 static bool
 zero_is_apart(const events *e, uint32_t k)
 {
@@ -96,7 +97,7 @@ agrees(const events *e, uint32_t k, double g, double rounding)
     return e->of_net[k] || events_margin_of(e, k, g) >= -rounding;
 }
 
-/* Do all conditions agree with their modes at (t, x), and those on their borders just behind? */
+/* Do all modes agree with their conditions at (t, x), and those of on_border a short time later as well? */
 static bool
 agrees_ahead(events *e, double t, const double *x)
 {
@@ -114,8 +115,8 @@ agrees_ahead(events *e, double t, const double *x)
     return all;
 }
 
-/* Of those that turn, or of all at the start: which are on their borders at (t, x), with e->g_try. Do any of them say
- * there what they say neither now nor after turning? */
+/* Lists in on_border the conditions that are zero (e->g_try), among those about to switch or, at the start, among all.
+ * True: at zero they say together neither what they say now nor what they would say after switching. */
 static bool
 find_borders(events *e)
 {
@@ -149,7 +150,7 @@ events_stay_on_border(events *e, double t, double *x)
         return false;
     memcpy(e->value_kept, e->value, e->n * sizeof(double));
     memcpy(e->x_kept, x, e->nx * sizeof(double));
-    for (size_t i = 0; i < e->watched.n && e->starting; i++) { /* not set before: clear of their borders */
+    for (size_t i = 0; i < e->watched.n && e->starting; i++) { /* set for the first time */
         uint32_t k = e->watched.at[i];
 
         if (!e->of_net[k] && (can_say(e, k) || events_stepped(&e->mode[k])) && e->mode[k].kind != MODE_SIGN)
@@ -165,9 +166,9 @@ events_stay_on_border(events *e, double t, double *x)
     return false;
 }
 
-/* ---- setting from scratch, switching ---- */
+/* ---- trials ---- */
 
-/* Modes that turn together: each set ends before `end`. */
+/* Modes in sets that switch together: set i ends before end[i]. */
 struct sets {
     VEC(uint32_t) mode, end;
 };
@@ -181,8 +182,8 @@ compare_forms(const void *a, const void *b, void *ctx)
     return x != y ? (x > y) - (x < y) : (k > l) - (k < l);
 }
 
-/* Each of s->mode alone, or with those of its form: where one flow goes through ten parts with one law, or one effort
- * is on them, all turn at once. */
+/* Makes sets of s->mode: each mode alone, or all modes of one form together. Ten equal parts in series, or in parallel,
+ * switch at one instant. */
 static void
 divide(events *e, bool alone, struct sets *s)
 {
@@ -204,8 +205,8 @@ free_sets(struct sets *s)
     vec_free(&s->end);
 }
 
-/* Turns the first of a set of modes, and gives the others its value; false: as before, since the equations have no
- * solution then, or, unless any will do, because one of them does not agree with itself. */
+/* Switches the first mode of a set, and gives the others the same value. False: the equations have no solution then or,
+ * unless `any`, one of these modes is contradicted; the modes are as before. */
 static bool
 turn_set(events *e, double t, const double *x, const uint32_t *k, size_t n, bool any)
 {
@@ -223,6 +224,7 @@ turn_set(events *e, double t, const double *x, const uint32_t *k, size_t n, bool
     return found;
 }
 
+/* One pass of events_look_around over modes that have not just switched; any: as of turn_set. */
 static bool
 look_around(events *e, double t, const double *x, bool any, bool alone)
 {
@@ -265,16 +267,16 @@ events_look_around(events *e, double t, const double *x)
         if (!found)
             memcpy(e->value, e->g_try, e->n * sizeof(double));
     }
-    /* rather what agrees with itself when turned (a diode) than what time or a state would turn back (the contact
-     * beside it) */
+    /* first a mode that agrees once it is switched (a diode); only then one that time or a state would switch back (the
+     * contact beside it) */
     for (int any = 0; any < 2 && !found; any++)
         for (int alone = 0; alone < 2 && !found; alone++)
             found = look_around(e, t, x, any, alone);
     return found;
 }
 
-/* How many of the watched disagree with the modes as they are at (t, x); SIZE_MAX: not all equations are met. A sign
- * has to be clear of its border: on it, either would do. */
+/* The number of watched modes that are contradicted at (t, x); SIZE_MAX: the equations have no solution. A sign(x)
+ * needs an x that is clearly not zero: at zero, both sides would do. */
 static size_t
 disagreeing(events *e, double t, const double *x)
 {
@@ -291,8 +293,9 @@ disagreeing(events *e, double t, const double *x)
     return n;
 }
 
-/* Does one solution of each of the equations that are solved together agree with the modes? It stays the one that they
- * are solved from. On a branch that is held, what Newton's method meets first may lie where the law is on another. */
+/* Blocks of equations may have several solutions with the modes held, and Newton's method may have found one in which
+ * the modes are contradicted. Takes for each block the solution with the fewest contradictions, from which it is solved
+ * henceforth. True: none is left. */
 static bool
 agrees_elsewhere(events *e, double t, const double *x)
 {
@@ -318,7 +321,7 @@ agrees_elsewhere(events *e, double t, const double *x)
     return before == 0;
 }
 
-/* Mode k as the first of its set was, or the other way round. */
+/* Sets mode k to the earlier value of the first mode of its set, or to the opposite of that. */
 static void
 set_otherwise(events *e, uint32_t k, uint32_t first, bool other)
 {
@@ -330,7 +333,8 @@ set_otherwise(events *e, uint32_t k, uint32_t first, bool other)
         e->value[k] = other ? before == 0 : before;
 }
 
-/* Tries combinations of the sets, those with few exchanges first. elsewhere: other solutions too, with a few. */
+/* Tries the combinations of the sets, those with the fewest changes first. elsewhere: with other solutions of the
+ * equations too, MOST_ELSEWHERE combinations at most. */
 static bool
 combine(events *e, double t, const double *x, const struct sets *s, bool elsewhere)
 {
@@ -381,7 +385,7 @@ enum events_status
 events_settle_right(events *e, double t, double *x, bool jumped)
 {
     bool any = false;
-    double d, border = jumped ? CONTRADICTION : 0; /* of a condition's size: what the way to an event leaves of zero */
+    double d, border = jumped ? CONTRADICTION : 0; /* of a condition's size: an event is located no better than this */
 
     e->turn.n = 0;
     memcpy(e->value_before, e->value, e->n * sizeof(double));
@@ -417,7 +421,7 @@ events_settle_right(events *e, double t, double *x, bool jumped)
             if (now != before && round > CHASING && events_rests(e, k, t, x, e->g[k]))
                 continue;
             if (e->of_net[k] || (round > ROUNDS / 2 && changed))
-                continue; /* one at a time, in case they chase each other */
+                continue; /* from here on one a round: together they may undo one another */
             if (e->mode[k].kind == MODE_STICK)
                 continue;
             if (e->mode[k].kind == MODE_SIGN) {
@@ -441,7 +445,7 @@ events_settle_right(events *e, double t, double *x, bool jumped)
     return any ? EVENTS_SWITCHED : EVENTS_SAME;
 }
 
-/* Sets known modes for just after `known` and watched ones to agree with them at (t, x). */
+/* Sets known modes to their values just after the time `known`, and watched ones so that all agree at (t, x). */
 static enum events_status
 set_all(events *e, double known, double t, double *x)
 {
@@ -449,7 +453,8 @@ set_all(events *e, double known, double t, double *x)
     return e->watched.n || e->nets ? events_settle_right(e, t, x, false) : EVENTS_SAME;
 }
 
-/* Conditions on a border at (t, x) are what they are there, not just behind. False: not evaluable. */
+/* Gives comparisons that are exactly zero at (t, x) their value at zero, not the one just after. False: conditions
+ * cannot be evaluated. */
 static bool
 set_exactly(events *e, double t, const double *x)
 {
@@ -472,8 +477,9 @@ set_exactly(events *e, double t, const double *x)
     return true;
 }
 
-/* Conditions of the text that hold at the start have not turned true, unless they do so by time, at this very time. One
- * on its border turns true just behind, if it does. */
+/* A `when` whose condition is true at the start already has not turned true, so it does not act, except where time
+ * makes the condition true at the start itself. Therefore conditions are evaluated first with the known modes of just
+ * before t, and exactly at t for comparisons that are zero: such a one turns true just after t, if at all. */
 enum events_status
 events_start(events *e, double t, double *x)
 {
@@ -481,7 +487,7 @@ events_start(events *e, double t, double *x)
 
     e->t = t;
     e->starting = true;
-    for (uint32_t k = 0; k < e->n; k++) /* what is zero at the start: a search begins with what is said there */
+    for (uint32_t k = 0; k < e->n; k++) /* much is zero at the start: the search begins with the modes at zero */
         if (e->of_net[k] && e->mode[k].kind == MODE_LESS_EQUAL)
             e->value[k] = 1;
     if (e->nwhens > 0) {
@@ -518,7 +524,7 @@ events_others(const events *e, uint32_t k, double *value, size_t n)
         return 0;
     if (m->kind == MODE_LESS || m->kind == MODE_LESS_EQUAL) {
         *value = e->value[k] == 0;
-        return e->g[k] != 0; /* exactly on its border it is what it says there */
+        return e->g[k] != 0; /* at zero its value is given, and the other one is no solution */
     }
     for (double far = 1; m->kind == MODE_PIECE && far <= (double)m->table->n && found < n; far++)
         for (int side = -1; side <= 1 && found < n; side += 2) {

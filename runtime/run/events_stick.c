@@ -1,4 +1,4 @@
-/* events_stick.c - sign(x): slip and stick, and the impulse that holds what sticks */
+/* events_stick.c - sign(x): which way x slips, whether it sticks, and the impulse that keeps it at zero */
 #include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
@@ -6,10 +6,10 @@
 
 #include "events_inside.h"
 
-enum { MOST_JOINT = 200 }; /* relays that are held together */
-#define LEFT 1e-13         /* of its size: rounding of an x that is held at zero */
+enum { MOST_JOINT = 200 }; /* most relays that are held by one system of equations; it costs their cube */
+#define LEFT 1e-13         /* of its size: an x that is held at zero may be off by this, which is rounding */
 
-/* Change of x of sign k over a short time, by Euler's method. */
+/* The change of x of sign(x) k over a short time, by one step of Euler's method. */
 static bool
 drift_of(events *e, uint32_t k, double t, const double *x, double *change)
 {
@@ -42,8 +42,8 @@ events_set_side(events *e, uint32_t k, double side)
     }
 }
 
-/* Do both sides of sign k lead back to where its x is zero? Left by both, or passed, it is no place to stay at. A side
- * on which the equations have no solution does not lead away. */
+/* Does x of sign(x) k move towards zero on both sides? Only then can it stay there. A side on which the equations have
+ * no solution does not count as leading away. */
 static bool
 leads_back(events *e, uint32_t k, double t, const double *x)
 {
@@ -61,8 +61,8 @@ leads_back(events *e, uint32_t k, double t, const double *x)
     return !known || there[0] > there[1];
 }
 
-/* Lets sign k stick if its x is at zero and something between -1 and 1 keeps it there. The value that would is left in
- * *s, not finite where there is none. (An x that follows from sign(x) by equations alone is at zero because it sticks.)
+/* Lets sign(x) k stick if that puts x at zero with a value of the sign between -1 and 1. *s: the value that holds x,
+ * not finite if there is none. (x may depend on the sign by equations alone, so x is evaluated with the mode "stick".)
  */
 static bool
 try_stick(events *e, uint32_t k, double t, const double *x, double *s)
@@ -82,7 +82,7 @@ try_stick(events *e, uint32_t k, double t, const double *x, double *s)
     return false;
 }
 
-/* Slips to the side that x of sign k then takes; `first` is tried first, as is what it is if none fits. */
+/* Lets sign(x) k slip to a side to which x then moves; `first` is tried first, and taken if none fits. */
 static void
 choose_side(events *e, uint32_t k, double t, const double *x, double first)
 {
@@ -103,7 +103,7 @@ choose_side(events *e, uint32_t k, double t, const double *x, double first)
     events_set_side(e, k, first);
 }
 
-/* The side of sign k whose value its relay has on the border itself; 0: no condition says. */
+/* The side of x = 0 whose branch the conditions on the x of relay k choose at zero itself; 0: there is no condition. */
 static double
 side_of_border(const events *e, uint32_t k)
 {
@@ -181,7 +181,7 @@ events_settle_sign(events *e, uint32_t k, double t, const double *x, double g, d
     return e->value[k] != slip || e->value[stick] != stuck;
 }
 
-/* How the s of sign k, which sticks, moves the states: the rates with it less those against it. */
+/* The direction in which friction k, which sticks, moves the states: the rates with its sign at 1 less those at -1. */
 static bool
 find_kick(events *e, uint32_t k, double t, const double *x, double *kick)
 {
@@ -201,8 +201,8 @@ find_kick(events *e, uint32_t k, double t, const double *x, double *kick)
     return ok;
 }
 
-/* Puts x of sign k, which sticks, to zero along the way in which its s moves the states: as by an impulse of that
- * friction, so that what friction leaves alone (a common momentum) stays. */
+/* Sets x of sign(x) k, which sticks, to exactly zero by moving the states in the direction of find_kick. This is an
+ * impulse of that friction, so what friction cannot change (the momentum of two bodies together) stays. */
 static bool
 hold(events *e, uint32_t k, double t, double *x)
 {
@@ -217,7 +217,7 @@ hold(events *e, uint32_t k, double t, double *x)
         for (size_t i = 0; i < e->nx; i++)
             e->x_try[i] = x[i] + h * e->kick[i];
         ok = model_conditions(e->model, t, e->x_try, e->g_try) == 0 && isfinite(e->g_try[k]) && e->g_try[k] != g;
-        if (ok) /* an x that was never but zero: its size is what this friction makes of it */
+        if (ok) /* x may always have been zero, and its size too: see HELD_SIZE */
             e->size[k] = fmax(e->size[k], HELD_SIZE / AHEAD * fabs(e->g_try[k] - g));
         if (g == 0)
             break;
@@ -234,7 +234,7 @@ hold(events *e, uint32_t k, double t, double *x)
     return changed;
 }
 
-/* Those of relays may undo each other's, one after the other: all of them in one, where something is left. */
+/* Relays held one after the other may undo each other. If one is off zero, all are held by one system of equations. */
 static void
 hold_jointly(events *e, double t, double *x)
 {

@@ -1,16 +1,19 @@
-/* events_together.c - signs that come to rest together: which of them stick
+/* events_together.c - several sign(x) whose x are zero at the same time: which of them stick
  *
- * Several dry frictions whose x are zero at one instant decide together: each that sticks changes what the others have
- * to hold. With s the values of the signs, and x' the rates of their x,
+ * Each dry friction that sticks changes the load on the others, so they are decided together. With s the values of the
+ * signs, and x' the rates of their x, this is a linear complementarity problem:
  *
- *   x' = b - G s,   s = 1 where x' > 0,  -1 where x' < 0,  within -1..1 where x' = 0
+ *   x' = b - G s,   s = 1 where x' > 0,  -1 where x' < 0,  between -1 and 1 where x' = 0
  *
- * which is what the least of a convex function over a box asks for where friction dissipates: G is symmetric and has no
- * negative part, but for a factor of each column (the largest friction). Projected Gauss-Seidel sweeps end there; of
- * relays, where G may be anything, they may not, and all combinations of a few are tried. They end also where only sums
- * of frictions are determined (blocks that rub against each other and against the ground): there the sums are shared
- * evenly at first, where that is within the limits. Then those whose x follow from the others' stay as they are, and
- * the others hold what changes until one of them is at its limit, when another takes its place.
+ * For friction, G is symmetric and positive semidefinite, but for a positive factor of each column (the greatest
+ * friction force), and projected Gauss-Seidel sweeps converge. For relays G may be any matrix; where the sweeps do not
+ * converge, all combinations are tried, if there are few.
+ *
+ * G is singular where only sums of frictions are determined (blocks that rub against each other and against the
+ * ground). When such a group comes to rest, the least-squares solution shares each sum evenly, if that is within the
+ * limits. Some of these x then stay at zero because the others stick ("followers"): their s is held constant, and the
+ * others take up all changes of the load until one of them reaches its limit. Then the decision is made anew, and
+ * another one takes its place.
  *
  * source   Moreau (1988), Unilateral contact and dry friction in finite freedom dynamics; Cottle, Pang, Stone (1992)
  */
@@ -22,21 +25,21 @@
 #include "events_inside.h"
 
 enum { MOST_SIGNS = 200, SWEEPS = 20000, MOST_COMBINED = 6 };
-#define SWEPT 1e-12   /* of 1, by which a sign changes in the last sweep */
-#define AT_LIMIT 1e-9 /* of 1: a sign so near to it is there */
-#define MOVES 1e-6    /* of the terms of a rate: less is nothing */
-#define FOLLOWS 1e-9  /* of a pivot: what is left of it where a sign's x follows from the others' */
+#define SWEPT 1e-12   /* the sweeps have converged when no s changes by more */
+#define AT_LIMIT 1e-9 /* an |s| that is nearer to 1 than this is at its limit */
+#define MOVES 1e-6    /* of the sum of a rate's terms: a smaller rate is zero; it comes from difference quotients */
+#define FOLLOWS 1e-9  /* of a diagonal element of G: where elimination leaves less, the row depends on the others */
 
 struct together {
     events *e;
-    double t, d; /* how far rates are looked at */
+    double t, d; /* d: the step of the difference quotients that give the rates of x */
     const double *x;
-    VEC(uint32_t) sign;       /* modes whose x are zero, and move only through the states */
+    VEC(uint32_t) sign;       /* the m modes: their x are zero, and depend on the signs through the states only */
     double *G, *b, *s, *rate; /* [m*m] by columns; [m] */
-    bool *rests, *follows;    /* [m] its x stays at zero; because others stick */
+    bool *rests, *follows;    /* [m] its x stays at zero; it does so because others stick */
 };
 
-/* Rates of the x of all signs, with the modes as they are. */
+/* x' of all signs, with the modes as they are. */
 static bool
 rates_of(struct together *c, double *rate)
 {
@@ -56,7 +59,8 @@ rates_of(struct together *c, double *rate)
     return true;
 }
 
-/* Does its x change with a sign at once (friction on a joint without mass)? Such signs decide one by one. */
+/* Does x of sign(x) k itself, not only its rate, depend on the value of the sign (friction on a joint without mass)?
+ * Such signs are decided one by one. above: the conditions with the sign at 1. */
 static bool
 moves_at_once(struct together *c, uint32_t k, const double *above)
 {
@@ -70,8 +74,8 @@ moves_at_once(struct together *c, uint32_t k, const double *above)
     return at_once;
 }
 
-/* b and G, from what each sign does to the rates when it goes from 1 to -1. False: not evaluable, or *idle is one whose
- * own x it does not hold. */
+/* b and the columns of G, from the rates with each sign at 1 and at -1. False: they cannot be evaluated, or sign *idle
+ * does not brake its own x. */
 static bool
 find_terms(struct together *c, size_t *idle)
 {
@@ -103,7 +107,7 @@ find_terms(struct together *c, size_t *idle)
     return true;
 }
 
-/* False: they do not end. */
+/* Projected Gauss-Seidel. False: it does not converge. */
 static bool
 sweep(struct together *c)
 {
@@ -130,7 +134,7 @@ sweep(struct together *c)
     return change <= SWEPT;
 }
 
-/* The values s where those with side 0 rest, and the others are at the limit on their side. False: not consistent. */
+/* Solves for s with those of side 0 at rest and the others slipping to their side. False: inconsistent with that. */
 static bool
 combine(struct together *c, const int *side)
 {
@@ -167,7 +171,7 @@ combine(struct together *c, const int *side)
     return fits;
 }
 
-/* All combinations, that of all at rest first. */
+/* Tries all combinations, first the one with all at rest. */
 static bool
 combine_any(struct together *c)
 {
@@ -186,7 +190,7 @@ combine_any(struct together *c)
     return found;
 }
 
-/* Does the x of sign j stay at zero, as far as rounding tells? */
+/* Is x' of sign j zero within rounding? */
 static bool
 stays(const struct together *c, size_t j)
 {
@@ -204,8 +208,9 @@ at_limit(const struct together *c, size_t j)
     return fabs(c->s[j]) >= 1 - AT_LIMIT;
 }
 
-/* Of those that stay, which follow from others? Elimination with the largest pivot left; those that could hold least
- * more come last. */
+/* Which of those at rest follow from the others: whose rows of G depend on rows eliminated before. Pivots are chosen by
+ * what is left of the diagonal times the distance of s from its limit, so that followers are those with least reserve.
+ */
 static void
 find_followers(struct together *c)
 {
@@ -242,7 +247,7 @@ find_followers(struct together *c)
     free(done);
 }
 
-/* Where only sums are determined, the values of least squares with the same sums, if they are within the limits. */
+/* Replaces s of those at rest by the least-squares solution with the same sums, if it is within the limits. */
 static void
 split_evenly(struct together *c)
 {
@@ -272,7 +277,8 @@ split_evenly(struct together *c)
     free(a);
 }
 
-/* False: relays follow, which have no value between their branches unless they stick. */
+/* Sets the modes from s; slip and stuck: as they were. False: a relay would be a follower, but has no value between its
+ * branches unless it sticks. */
 static bool
 set_modes(struct together *c, const double *slip, const bool *stuck)
 {
@@ -314,8 +320,7 @@ set_modes(struct together *c, const double *slip, const bool *stuck)
     return true;
 }
 
-/* The same of a relay, with the others as they are: on its other side, where it does not belong, the equations may have
- * no solution, and then it is none of those that move through states. */
+/* moves_at_once for relay k, whatever its mode. True also where the equations have no solution on one of its sides. */
 static bool
 relay_moves_at_once(struct together *c, uint32_t k)
 {
@@ -332,6 +337,7 @@ relay_moves_at_once(struct together *c, uint32_t k)
     return at_once;
 }
 
+/* Takes sign j off the list, with its modes as they were. */
 static void
 leave_out(struct together *c, size_t j, double *slip, bool *stuck)
 {
@@ -348,7 +354,7 @@ leave_out(struct together *c, size_t j, double *slip, bool *stuck)
     }
 }
 
-/* Those whose x are zero; their modes as they are go to slip and stuck, and are put to 1 without stick. */
+/* Lists the signs whose x are zero. Their modes are kept in slip and stuck, and set to slip towards 1. */
 static void
 gather(struct together *c, double *slip, bool *stuck)
 {
