@@ -6,13 +6,14 @@
 #include "net_inside.h"
 
 enum { MOST_KNOWN = 256, PROJECTIONS = 4 };
-#define SHARES 1e-9         /* of an unknown: less of it that its conditions do not determine is rounding */
-#define BESIDE 1e-6         /* of an unknown's usual size: where slopes are taken for zero */
-#define LEAST 1e-12         /* of it: where slopes are taken in an iteration */
-#define UNKNOWN_SIZE 1e-1   /* as long as it has none */
-#define ON_CONSTRAINT 1e-14 /* last step of a projection, in parts of the states */
-#define NO_SLOPE \
-    1e-20 /* of a condition: less that an unknown could change it by is beyond what rounding leaves of it */
+#define SHARES 1e-9 /* of an unknown: a smaller part that its conditions leave undetermined is rounding */
+/* Of an unknown's usual size. An unknown at zero, where slopes may be zero or infinite, is moved to BESIDE for tangents
+ * and to LEAST within an iteration, which has to come nearer to the solution. */
+#define BESIDE 1e-6
+#define LEAST 1e-12
+#define UNKNOWN_SIZE 1e-1   /* SI: in place of BESIDE, as long as no unknown of the unit has had a value */
+#define ON_CONSTRAINT 1e-14 /* relative to the states: a projection ends when it moves them by no more */
+#define NO_SLOPE 1e-20      /* of a condition: an unknown that can change it by no more is not determined by it */
 
 /* ---- making and freeing ---- */
 
@@ -237,8 +238,8 @@ nets_vary(const nets *s)
 
 /* ---- coefficients ---- */
 
-/* Do the coefficients of the held unknowns depend on more than parameters and modes? What goes through kept variables
- * counts for all. */
+/* Do the coefficients of the held unknowns depend on more than parameters and modes? If a derivative of or by a kept
+ * variable does, those of all nets are taken to. */
 static void
 find_varying(nets *s)
 {
@@ -324,8 +325,9 @@ note_greatest(const double *a, uint32_t n, double *row, double *column)
     }
 }
 
-/* Sums of terms that cancel leave rounding, of which a coefficient of 1e-15 beside a derivative of 1 would be the
- * shortest time of the net. It is judged by the greatest of its row and of its column, whatever their units. */
+/* A coefficient whose terms cancel is left as rounding, say 1e-15; beside its derivative of 1 that would be taken for
+ * the shortest time constant of the net. It is compared with the greatest of its row and of its column, so that units
+ * do not matter. */
 void
 net_drop_rounding(const struct net *k, double *a, double *aw)
 {
@@ -380,7 +382,7 @@ net_coefficients(nets *s, const struct net *k, double *a, double *aw)
     }
 }
 
-/* The same, of which rounding is none. may: of a curved net, at (t, x). */
+/* net_coefficients with rounding set to zero. may: of struct general; NULL for a net that is not curved. */
 static void
 coefficients(nets *s, const struct net *k, const bool *may, double *a, double *aw)
 {
@@ -395,7 +397,8 @@ coefficients(nets *s, const struct net *k, const bool *may, double *a, double *a
         aw[i] = may[na + i] ? aw[i] : 0;
 }
 
-/* Takes out what no unknown, as great as those of its unit have been, makes a condition change by. */
+/* Sets a slope to zero if its term in the condition, with the unknown as great as any of its unit so far, is next to
+ * nothing beside the greatest term. */
 static void
 drop_slopes(const nets *s, const struct net *k, double *a)
 {
@@ -412,7 +415,7 @@ drop_slopes(const nets *s, const struct net *k, double *a)
     }
 }
 
-/* How a net's unknowns move states, from the same. */
+/* How a net's unknowns move states, from the last partial derivatives. */
 static void
 net_pushes(nets *s, const struct net *k, struct known *to)
 {
@@ -443,7 +446,7 @@ is_key(const nets *s, const struct net *k, const double *key)
     return true;
 }
 
-/* The shortest time between a coefficient and its derivative. */
+/* The shortest time constant: the least ratio of a coefficient to its time derivative. */
 static double
 time_of(const double *a, uint32_t rows, uint32_t n)
 {
@@ -461,7 +464,8 @@ time_of(const double *a, uint32_t rows, uint32_t n)
     return tau;
 }
 
-/* Slopes of a curved net where they are finite: beside zero. Leaves the held unknowns as they are. */
+/* Partial derivatives for a curved net, with unknowns at zero moved by LEAST, so that slopes are finite. Afterwards the
+ * held unknowns are as before. */
 static int
 partials_beside_zero(nets *s, const struct net *k, double t, const double *x)
 {
@@ -487,7 +491,7 @@ net_known(nets *s, struct net *k, double t, const double *x)
     struct known *found;
     const bool *may;
 
-    if (s->joined.used) /* what is solved by it has left no rows */
+    if (s->joined.used) /* a solution by net_joined_solve leaves no rows */
         net_forget(s);
     s->joined.now = NULL;
     s->joined.used = false;
@@ -538,7 +542,7 @@ net_rows(nets *s, double t, const double *x)
     return s->access.rows(s->access.ctx, t, x, s->raw);
 }
 
-/* Where slopes are zero or infinite, at zero, those beside it say more. */
+/* Moves the held unknowns that are at zero by BESIDE: at zero itself slopes may be zero or infinite. */
 static void
 stand_beside(nets *s, const struct net *k)
 {
@@ -559,7 +563,7 @@ same_numbers(const double *a, const double *b, size_t n)
     return true;
 }
 
-/* A search asks for the rows at one place again and again. */
+/* net_rows for zero held unknowns; kept, since a search asks for them at one place again and again. */
 static int
 rows_at_zero(nets *s, double t, const double *x)
 {
@@ -594,7 +598,7 @@ net_rows_free(nets *s, double t, const double *x)
         return rows_at_zero(s, t, x);
     for (size_t k = 0; k < s->n; k++)
         if (s->net[k].guess) {
-            net_general(s, &s->net[k], t, x); /* once, before slopes are taken where one stands */
+            net_general(s, &s->net[k], t, x); /* first: it evaluates at other points */
             memcpy(s->held + s->net[k].q->held0, s->net[k].guess, s->net[k].q->n * sizeof(double));
             any = true;
         }
@@ -694,7 +698,7 @@ net_resting(const nets *s, const struct net *k, size_t *n)
     return settled ? k->rest.at : known ? k->now->rest.at : NULL;
 }
 
-/* States that rest in the present modes, set to zero in these. */
+/* Sets to zero, in an array over the states, those that rest in the present modes. */
 static void
 rest(const nets *s, double *of_states)
 {
@@ -791,7 +795,7 @@ int
 nets_kick(nets *s, double t, double *x)
 {
     bool *bound = bg_calloc(s->n + 1, sizeof *bound);
-    int status = nets_solve(s, t, x); /* the states at rest in these modes */
+    int status = nets_solve(s, t, x); /* finds the states at rest in these modes too */
 
     for (size_t k = 0; k < s->n; k++) {
         bound[k] = s->net[k].bound;

@@ -6,7 +6,7 @@
 #include "net_inside.h"
 
 enum { FLIPS_EACH = 12, FLIPS = 60 };
-/* of a condition: so much of what it is with the other mode is added, where the modes have no solution or many */
+/* the part of its other branch that is added to a condition where the modes have no solution or many ("softened") */
 #define SOFT 1e-4
 #define ROUNDED 1e-15 /* of the terms of a difference: less of it contradicts no mode */
 

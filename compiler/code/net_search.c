@@ -5,7 +5,7 @@
 
 #include "net_inside.h"
 
-/* A model without states has none to point at. */
+/* In a model without states the arrays may be NULL, which memcpy does not allow. */
 static void
 copy_states(double *to, const double *from, size_t n)
 {
@@ -13,22 +13,27 @@ copy_states(double *to, const double *from, size_t n)
         memcpy(to, from, n * sizeof *to);
 }
 
-enum { KICKS = 6, GUESSES = 3, TANGENTS = 8, MOST_ALL = 12 };
-#define AHEAD 1e-5    /* of the shortest time of the coefficients: how far a search looks */
-#define KICKED 1e-15  /* of the states' sizes: an impulse that moves them by no more has come to its end */
-#define AGREES 1e-9   /* of a difference's greatest size: below it is rounding */
-#define NEAR 1e-6     /* of what a difference becomes ahead, in time alone: nothing of it is there yet */
-#define MOVED 1e-4    /* of a state's usual size: less is the integrator's error, more a jump */
-#define LITTLE 1e-6   /* of it: what the place of a switching may be off by; zero may be missed by as much */
-#define ROUNDED 1e-12 /* of what a state may be moved by in the net's time: rounding */
-#define ALIKE 1e-9    /* of two differences that are the same but for rounding */
-#define NOTHING 1e-28 /* of the greatest condition, whatever its unit: rounding of rounding */
-#define HOLDS 1e-8    /* of a constraint's terms: what may be left of it */
+enum {
+    KICKS = 6,    /* steps of Newton's method onto the constraints; one is enough where these are linear */
+    GUESSES = 3,  /* how far ahead is looked, in turn (search_net) */
+    TANGENTS = 8, /* searches by the tangents of a curved net, each from the solution in the modes found before */
+    MOST_ALL = 12 /* all combinations are tried of so many modes, or groups of modes, at most: 2^12 */
+};
+#define AHEAD 1e-5    /* of the shortest time constant of the coefficients: how far ahead a search looks */
+#define KICKED 1e-15  /* of the states' sizes: when a step moves them by no more, they are on the constraints */
+#define AGREES 1e-9   /* of the greatest magnitude of a difference so far: less is rounding, and contradicts nothing */
+#define NEAR 1e-6     /* of a difference a short time ahead: now it may still be this far on the other side of zero */
+#define MOVED 1e-4    /* of a state's usual size: a state that moves more than by the integrator's error jumps */
+#define LITTLE 1e-6   /* of a state's usual size: the instant of a switching is known to within such a change */
+#define ROUNDED 1e-12 /* a relative change of the states, or a part of what a net can move them by: rounding */
+#define ALIKE 1e-9    /* relative: two differences that are nearer to each other than this are equal */
+#define NOTHING 1e-28 /* of a net's greatest condition: less is rounding in a condition of any other unit too */
+#define HOLDS 1e-8    /* of the sum of a constraint's terms: it is met if no more is left of them */
 
 /* ---- do the modes agree? ---- */
 
-/* What rounding may leave of constraint r: of the greatest values so far of the conditions in it, each in its own unit,
- * and of the unknowns' parts in them. */
+/* Bound of the rounding error of constraint r, from the greatest values so far of the conditions in it and of the
+ * unknowns' terms in these. */
 static double
 constraint_noise(const nets *s, const struct net *k, const struct known *w, uint32_t r)
 {
@@ -71,8 +76,8 @@ on_constraints(const nets *s, const struct net *k, const struct known *w, const 
     return on;
 }
 
-/* Do the differences agree with the present modes? They are in s->raw, by a solution with this noise. still: no state
- * has been moved. before (or NULL): the differences before states were moved a little. */
+/* Do the differences in s->raw agree with the present modes? noise: rounding error of each unknown. still: no state has
+ * been moved. before (or NULL): the differences before states were moved a little. */
 static bool
 watches_agree(nets *s, struct net *k, const double *noise, bool still, const double *before)
 {
@@ -86,7 +91,7 @@ watches_agree(nets *s, struct net *k, const double *noise, bool still, const dou
             return false;
         for (uint32_t j = 0; j < q->n; j++)
             slack += fabs(w->aw[(size_t)ORDERS * i * q->n + j]) * noise[j];
-        if (still) /* else it is impulses that the look ahead sees */
+        if (still) /* otherwise the look ahead has seen impulses, not how the difference grows */
             slack += NEAR / 10 * k->ahead[i];
         if (before)
             slack += fabs(g - before[i]);
@@ -103,7 +108,8 @@ net_reach(const struct net *k, double ahead)
     return isfinite(k->tau) ? AHEAD * k->tau : ahead;
 }
 
-/* Rows with the unknowns of a net solved for, by the present modes, in s->raw; *noise: of the unknowns. */
+/* Solves for the unknowns of a net in the present modes and evaluates the rows with them, into s->raw. noise: rounding
+ * error of each unknown. */
 static bool
 solve_rows(nets *s, struct net *k, struct known *w, double t, const double *x, double *noise)
 {
@@ -124,8 +130,9 @@ solve_rows(nets *s, struct net *k, struct known *w, double t, const double *x, d
     return net_rows(s, t, x) == 0;
 }
 
-/* The same once more, where states were moved a little from x_given: the place of a switching is known to some error,
- * and what conducted until then may be that far on the wrong side of zero now. */
+/* watches_agree where the constraints have moved states a little, from x_given to x. The instant of the switching is
+ * known only to some error, so a current that flowed until then may be on the wrong side of zero by as much: each
+ * difference may be off by its change between x_given and x. */
 static bool
 agree_but_for_place(nets *s, struct net *k, struct known *w, double t, const double *x, const double *x_given,
                     double *noise)
@@ -150,7 +157,7 @@ net_admit(nets *s, struct net *k, double t, double *x, const double *x_given)
     struct known *w = NULL;
     double most = 0, jumps = 0, *noise = s->c;
 
-    /* the tangents of a curved net are taken at the solution with these modes, where there is one as states are */
+    /* a curved net is linearized at its solution in these modes, if there is one before states are moved */
     if (k->guess && nets_solve(s, t, x) < 0)
         return false;
     for (int i = 0; i < KICKS; i++) {
@@ -194,8 +201,8 @@ net_set_modes(nets *s, const struct net *k, const double *from)
         *net_mode_of(s, k, i) = from[i];
 }
 
-/* Modes that are for the same of differences that are the same a time h on (of ten diodes side by side, or in a row)
- * are exchanged together: of[i] is the group of mode i. Gives how many there are. */
+/* Groups modes that have equal values and whose differences are equal a time h later (ten diodes in parallel, or in
+ * series): of[i] is the group of mode i. Returns the number of groups. */
 static uint32_t
 group_alike(nets *s, struct net *k, double t, const double *x, double h, uint32_t *of)
 {
@@ -216,8 +223,9 @@ group_alike(nets *s, struct net *k, double t, const double *x, double h, uint32_
     return n;
 }
 
-/* Modes found by pivoting from those given that hold at (t, x), once x is moved onto their constraints. Of a curved net
- * they are looked for by its tangents: where the solution is another than was thought, once more by those there. */
+/* Searches by pivoting, from the modes given, modes that hold at (t, x) once x is moved onto their constraints.
+ * Pivoting needs a linear net. A curved one is linearized, and if the modes found do not hold, again at the solution
+ * there. */
 static bool
 pivot_and_admit(nets *s, struct net *k, double t, double *x, const double *x_given, const double *given, double h,
                 bool soft)
@@ -235,7 +243,7 @@ pivot_and_admit(nets *s, struct net *k, double t, double *x, const double *x_giv
     return found;
 }
 
-/* Every combination, those with few exchanges first; where there are too many, those of what is not alike. */
+/* Tries all combinations, those with the fewest changes first; where modes are too many, with equal ones in groups. */
 static bool
 try_all(nets *s, struct net *k, double t, double *x, const double *x_given, const double *given, double h)
 {
@@ -265,9 +273,10 @@ try_all(nets *s, struct net *k, double t, double *x, const double *x_given, cons
     return found;
 }
 
-/* Where some of the modes may as well be the other ones, since both sides of their conditions are zero now and a time h
- * on, and only sums are determined then (ten diodes block in a row of which one alone would have to, ten switches side
- * by side), they are: so it is all that share. The present modes hold at (t, x), which nothing has moved. */
+/* Of ten diodes in series that block, one alone would do. Both sides of the conditions of the others are then zero, now
+ * and a time h later, so their modes may as well be exchanged. If that leaves only the sum of their voltages
+ * determined, it is done, and all ten share it evenly. (The same holds for the currents of switches in parallel.) The
+ * present modes hold at (t, x), and no state was moved. */
 static void
 share(nets *s, struct net *k, double t, double *x, double h)
 {
@@ -299,7 +308,8 @@ share(nets *s, struct net *k, double t, double *x, double h)
     }
 }
 
-/* May the states jump as they did? Not where one would alone, or where a source takes part. */
+/* May the states jump as they did, from `before` to x? Not if a constraint fixes one state alone, or contains a source:
+ * then nothing is conserved. *r tells which one jumps and what demands it. */
 static bool
 check_jump(nets *s, struct net *k, double t, double *before, const double *x, double ahead, const bool *stated,
            nets_report *r)
@@ -317,7 +327,7 @@ check_jump(nets *s, struct net *k, double t, double *before, const double *x, do
     w = net_known(s, k, t, x);
     for (size_t i = 0; i < s->nx; i++)
         small[i] = MOVED * fmax(net_size(s, i), fabs(before[i]));
-    /* states that were never but zero: what the net moves them by in its time */
+    /* a state that has always been zero has no size: what the net moves it by within its time constant counts */
     for (size_t i = 0; w && i < w->push.n; i++)
         small[w->push.at[i].state] += ROUNDED * fabs(w->push.at[i].value) *
                                       s->unit_size[s->unit[k->q->held0 + w->push.at[i].held]] *
@@ -349,7 +359,7 @@ check_jump(nets *s, struct net *k, double t, double *before, const double *x, do
                 worst = i;
             continue;
         }
-        /* what the states alone say of it, where x is on it: else a source */
+        /* x is on the constraint: where its terms in the states do not add up to zero, a source is the rest */
         for (uint32_t j = 0; j < g.ns; j++) {
             double v = g.a[(size_t)c * g.ns + j] * x[g.state.at[j]];
 
@@ -380,9 +390,8 @@ check_jump(nets *s, struct net *k, double t, double *before, const double *x, do
     return !refused;
 }
 
-/* A state that jumps in what a net looks ahead may as well have come to rest within that time (a coil behind a diode
- * with next to no current). Looking less far tells: is there a combination without a jump? It takes the place of what
- * was found. */
+/* A state that seems to jump may only come to rest within the time looked ahead (a coil behind a diode, with next to no
+ * current). Searches again with shorter looks ahead, and takes modes without a jump if there are some. */
 static bool
 look_nearer(nets *s, struct net *k, double t, double *x, double *x_given, const double *given, double h, double ahead,
             const bool *stated)
@@ -407,7 +416,7 @@ look_nearer(nets *s, struct net *k, double t, double *x, double *x_given, const 
     return better;
 }
 
-/* Of a curved net: what rounding leaves of its conditions, and its shortest time, at the last solution. */
+/* For a curved net: the rounding errors of its conditions, and its shortest time constant, at the last solution. */
 static bool
 find_rounding(nets *s, struct net *k, double t, const double *x)
 {
@@ -426,7 +435,7 @@ set_back(nets *s, const struct net *k, double *x, const double *given, const dou
     copy_states(x, x_given, s->nx);
 }
 
-/* The present modes as they are, without a look ahead at whether others take over. */
+/* Do the present modes hold as they are, whatever a look ahead says? */
 static bool
 admit_as_they_are(nets *s, struct net *k, double t, double *x, const double *x_given, double h)
 {
@@ -458,7 +467,7 @@ search_net(nets *s, struct net *k, double t, double *x, double ahead, double far
             found = pivot_and_admit(s, k, t, x, x_given, given, part[i % GUESSES] * h, i >= GUESSES);
         for (int i = 0; i < GUESSES && !found; i++)
             found = try_all(s, k, t, x, x_given, given, part[i] * h);
-        if (!found) { /* beside a steep law a difference is zero to rounding before its time has come */
+        if (!found) { /* next to a steep law, a difference can be zero within rounding long before it switches */
             set_back(s, k, x, given, x_given);
             found = admit_as_they_are(s, k, t, x, x_given, h);
         }
@@ -487,7 +496,7 @@ search_net(nets *s, struct net *k, double t, double *x, double ahead, double far
     return status;
 }
 
-/* The modes of a net and those since its last search change places. */
+/* Exchanges the modes of a net with those found by its last search. */
 static void
 exchange_settled(nets *s, struct net *k)
 {
@@ -501,7 +510,8 @@ exchange_settled(nets *s, struct net *k)
     }
 }
 
-/* What the integrator drifted from the constraints that held so far is no jump. */
+/* Moves the states back onto the constraints that held so far, so that the integrator's error does not count as a jump.
+ */
 static bool
 settle_drift(nets *s, double t, double *x)
 {
@@ -523,7 +533,7 @@ settle_drift(nets *s, double t, double *x)
 
 /* ---- what stays ---- */
 
-/* Its modes are those of its last search, which was one with such coefficients. */
+/* What is known of a net that has the modes of its last search, and whose coefficients do not vary; NULL otherwise. */
 static struct known *
 unchanged(nets *s, struct net *k, double t, const double *x)
 {
@@ -532,8 +542,8 @@ unchanged(nets *s, struct net *k, double t, const double *x)
     return w && w->rest_known ? w : NULL;
 }
 
-/* Which nets need no search: their modes agree as they are, at x and a short time ahead. All are looked at together:
- * of a thousand few change at an event. */
+/* Finds the nets that need no search since their modes agree, at x and a short time later. All rows are evaluated
+ * together: of a thousand nets few change at an event. */
 static void
 find_staying(nets *s, double t, double *x, double ahead, double farther)
 {

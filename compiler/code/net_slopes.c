@@ -1,4 +1,4 @@
-/* net_slopes.c - what the constraints of a combination of modes ask of states; see net.h */
+/* net_slopes.c - the coefficients of states in the constraints of a combination of modes; see net.h */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
