@@ -6,14 +6,15 @@
 #include "expr_pool.h"
 #include "relays.h"
 
-enum { TRIES = 3, MOST_STEPS = 50 };
-enum { MOST_READERS = 100 }; /* expressions that read a signal and are looked at */
 enum {
-    MOST_AROUND = 2000
-};                  /* nodes of an expression that is compared as a whole; in greater ones every choice counts */
-#define FARTHER 0.5 /* added to values of order 1: distance from the border at which branches are compared too */
-#define JUMPS 1e-6  /* relative to the branches: smaller differences are rounding */
-#define ON_BORDER 1e-12
+    TRIES = 3,          /* points of the border at which branches are compared, until one of them tells */
+    MOST_STEPS = 50,    /* of Newton's method onto the border */
+    MOST_READERS = 100, /* expressions that are examined for one signal; with more it is taken to jump */
+    MOST_AROUND = 2000  /* nodes of an expression that is examined as a whole; in larger ones every choice jumps */
+};
+#define FARTHER 0.5     /* added to a value of order 1: the branches' size is taken there too, as both may be 0 at 0 */
+#define JUMPS 1e-6      /* relative to the branches: smaller differences are rounding */
+#define ON_BORDER 1e-12 /* last step of Newton's method, for values of order 1 */
 
 void
 relays_values(double *value, uint32_t n, uint64_t number)
@@ -67,7 +68,8 @@ relays_split(pool *p, node n)
     return ex_replace(p, n, split_select, NULL);
 }
 
-/* Do b and c differ where g is zero, for any values of their slots? `unknown`, if that cannot be determined. */
+/* Do b and c differ where g is zero, for any values of their slots? `unknown`: the answer if no point of the border is
+ * found. */
 static bool
 differ_at(pool *p, node g, node b, node c, bool unknown)
 {
@@ -98,56 +100,78 @@ differ_at(pool *p, node g, node b, node c, bool unknown)
     return differ;
 }
 
-/* An expression with one of its nodes replaced. holds: by node, whether it contains that node. */
-struct with_choice {
-    node at, by;
-    const bool *holds;
+/* The nodes of an expression, ascending, and which of them contain the choice `at`. */
+struct around {
+    node at, by; /* by: what replaces it */
+    node *tape;
+    bool *holds;
+    size_t n;
 };
 
-/* Of other choices the alternative is taken that contains the node: whatever they are, it is read there. */
+static int
+by_number(const void *a, const void *b)
+{
+    node x = *(const node *)a, y = *(const node *)b;
+
+    return (x > y) - (x < y);
+}
+
+static bool
+holds(const struct around *w, node n)
+{
+    const node *at = bsearch(&n, w->tape, w->n, sizeof *w->tape, by_number);
+
+    return at && w->holds[at - w->tape];
+}
+
+/* Replaces the choice. Any other choice around it is replaced by its branch that contains it, since the other branch
+ * does not read it. */
 static node
 put_choice(void *ctx, pool *p, node at, const ex_node *e)
 {
-    const struct with_choice *w = ctx;
+    const struct around *w = ctx;
     const ex_node *was = pool_node(p, at);
 
     if (at == w->at)
         return w->by;
-    if (was->op == EX_SELECT && w->holds[was->b])
+    if (was->op == EX_SELECT && holds(w, was->b))
         return e->b;
-    if (was->op == EX_SELECT && w->holds[was->c])
+    if (was->op == EX_SELECT && holds(w, was->c))
         return e->c;
-    if ((was->op == EX_MIN || was->op == EX_MAX) && w->holds[at])
-        return w->holds[was->a] ? e->a : e->b;
+    if ((was->op == EX_MIN || was->op == EX_MAX) && holds(w, at))
+        return holds(w, was->a) ? e->a : e->b;
     return NODE_NONE;
 }
 
-/* Does the whole expression jump where the choice n of it does? f = e*(if e > 0 then a else b) does not. */
+/* Does the whole expression jump at the border of its choice n? f = e*(if e > 0 then a else b) does not. */
 static bool
 whole_jumps(pool *p, node whole, node n)
 {
     const ex_node x = *pool_node(p, n), q = *pool_node(p, x.a);
     node g = ex_sub(p, q.a, q.b), below, above;
-    size_t count;
-    const node *tape = ex_tape(p, whole, &count);
-    bool *holds, jumps = true;
+    struct around w = { .at = n };
+    const node *shared = ex_tape(p, whole, &w.n);
 
-    if (whole == n || count > MOST_AROUND)
+    if (whole == n || w.n > MOST_AROUND)
         return true;
-    holds = bg_calloc(whole + 1, sizeof *holds);
-    for (size_t i = 0; i < count; i++) {
-        const ex_node *e = pool_node(p, tape[i]);
+    w.tape = bg_malloc(w.n * sizeof *w.tape); /* the pool may move its lists while new nodes are made */
+    memcpy(w.tape, shared, w.n * sizeof *w.tape);
+    w.holds = bg_calloc(w.n, sizeof *w.holds);
+    for (size_t i = 0; i < w.n; i++) {
+        const ex_node *e = pool_node(p, w.tape[i]);
         const node operand[3] = { e->a, e->b, e->c };
 
-        holds[tape[i]] = tape[i] == n;
-        for (int k = 0, m = ex_operands(e); k < m; k++)
-            holds[tape[i]] |= holds[operand[k]];
+        w.holds[i] = w.tape[i] == n;
+        for (int k = 0, m = ex_operands(e); k < m && !w.holds[i]; k++)
+            w.holds[i] = holds(&w, operand[k]);
     }
-    below = ex_replace(p, whole, put_choice, &(struct with_choice){ n, x.b, holds });
-    above = ex_replace(p, whole, put_choice, &(struct with_choice){ n, x.c, holds });
-    jumps = differ_at(p, g, below, above, true);
-    free(holds);
-    return jumps;
+    w.by = x.b;
+    below = ex_replace(p, whole, put_choice, &w);
+    w.by = x.c;
+    above = ex_replace(p, whole, put_choice, &w);
+    free(w.tape);
+    free(w.holds);
+    return differ_at(p, g, below, above, true);
 }
 
 bool
@@ -169,32 +193,65 @@ struct reader {
     var_id signal; /* VAR_NONE: a law, or an integral */
 };
 
+/* Whether expressions with this template have a relay, with the slots that vary as in the mask. */
+struct verdict {
+    node root;
+    uint32_t mask0, n;
+    bool relay;
+};
+
 struct signals {
     equations *e;
     VEC(struct reader) reader;
-    map first;              /* variable -> first in `chain` */
-    VEC(uint32_t) of, next; /* chain: readers of one variable */
-    int budget;             /* of compositions for one signal */
+    map first;              /* variable -> first of the chain of its readers */
+    VEC(uint32_t) of, next; /* of a chain: the reader; the next one */
+    int budget;             /* readers that may still be examined for the present signal */
+    VEC(struct verdict) verdict;
+    VEC(bool) mask;
+    index_set known; /* verdicts by template and mask */
 };
 
-/* Is there a choice on varying quantities in it at which the whole jumps? */
-static bool
-has_relay(const struct signals *w, inst i)
+static uint64_t
+hash_of_template(node root, const bool *varying, uint32_t n)
 {
-    flat_model *f = w->e->f;
-    pool *p = f->pool;
-    bool *varying = bg_calloc(2 * (size_t)i.n + 2, sizeof *varying), *used = varying + i.n + 1, found = false;
+    return bg_hash_bytes(varying, n * sizeof *varying, root);
+}
+
+static uint64_t
+hash_of_verdict(const void *ctx, uint32_t k)
+{
+    const struct signals *w = ctx;
+    const struct verdict *v = &w->verdict.at[k];
+
+    return hash_of_template(v->root, w->mask.at + v->mask0, v->n);
+}
+
+static const struct verdict *
+find_verdict(const struct signals *w, inst i, const bool *varying)
+{
+    uint32_t k;
+
+    for (size_t h = hash_of_template(i.root, varying, i.n); (k = index_set_at(&w->known, h)) != MAP_NONE; h++) {
+        const struct verdict *v = &w->verdict.at[k];
+
+        if (v->root == i.root && v->n == i.n && i.n > 0 &&
+            !memcmp(w->mask.at + v->mask0, varying, i.n * sizeof *varying))
+            return v;
+    }
+    return NULL;
+}
+
+/* Is there a choice on varying quantities in the template at which the whole jumps? */
+static bool
+template_has_relay(pool *p, inst i, const bool *varying)
+{
+    bool *used = bg_calloc(i.n + 1, sizeof *used), found = false;
     node whole = relays_split(p, ex_odd(p, i.root)), *tape;
     size_t count;
     const node *shared = ex_tape(p, whole, &count);
 
     tape = bg_malloc(count * sizeof *tape); /* the pool may move its lists while new nodes are made */
     memcpy(tape, shared, count * sizeof *tape);
-    for (uint32_t k = 0; k < i.n; k++) {
-        enum var_kind kind = f->var.at[inst_slots(f, i)[k]].kind;
-
-        varying[k] = kind != VAR_PARAM && kind != VAR_LITERAL && kind != VAR_TIME;
-    }
     for (size_t t = 0; t < count && !found; t++) {
         bool moves = false;
 
@@ -207,8 +264,34 @@ has_relay(const struct signals *w, inst i)
         found = moves && relays_jumps(p, whole, tape[t]);
     }
     free(tape);
-    free(varying);
+    free(used);
     return found;
+}
+
+/* The same for an expression; each template is examined once. */
+static bool
+has_relay(struct signals *w, inst i)
+{
+    flat_model *f = w->e->f;
+    bool *varying = bg_calloc(i.n + 1, sizeof *varying), relay;
+    const struct verdict *known;
+
+    for (uint32_t k = 0; k < i.n; k++) {
+        enum var_kind kind = f->var.at[inst_slots(f, i)[k]].kind;
+
+        varying[k] = kind != VAR_PARAM && kind != VAR_LITERAL && kind != VAR_TIME;
+    }
+    known = find_verdict(w, i, varying);
+    relay = known ? known->relay : template_has_relay(f->pool, i, varying);
+    if (!known) {
+        vec_push(&w->verdict, ((struct verdict){ i.root, (uint32_t)w->mask.n, i.n, relay }));
+        for (uint32_t k = 0; k < i.n; k++)
+            vec_push(&w->mask, varying[k]);
+        index_set_add(&w->known, hash_of_template(i.root, varying, i.n), (uint32_t)w->verdict.n - 1, hash_of_verdict,
+                      w);
+    }
+    free(varying);
+    return relay;
 }
 
 static void
@@ -230,7 +313,7 @@ add_reader(struct signals *w, inst def, var_id signal)
     vec_push(&w->reader, ((struct reader){ def, signal }));
 }
 
-/* Does anything jump that reads v, which is `def`? */
+/* Does anything jump that reads signal v, with its definition in place of it? */
 static bool
 readers_jump(struct signals *w, var_id v, inst def)
 {
@@ -242,7 +325,7 @@ readers_jump(struct signals *w, var_id v, inst def)
         VEC(inst) inner = { 0 };
         inst with;
 
-        if (w->budget-- <= 0)
+        if (w->budget-- <= 0 || !ex_fits(e->f->pool, r.def.root, MOST_AROUND))
             return true;
         for (uint32_t k = 0; k < r.def.n; k++)
             vec_push(&inner, inst_slots(e->f, r.def)[k] == v ? def : INST_NONE);
@@ -280,6 +363,9 @@ relays_smooth_signals(equations *e)
     }
     vec_free(&candidate);
     vec_free(&w.reader);
+    vec_free(&w.verdict);
+    vec_free(&w.mask);
+    index_set_free(&w.known);
     map_free(&w.first);
     vec_free(&w.of);
     vec_free(&w.next);
