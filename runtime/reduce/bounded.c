@@ -483,20 +483,9 @@ measure_result(struct search *d)
     for (size_t i = 0; i < d->bound.n; i++) {
         const struct bound *b = &d->bound.at[i];
         const flat_output *y = &d->first.c[b->experiment].flat->output.at[b->output];
-        track_difference t = version_difference(&d->first, &d->now, b);
-        const char *shown = unit_shown(y->unit, y->display);
-        double of = b->tolerance < INFINITY ? b->tolerance : SHARE_WITHOUT_TOLERANCE * t.reference;
 
-        vec_push(&r->error, ((reduce_error){ .experiment = arena_strdup(r->arena, d->o->experiment[b->experiment]),
-                                             .output = arena_strdup(r->arena, y->name),
-                                             .unit = shown ? arena_strdup(r->arena, shown) : NULL,
-                                             .shown = y->display ? unit_scale(y->display) : 1,
-                                             .max = t.max,
-                                             .rms = t.rms,
-                                             .within = b->tolerance < INFINITY ? b->tolerance : NAN,
-                                             .avasim = of > 0        ? 1 - t.mean / of
-                                                       : t.mean == 0 ? 1
-                                                                     : NAN }));
+        reduction_note_error(r, d->o->experiment[b->experiment], y, b->tolerance < INFINITY ? b->tolerance : NAN,
+                             version_difference(&d->first, &d->now, b));
     }
     r->states_before = model_nstates(d->first.c[0].model);
     r->states_after = model_nstates(d->now.c[0].model);

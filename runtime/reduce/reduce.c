@@ -51,6 +51,30 @@ reduction_note_end(struct reduction *r, const char *experiment, const struct ver
         vec_push(&r->end, e);
 }
 
+void
+reduce_error_measure(reduce_error *e, track_difference t)
+{
+    double tolerance = isnan(e->within) ? SHARE_WITHOUT_TOLERANCE * t.reference : e->within;
+
+    e->max = t.max;
+    e->rms = t.rms;
+    e->avasim = tolerance > 0 ? 1 - t.mean / tolerance : t.mean == 0 ? 1 : NAN;
+}
+
+void
+reduction_note_error(reduction *r, const char *experiment, const flat_output *y, double within, track_difference t)
+{
+    const char *shown = unit_shown(y->unit, y->display);
+    reduce_error e = { .experiment = arena_strdup(r->arena, experiment),
+                       .output = arena_strdup(r->arena, y->name),
+                       .unit = shown ? arena_strdup(r->arena, shown) : NULL,
+                       .shown = y->display ? unit_scale(y->display) : 1,
+                       .within = within };
+
+    reduce_error_measure(&e, t);
+    vec_push(&r->error, e);
+}
+
 size_t
 reduction_origin(void *ctx, size_t at)
 {
@@ -545,24 +569,11 @@ do_ranked_round(struct reducer *d, const struct version *first, const struct ver
 static void
 measure_output(reduction *r, const struct version *a, const struct version *b, uint32_t k, inst within)
 {
-    const flat_output *x = flat_output_at(a->c->flat, k);
-    track_difference t = track_compare(a->outputs, k, b->outputs, k);
-    const char *shown = unit_shown(x->unit, x->display);
-    reduce_error e = { .experiment = arena_strdup(r->arena,
-                                                  a->c->flat->experiment.name ? a->c->flat->experiment.name : ""),
-                       .output = arena_strdup(r->arena, x->name),
-                       .unit = shown ? arena_strdup(r->arena, shown) : NULL,
-                       .shown = x->display ? unit_scale(x->display) : 1,
-                       .max = t.max,
-                       .rms = t.rms,
-                       .within = NAN };
-    double tolerance;
+    const char *experiment = a->c->flat->experiment.name;
 
-    if (inst_known(within))
-        e.within = model_value(a->c->model, within);
-    tolerance = inst_known(within) ? e.within : SHARE_WITHOUT_TOLERANCE * t.reference;
-    e.avasim = tolerance > 0 ? 1 - t.mean / tolerance : t.mean == 0 ? 1 : NAN;
-    vec_push(&r->error, e);
+    reduction_note_error(r, experiment ? experiment : "", flat_output_at(a->c->flat, k),
+                         inst_known(within) ? model_value(a->c->model, within) : NAN,
+                         track_compare(a->outputs, k, b->outputs, k));
 }
 
 /* Errors of the observed outputs, or of all where none are observed. */

@@ -15,6 +15,7 @@
 #include "compile.h"
 #include "metrics.h"
 #include "rewrite.h"
+#include "track.h"
 
 /* Unit of the performance index for outputs without `within`: 1 % of their mean size. */
 #define SHARE_WITHOUT_TOLERANCE 0.01
@@ -105,6 +106,12 @@ typedef struct reduction {
     size_t sets;
     VEC(const char *) not_tried; /* what could give a smaller model but was not tried */
 } reduction;
+
+/* Sets max, rms and performance index by the comparison of two runs; `within` is set already. */
+void reduce_error_measure(reduce_error *e, track_difference t);
+/* Adds the error of output y in an experiment, with copies of the names. within: NAN if none is stated. */
+void reduction_note_error(reduction *r, const char *experiment, const flat_output *y, double within,
+                          track_difference t);
 
 enum reduce_result {
     REDUCE_DONE,

@@ -224,12 +224,7 @@ remaining_set(struct simplifier *d)
 static void
 measure_error(const struct version *a, const struct version *b, size_t experiment, uint32_t k, reduce_error *e)
 {
-    track_difference t = track_compare(&a->outputs[experiment], k, &b->outputs[experiment], k);
-    double of = isnan(e->within) ? SHARE_WITHOUT_TOLERANCE * t.reference : e->within;
-
-    e->max = t.max;
-    e->rms = t.rms;
-    e->avasim = of > 0 ? 1 - t.mean / of : t.mean == 0 ? 1 : NAN;
+    reduce_error_measure(e, track_compare(&a->outputs[experiment], k, &b->outputs[experiment], k));
 }
 
 /* Errors of the result against the text as given. */

@@ -215,16 +215,10 @@ measure_anew(struct refitter *d, size_t experiment, char **why)
     for (size_t i = 0; i < d->r->error.n && fine; i++) {
         reduce_error e = d->r->error.at[i];
         size_t of = flat_find_output(d->full.at[experiment]->flat, e.output), in = flat_find_output(c->flat, e.output);
-        track_difference t;
-        double tolerance;
 
         if (strcmp(e.experiment, d->o->experiment[experiment]) != 0 || of == NO_INDEX || in == NO_INDEX)
             continue;
-        t = track_compare(d->outputs.at[experiment], of, &k, in);
-        tolerance = isnan(e.within) ? SHARE_WITHOUT_TOLERANCE * t.reference : e.within;
-        e.max = t.max;
-        e.rms = t.rms;
-        e.avasim = tolerance > 0 ? 1 - t.mean / tolerance : t.mean == 0 ? 1 : NAN;
+        reduce_error_measure(&e, track_compare(d->outputs.at[experiment], of, &k, in));
         vec_push(&d->error, e);
     }
     sim_result_free(&r);

@@ -399,22 +399,9 @@ compare_in_time(struct work *w, char **why)
     for (size_t i = 0; fine && i < a.flat->output.n; i++) {
         const flat_output *o = &a.flat->output.at[i];
         size_t in = flat_find_output(b.flat, o->name);
-        const char *shown = unit_shown(o->unit, o->display);
-        track_difference d;
 
-        if (in == NO_INDEX)
-            continue;
-        d = track_compare(&x, i, &y, in);
-        vec_push(
-            &w->r->error,
-            ((reduce_error){ .experiment = w->o->experiment,
-                             .output = arena_strdup(w->r->arena, o->name),
-                             .unit = shown ? arena_strdup(w->r->arena, shown) : NULL,
-                             .shown = o->display ? unit_scale(o->display) : 1,
-                             .max = d.max,
-                             .rms = d.rms,
-                             .avasim = d.reference > 0 ? 1 - d.mean / (SHARE_WITHOUT_TOLERANCE * d.reference) : NAN,
-                             .within = NAN }));
+        if (in != NO_INDEX)
+            reduction_note_error(w->r, w->o->experiment, o, NAN, track_compare(&x, i, &y, in));
     }
     if (fine) {
         w->r->steps_before = p.steps;
