@@ -26,6 +26,8 @@ build() {
     shift 2
     mkdir -p "$folder"
     [ -e "$folder/CMakeCache.txt" ] || ! command -v ninja >/dev/null || set -- "$@" -G Ninja
+    # nine large programs are linked
+    ! command -v ld.gold >/dev/null || set -- "$@" -DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=gold
     cmake -S "$root" -B "$folder" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DBGC_WERROR=OFF "$@" >"$folder/build.log" 2>&1 ||
         { cat "$folder/build.log"; exit 2; }
     # shellcheck disable=SC2086
