@@ -258,8 +258,9 @@ show_run(const request *q, const loaded *l, sim_result *r, const struct extent *
 static int
 show_partial(const request *q, const loaded *l, const sim_options *o, sim_result *r, size_t each, int why)
 {
-    bool keep = (q->given & OPT(OPT_KEEP_PARTIAL)) != 0, file = q->text[OPT_OUTPUT] && strcmp(q->text[OPT_OUTPUT], "-");
-    char *beside = file && !keep ? bg_format("%s.partial", q->text[OPT_OUTPUT]) : NULL;
+    const char *path = q->text[OPT_OUTPUT];
+    bool keep = (q->given & OPT(OPT_KEEP_PARTIAL)) != 0, file = path && strcmp(path, "-") && !is_written_in_place(path);
+    char *beside = file && !keep ? bg_format("%s.partial", path) : NULL;
     struct extent e = { .each = each, .table = beside ? beside : q->text[OPT_OUTPUT] };
     size_t points = (o->points - 1) / each + 1, there = r->points ? (r->points - 1) / each + 1 : 0;
     bool shows = model_noutputs(l->c.model) > 0 || (q->given & OPT(OPT_STATES)) != 0;

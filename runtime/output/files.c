@@ -69,13 +69,20 @@ may_replace(const char *path)
     return false;
 }
 
+bool
+is_written_in_place(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
 /* May a new file be made beside the path, if one is needed? */
 static bool
 may_make_beside(const char *path)
 {
     char *real = realpath(path, NULL), *slash, *folder = real ? real : bg_strdup(path);
-    struct stat st;
-    bool fine = stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+    bool fine = is_written_in_place(path);
 
     slash = strrchr(folder, '/');
     if (slash)
@@ -164,7 +171,6 @@ open_beside(outfile *f, const char *path)
 bool
 outfile_open(outfile *f, const char *path)
 {
-    struct stat st;
 
     memset(f, 0, sizeof *f);
     if (!may_be_result(path))
@@ -173,8 +179,7 @@ outfile_open(outfile *f, const char *path)
         f->out = stdout;
         return true;
     }
-    /* a pipe or device is written to, not replaced; a link is kept */
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+    if (is_written_in_place(path)) {
         f->out = fopen(path, "wb");
         return f->out != NULL;
     }

@@ -37,6 +37,8 @@ bool file_replace(const char *path, const char *was, size_t nwas, const char *te
 
 /* Could a result be written to this path, as far as can be told without trying? NULL or "-": standard output. */
 bool may_be_result(const char *path);
+/* Is it a pipe or a device, which is written to and not replaced? */
+bool is_written_in_place(const char *path);
 /* Do two paths name one file (which may not exist yet)? */
 bool same_file(const char *a, const char *b);
 /* Does the name end in the suffix, like ".svg"? */

@@ -331,7 +331,7 @@ main_loop(run *s)
         if (step % LIMIT_EVERY == 0 && run_never_ends(s))
             return run_fail_switchings(s);
         if (run_creeps(s, step))
-            return run_fail_stiff(s);
+            return false;
 
         if (s->o->solver == SIM_VARIATIONAL && s->nx) {
             until = next_stride(s, until);

@@ -7,7 +7,7 @@
 #define END_OF_NUMBERS 1e300   /* a state of this size: the next step may exceed the range of floating-point numbers */
 #define SWITCHINGS_TOLD 200000 /* switchings after which the length of the run is estimated */
 #define STIFF_EVERY 16384      /* steps after which the choice of the explicit method is questioned */
-#define STIFF_STEPS 1e6        /* steps that it may still need, if the user set no limit */
+#define STIFF_TOLD 1e6         /* steps that it still needs, from which on that is said */
 
 /* An evaluation fails at or just ahead of (t, x): names the equation. */
 static bool
@@ -162,19 +162,35 @@ run_fail_switchings(run *s)
     return false;
 }
 
-bool
-run_creeps(const run *s, size_t step)
+static double
+last_step(const run *s)
 {
-    return step > 0 && step % STIFF_EVERY == 0 && !s->o->max_steps && integrator_stiff(s->integrator) > STIFF_STEPS;
+    return integrator_t1(s->integrator) - integrator_t0(s->integrator);
 }
 
 bool
-run_fail_stiff(run *s)
+run_creeps(run *s, size_t step)
 {
-    diag_error(s->sources, "run-steps", model_place(s->model),
-               "at %.6g s of %.6g s the explicit method needs %.2g more steps: stability limits them to %.2g s", s->t,
-               s->stop, integrator_stiff(s->integrator), integrator_t1(s->integrator) - integrator_t0(s->integrator));
-    help_solver(s, "The model is stiff: shorten the run, or allow as many steps with --max-steps");
+    if (step == 0 || step % STIFF_EVERY != 0)
+        return false;
+    double more = integrator_stiff(s->integrator);
+    if (more <= STIFF_TOLD || s->o->max_steps)
+        return false;
+    if (more > (double)s->max_steps) {
+        diag_error(s->sources, "run-steps", model_place(s->model),
+                   "at %.6g s of %.6g s the explicit method needs %.2g more steps: stability limits them to %.2g s",
+                   s->t, s->stop, more, last_step(s));
+        help_solver(s, "The model is stiff: shorten the run, or allow as many steps with --max-steps");
+        return true;
+    }
+    if (!s->stiff_told) {
+        diag_info(
+            s->sources, "run-stiff", model_place(s->model),
+            "the explicit method takes %.2g more steps from %.6g s on: stability limits them to %.2g s; `--solver "
+            "bdf` takes few",
+            more, s->t, last_step(s));
+        s->stiff_told = true;
+    }
     return false;
 }
 

@@ -46,8 +46,9 @@ typedef struct run {
     size_t station;
     VEC(double) event;
     VEC(double) parted;
-    bool bent;    /* only delayed values have a corner here */
-    bool resumes; /* the event at the present time did not change the equations */
+    bool bent;       /* only delayed values have a corner here */
+    bool resumes;    /* the event at the present time did not change the equations */
+    bool stiff_told; /* the note about many explicit steps stands */
     bool ended;
     double ended_at;                 /* the time at which `stop when` turned true */
     double piece_from, *piece_begin; /* for delays: start of the current piece, and the state there */
@@ -82,10 +83,10 @@ bool run_fail_steps(run *s, double t);
 bool run_never_ends(const run *s);
 bool run_fail_switchings(run *s);
 
-/* The explicit method was requested and advances too slowly: reports this at once instead of after an hour. Not if the
- * user set a number of steps. */
-bool run_creeps(const run *s, size_t step);
-bool run_fail_stiff(run *s);
+/* The explicit method was requested where stability alone limits its steps, and the run needs more of them than it may
+ * take: an error at once instead of after an hour. Needs it fewer, but very many, that is said once, and the run goes
+ * on. Neither if the user set a number of steps. */
+bool run_creeps(run *s, size_t step);
 bool run_fail_unsolved(run *s);
 
 /* Reports a state that overflowed in the step from t0. */
