@@ -268,7 +268,8 @@ unknown_function(builder *b, const ast_expr *e)
     size_t n = 0, several = 0;
     const char **list, *near, *habit = habit_function(e->call.name);
 
-    if (el->incomplete)
+    if (el->incomplete ||
+        told_before(el, CAUSE_FUNCTION, map_ptr_key(el->module.at[b->in->module].file), map_ptr_key(e->call.name)))
         return;
     diag_error(el->s, "name-unknown", ast_call_name_at(e), "no function is called \"%s\"", e->call.name);
     if (errors_are_many(el))

@@ -21,7 +21,7 @@ struct region {
     const unit *effort, *flow; /* NULL: not known yet */
     bool apart;                /* a pseudo bond without declared units: neither follows from the other */
     uint32_t from;             /* equation that determined it; NONE: its domain did */
-    bool said;                 /* a clash was reported */
+    bool said;                 /* an error at it was reported */
 };
 enum equation_kind { EQ_LAW, EQ_INITIAL, EQ_SIGNAL, EQ_REINIT };
 

@@ -533,6 +533,8 @@ bonds_verify(struct check *c)
 {
     struct items t = { .c = c, .stamp = bg_calloc(c->f->junction.n + c->f->var.n, sizeof(uint32_t)) };
 
+    for (size_t k = 0; k < c->el->torn.n; k++) /* the missing bond might give a domain, or another unit */
+        c->region[c->root[c->el->torn.at[k]]].said = true;
     for (size_t e = 0; e < c->eq.n; e++) {
         bonds_look(c, &c->eq.at[e]);
         if (c->found.clash || c->found.impossible)

@@ -36,7 +36,7 @@ unknown_type(elab *el, scope *in, const ast_node *written)
     size_t n = 0, all = NTYPES;
     const module *m = &el->module.at[in->module];
 
-    if (el->incomplete)
+    if (el->incomplete || told_before(el, CAUSE_TYPE, map_ptr_key(m->file), map_ptr_key(written->own->type)))
         return;
     diag_error(el->s, "type-unknown", ast_type_at(written), "there is no element type or model called \"%s\"",
                written->own->type);
@@ -215,7 +215,8 @@ give_arguments(elab *el, scope *outer, scope *inside, const ast_model *m, const 
         at = own_family(el, inside, a->name, false);
         v = at == NONE || !el->family.at[at].n ? NULL : &el->value.at[el->family.at[at].first];
         if (!v && at == NONE) {
-            if (refused_before(el, inside, a->name))
+            if (refused_before(el, inside, a->name) ||
+                told_before(el, CAUSE_ARGUMENT, map_ptr_key(m), map_ptr_key(a->name)))
                 continue;
             diag_error(el->s, "argument-unknown", a->name_at, "model \"%s\" has no parameter or input called \"%s\"",
                        m->name, a->name);

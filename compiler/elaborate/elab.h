@@ -152,6 +152,14 @@ const char *path_beside(elab *el, uint32_t file, const char *name);
 const char *find_named(elab *el, span at, const char *name, const char *path, const char **why);
 /* Is a name unknown only because its declaration was refused, as reported? */
 bool refused_before(const elab *el, const scope *in, const char *name);
+/* One cause gives one error: was this one reported? told_before then counts it as reported. */
+bool is_told(const elab *el, enum cause c, uint64_t of, uint64_t what);
+bool told_before(elab *el, enum cause c, uint64_t of, uint64_t what);
+/* Did a value not fit the unit of this declaration, here or in another instance? Which of both is wrong is not known,
+ * so nothing that reads it is checked. */
+bool in_doubt(const elab *el, const value *v);
+/* The scope of the instance, or of the model, whose text this is in. */
+const scope *scope_of_text(const scope *s);
 bool errors_are_many(const elab *el);
 /* The text of a span on one line, shortened; in the arena. */
 const char *text_of(elab *el, span at);

@@ -362,7 +362,8 @@ typedef struct elab {
     map hidden_rates;                  /* hash of an inst -> the hidden signal that der() made for it */
     map override_of;                   /* part_key, value_key, entry_key -> override */
     map shadow_said;
-    map unset_said;                /* hash of an instance as written and one of its inputs */
+    VEC(uint32_t) torn;            /* junctions at which a bond could not be made, as reported */
+    map told;                      /* causes of errors, see told_before */
     map refused;                   /* (scope, name) of refused declarations, whose uses report nothing */
     bool domains_wrong;            /* checking the units of bonds would repeat the message */
     bool incomplete;               /* a refused construct may declare any name, or a domain */
@@ -379,6 +380,17 @@ typedef struct elab {
     const char *n_e, *n_f, *n_q, *n_p, *n_in, *n_out, *n_power, *n_time, *n_pi, *n_der, *n_integral, *n_table;
     const unit *second, *watt, *kelvin, *one;
 } elab;
+
+/* What may be the cause of several errors, and what `of` and `what` of told_before are for it. */
+enum cause {
+    CAUSE_TYPE = 1, /* no such element type: the file; the name */
+    CAUSE_FUNCTION, /* no such function: the file; the name */
+    CAUSE_ARGUMENT, /* no such parameter: the model; the name */
+    CAUSE_QUANTITY, /* no such quantity: the model; hash of part and quantity */
+    CAUSE_UNSET,    /* an input without a value: the instance as written; the input's declaration */
+    CAUSE_UNIT,     /* a value that does not fit the unit of its declaration: the declaration; 0 */
+    CAUSE_PART      /* no such part: the model; the name of the part that is probably meant */
+};
 
 /* For refused declarations. */
 static inline uint64_t

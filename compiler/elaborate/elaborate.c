@@ -233,7 +233,8 @@ release_elab(elab *el)
     map_free(&el->hidden_rates);
     map_free(&el->override_of);
     map_free(&el->shadow_said);
-    map_free(&el->unset_said);
+    map_free(&el->told);
+    vec_free(&el->torn);
     map_free(&el->refused);
     strbuf_free(&el->name_room);
     arena_free(el->own);

@@ -248,13 +248,15 @@ offset_in_tolerance(elab *el, const ast_expr *e)
 
 /* Reports `within 1 [%]`: it does not tell the share of what. */
 static bool
-share_as_tolerance(elab *el, const ast_expr *e, const flat_output *y, const unit *u)
+share_as_tolerance(elab *el, const value *v, const ast_expr *e, const flat_output *y, const unit *u)
 {
     const unit *given = e->kind == AST_NUMBER ? read_unit(el, ast_number_unit(e)) : NULL;
     const unit *shown = y->display ? y->display : u;
 
     if (!given || !u || unit_is_number(u) || !unit_is_number(given))
         return false;
+    if (in_doubt(el, v))
+        return true;
     diag_error(el->s, "tolerance-share", e->at,
                "a tolerance needs the unit of its output and is not a share of it: \"%s\" is in [%s]", y->name,
                unit_text(shown));
@@ -299,7 +301,7 @@ observe_item(void *ctx, uint32_t index, uint32_t entry)
         /* for a unit with an offset, the tolerance is in the SI unit */
         if (!u || unit_offset(u) != 0)
             u = y->unit;
-        if (share_as_tolerance(el, item->b, y, u))
+        if (share_as_tolerance(el, v, item->b, y, u))
             return false;
         if (initial_value(el, el->model_scope, item->b, arena_format(el->a, "the tolerance of \"%s\"", y->name), u,
                           &o.within)
@@ -410,10 +412,8 @@ keep_insides(elab *el)
 {
     for (size_t k = 0; k < el->part.n; k++) {
         part *p = &el->part.at[k];
-        const scope *s = p->in;
+        const scope *s = scope_of_text(p->in);
 
-        while (s->loop)
-            s = s->parent;
         if (s->outer && el->part.at[s->instance].keep)
             p->keep = true;
         if (p->keep && p->kind == DECLARED_ELEMENT && p->index != NONE)

@@ -57,13 +57,12 @@ static void
 unknown_name(elab *el, const scope *in, const ast_ref *r, int k, bool is_part)
 {
     const ast_part *p = &r->part[k];
-    const scope *model = in;
+    const scope *model = scope_of_text(in);
     const char *where, *near, *habit = !is_part && k == 0 && r->nparts == 1 ? habit_value(p->name) : NULL;
 
-    while (model->loop)
-        model = model->parent;
     where = inside_of(el, model);
-    if (refused_before(el, in, p->name) || (k == 0 && refused_before(el, model, p->name)))
+    if (refused_before(el, in, p->name) || (k == 0 && refused_before(el, model, p->name)) ||
+        (!is_part && k == 0 && is_told(el, CAUSE_ARGUMENT, map_ptr_key(model->model), map_ptr_key(p->name))))
         return;
     if (k == 0)
         map_set(&el->refused, scope_key(model, p->name), 1);
@@ -73,6 +72,8 @@ unknown_name(elab *el, const scope *in, const ast_ref *r, int k, bool is_part)
         diag_error(el->s, "name-unknown", p->at,
                    is_part ? "no junction, element or bond is called \"%s\"" : "nothing is called \"%s\"", p->name);
     near = is_part ? nearest_part(el, in, p->name) : nearest_value(el, in, p->name);
+    if (near && is_part)
+        told_before(el, CAUSE_PART, map_ptr_key(model->model), map_ptr_key(near));
     if (!habit && is_part && k == 0)
         habit = habit_part(p->name);
     if (habit && !(near && strlen(p->name) > 1 && !strncmp(near, p->name, 1)))

@@ -103,7 +103,7 @@ gather_value(void *ctx, uint32_t index, uint32_t entry)
     const value *x = &g->b->el->value.at[index];
 
     if (!g->any) {
-        if (!allowed(g->b, x, g->at) || x->unread)
+        if (!allowed(g->b, x, g->at) || x->unread || in_doubt(g->b->el, x))
             return false;
         g->fits = value_fits(x);
         g->any = true;
@@ -188,7 +188,7 @@ read_value(builder *b, const path_end *p, span at)
     if (index == NONE)
         return val_bad(el);
     x = &el->value.at[index];
-    if (!allowed(b, x, at) || x->unread)
+    if (!allowed(b, x, at) || x->unread || in_doubt(el, x))
         return val_bad(el);
     v = value_fits(x);
     v.n = builder_slot(b, x->var + entry);
@@ -347,6 +347,9 @@ no_such_quantity(builder *b, const char *name, const ast_part *q, const char *wh
 {
     const char *habit = habit_quantity(q->name), *gap = habit ? strstr(habit, "{}") : NULL;
 
+    if (told_before(b->el, CAUSE_QUANTITY, map_ptr_key(scope_of_text(b->in)->model),
+                    bg_hash_bytes(name, strlen(name), map_ptr_key(q->name))))
+        return val_bad(b->el);
     diag_error(b->el->s, "name-quantity", q->at, "\"%s\" is %s; it has no \"%s\"", name, what, q->name);
     if (gap)
         diag_help(b->el->s, "%.*s%s%s", (int)(gap - habit), habit, name, gap + 2);

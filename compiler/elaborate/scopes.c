@@ -388,6 +388,41 @@ refused_before(const elab *el, const scope *in, const char *name)
     return el->incomplete || map_get(&el->refused, scope_key(in, name)) != MAP_NONE;
 }
 
+static uint64_t
+cause_key(enum cause c, uint64_t of, uint64_t what)
+{
+    return bg_hash_mix(bg_hash_mix(of, c), what);
+}
+
+bool
+is_told(const elab *el, enum cause c, uint64_t of, uint64_t what)
+{
+    return map_get(&el->told, cause_key(c, of, what)) != MAP_NONE;
+}
+
+bool
+told_before(elab *el, enum cause c, uint64_t of, uint64_t what)
+{
+    bool told = is_told(el, c, of, what);
+
+    map_set(&el->told, cause_key(c, of, what), 1);
+    return told;
+}
+
+bool
+in_doubt(const elab *el, const value *v)
+{
+    return is_told(el, CAUSE_UNIT, map_ptr_key(v->stmt), 0);
+}
+
+const scope *
+scope_of_text(const scope *s)
+{
+    while (s->loop)
+        s = s->parent;
+    return s;
+}
+
 bool
 errors_are_many(const elab *el)
 {

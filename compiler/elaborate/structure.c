@@ -250,8 +250,15 @@ settle_link(elab *el, link *l)
     const part *from, *to;
     flat_model *f = el->f;
 
-    if (l->gone || l->from == NONE || l->to == NONE || l->from == l->to)
+    if (l->gone)
         return;
+    if (l->from == NONE || l->to == NONE || l->from == l->to) {
+        uint32_t left = l->from != NONE ? l->from : l->to;
+
+        if (left != NONE && el->part.at[left].kind == DECLARED_JUNCTION)
+            vec_push(&el->torn, el->part.at[left].index);
+        return;
+    }
     from = &el->part.at[l->from];
     to = &el->part.at[l->to];
     if (from->kind == DECLARED_JUNCTION)
@@ -342,11 +349,16 @@ links_sound(const elab *el, const part *p)
     return true;
 }
 
-/* Was it declared twice, as reported? Bonds at the second declaration may be meant for this one. */
+/* Does an element lack a bond because of an error that was reported? It was declared twice, and the other declaration
+ * has the bonds; or a bond names something unknown that is written much like it. */
 static bool
-declared_twice(const elab *el, const part *p)
+lacks_bond(const elab *el, const part *p, uint32_t most)
 {
-    return p->node && map_get(&el->refused, scope_key(p->in, ast_node_name(p->node))) != MAP_NONE;
+    const char *name = p->node ? ast_node_name(p->node) : NULL;
+    bool twice = !p->nlinks && name && map_get(&el->refused, scope_key(p->in, name)) != MAP_NONE;
+
+    return twice || (name && p->nlinks < most &&
+                     is_told(el, CAUSE_PART, map_ptr_key(scope_of_text(p->in)->model), map_ptr_key(name)));
 }
 
 static void
@@ -357,7 +369,7 @@ make_one_port(elab *el, uint32_t p, flat_element *x)
     const char *type = element_type_name(x->type);
 
     if (q->nlinks != 1) {
-        if (!q->nlinks && declared_twice(el, q))
+        if (lacks_bond(el, q, 1))
             return;
         diag_error(el->s, q->nlinks ? "bond-many" : "bond-none", element_at(x),
                    q->nlinks ? "%s:%s has %u bonds; it takes one" : "%s:%s has no bond", type, x->name, q->nlinks);
@@ -403,7 +415,7 @@ make_two_ports(elab *el, uint32_t p, flat_element *x)
     bool first_in;
 
     if (q->nlinks != 2) {
-        if (!q->nlinks && declared_twice(el, q))
+        if (lacks_bond(el, q, 2))
             return;
         diag_error(el->s, q->nlinks ? "bond-many" : "bond-none", element_at(x),
                    q->nlinks == 0   ? "%s:%s has no bonds; it takes one in and one out"

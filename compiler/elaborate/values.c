@@ -119,22 +119,13 @@ override_entries(elab *el, uint32_t index)
     }
 }
 
-static const scope *
-text_of_scope(const scope *s)
-{
-    while (s->loop)
-        s = s->parent;
-    return s;
-}
-
 /* Reports an input without a value. In a component the instance lacks it: reported there, once for all its copies. */
 static void
 say_unset(elab *el, const value *v)
 {
-    const scope *in = text_of_scope(v->in);
+    const scope *in = scope_of_text(v->in);
     const part *made = in->outer ? &el->part.at[in->instance] : NULL;
     const char *name = v->stmt->value.name;
-    uint64_t key;
 
     if (!made) {
         diag_error(el->s, "input-unset", v->at, "input \"%s\" has neither a default nor a value in experiment \"%s\"",
@@ -142,16 +133,14 @@ say_unset(elab *el, const value *v)
         diag_help(el->s, "Add: let %s = ...;", v->name);
         return;
     }
-    key = bg_hash_mix(map_ptr_key(made->node), map_ptr_key(v->stmt));
-    if (map_get(&el->unset_said, key) != MAP_NONE)
+    if (told_before(el, CAUSE_UNSET, map_ptr_key(made->node), map_ptr_key(v->stmt)))
         return;
-    map_set(&el->unset_said, key, 1);
     diag_error(el->s, "input-unset", part_at(made), "\"%s\" leaves its input \"%s\" without a value", made->name, name);
     diag_note(el->s, v->at, "\"%s\" is declared here, without a default", name);
-    for (const scope *s = text_of_scope(made->in); s->outer; s = text_of_scope(s->outer))
+    for (const scope *s = scope_of_text(made->in); s->outer; s = scope_of_text(s->outer))
         diag_note(el->s, part_at(&el->part.at[s->instance]), "it stands in \"%s\", made here",
                   el->part.at[s->instance].name);
-    if (v->stmt->value.nsize && text_of_scope(v->in) != v->in)
+    if (v->stmt->value.nsize && scope_of_text(v->in) != v->in)
         diag_help(el->s, "Give it in the experiment: let %s = ...;", v->name);
     else
         diag_help(el->s, "Give it in parentheses, %s:%s(%s = ...), or in the experiment: let %s = ...;",
@@ -199,7 +188,9 @@ make_value(elab *el, uint32_t index)
             define_entries(el, v, &b, &x);
     }
     builder_free(&b);
-    v->clash = !units_give(el, x, v->expr->at, v->declared, value_who(el, v)) && !x.bad;
+    v->clash = !x.bad && !in_doubt(el, v) && !units_give(el, x, v->expr->at, v->declared, value_who(el, v));
+    if (v->clash && !v->let)
+        told_before(el, CAUSE_UNIT, map_ptr_key(v->stmt), 0);
     if (v->clash && (v->given || v->let))
         diag_note(el->s, v->at, "\"%s\" is declared here", v->name);
     v->fits = x;

@@ -85,8 +85,7 @@ weighed_operand(builder *b, const ast_expr *e, val v)
 static bool
 component_is_kept(const elab *el, const scope *s)
 {
-    while (s->loop)
-        s = s->parent;
+    s = scope_of_text(s);
     return s->outer && el->part.at[s->instance].keep;
 }
 

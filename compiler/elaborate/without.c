@@ -103,8 +103,7 @@ variable_asked(const elab *el, const ast_ref *r, const path_end *p, enum quantit
 bool
 scope_gone(const elab *el, const scope *s)
 {
-    while (s->loop)
-        s = s->parent;
+    s = scope_of_text(s);
     return s->outer && el->part.at[s->instance].gone;
 }
 
@@ -128,12 +127,10 @@ take_insides(elab *el)
 
     for (uint32_t k = 0; k < el->part.n; k++) {
         part *p = &el->part.at[k];
-        const scope *s = p->in;
+        const scope *s = scope_of_text(p->in);
 
         if (p->gone || !scope_gone(el, s))
             continue;
-        while (s->loop)
-            s = s->parent;
         p->gone = true;
         map_set(&el->taken_by, part_key(k), map_get(&el->taken_by, part_key(s->instance)));
     }
