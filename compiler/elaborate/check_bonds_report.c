@@ -175,25 +175,43 @@ said_in(const struct check *c, const struct equation *e, const unit *u, const ch
                                                                : arena_format(c->el->a, "[%s]", plain);
 }
 
+/* ", in [N.m/A],": the unit of a two-port's ratio as written; empty if it fits any. */
+static const char *
+ratio_in(struct check *c, const flat_law *law)
+{
+    measure m = bonds_expression(c, law->def);
+
+    if (!m.known || m.sym != NONE)
+        return "";
+    return unit_is_number(m.known)
+               ? ", a pure number,"
+               : arena_format(c->el->a, ", in [%s],",
+                              unit_text(coefficient_said(c, c->f->port.at[law->port].element, m.known)));
+}
+
 static void
-note_says(const struct check *c, const struct equation *e, const unit *effort, const unit *flow)
+note_says(struct check *c, const struct equation *e, const unit *effort, const unit *flow)
 {
     const unit *k = unit_of_coefficient(c, e, effort, flow);
     bool turning = unit_is_number(unit_multiply(c->el->u, flow, c->el->second)) &&
                    effort == unit_multiply(c->el->u, c->watt, c->el->second);
-    bool carried = e->kind == EQ_LAW && c->f->law.at[e->index].kind == LAW_MODULUS;
-    const char *in =
-        k ? arena_format(c->el->a, ", in %s,", unit_said(c->el, coefficient_said(c, equation_element(c, e), k))) : "";
+    const flat_law *law = e->kind == EQ_LAW ? &c->f->law.at[e->index] : NULL;
+    bool carried = law && law->kind == LAW_MODULUS;
+    const char *in = k         ? arena_format(c->el->a, ", in %s,",
+                                              unit_said(c->el, coefficient_said(c, equation_element(c, e), k)))
+                     : carried ? ratio_in(c, law)
+                               : "";
 
     /* a torque is not called an energy */
     diag_note(c->el->s, equation_place(c, e),
-              carried ? "over %s%s they have effort in %s, flow in %s" : "%s%s requires effort in %s, flow in %s",
+              carried ? "over the ratio of %s%s they have effort in %s, flow in %s"
+                      : "%s%s requires effort in %s, flow in %s",
               called(c, e), in, said_in(c, e, effort, turning ? "N.m" : unit_text(effort)),
               said_in(c, e, flow, turning ? "rad/s" : unit_text(flow)));
 }
 
 static void
-note_region(const struct check *c, uint32_t r)
+note_region(struct check *c, uint32_t r)
 {
     const struct region *x = &c->region[r];
     const flat_domain *d = junction_domain(c->f, r);
@@ -358,8 +376,8 @@ plain_clash(struct check *c, const struct equation *e)
                    node_text(c, x.a, i), said_in_unit(c, e, x.ub), said_in_unit(c, e, x.ua));
     else if (e->kind == EQ_LAW && f->law.at[e->index].kind == LAW_MODULUS)
         diag_error(el->s, "unit-clash", at,
-                   "the ratio of %s does not fit its bonds: one side is %s, the other times the ratio is %s",
-                   called(c, e), said_in_unit(c, e, x.ua), said_in_unit(c, e, x.ub));
+                   "the ratio of %s%s does not fit its bonds: one side is %s, the other times the ratio is %s",
+                   called(c, e), ratio_in(c, &f->law.at[e->index]), said_in_unit(c, e, x.ua), said_in_unit(c, e, x.ub));
     else
         diag_error(el->s, "unit-clash", at, "%s is %s, but its value is %s", target(c, e), said_in_unit(c, e, x.ua),
                    said_in_unit(c, e, x.ub));
@@ -533,7 +551,7 @@ bonds_verify(struct check *c)
 {
     struct items t = { .c = c, .stamp = bg_calloc(c->f->junction.n + c->f->var.n, sizeof(uint32_t)) };
 
-    for (size_t k = 0; k < c->el->torn.n; k++) /* the missing bond might give a domain, or another unit */
+    for (size_t k = 0; k < c->el->torn.n && c->f->domain.n; k++) /* the missing bond might give it a domain */
         c->region[c->root[c->el->torn.at[k]]].said = true;
     for (size_t e = 0; e < c->eq.n; e++) {
         bonds_look(c, &c->eq.at[e]);
