@@ -14,6 +14,7 @@
 /* of the change that the states' tolerances make in a condition: a condition that stayed nearer to zero is there by
  * rounding */
 #define MET_BY_ROUNDING 1e-3
+#define DOUBTFUL 10 /* the same: what a step's interpolation may be off by */
 
 double
 events_tiny(const events *e, double t)
@@ -54,6 +55,7 @@ events_new(bg_model *m, double start, double stop)
     e->f_half = bg_calloc(nx + 1, sizeof(double));
     e->marked = bg_calloc(n + 1, sizeof *e->marked);
     e->count = bg_calloc(n + 1, sizeof *e->count);
+    e->turned_at = bg_calloc(n + 1, sizeof(double));
     e->since = bg_calloc(n + 1, sizeof *e->since);
     e->passed = bg_calloc(n + 1, sizeof *e->passed);
     e->next = bg_calloc(n + 1, sizeof *e->next);
@@ -77,7 +79,7 @@ events_new(bg_model *m, double start, double stop)
     }
     for (size_t k = 0; k < n; k++) {
         e->mode[k] = model_mode(m, k);
-        e->since[k] = -INFINITY;
+        e->turned_at[k] = e->since[k] = -INFINITY;
         if (!e->mode[k].known)
             vec_push(&e->watched, (uint32_t)k);
         e->any_sign |= e->mode[k].kind == MODE_SIGN;
@@ -136,6 +138,7 @@ events_free(events *e)
     free(e->of_net);
     free(e->follows);
     free(e->count);
+    free(e->turned_at);
     free(e->since);
     free(e->passed);
     free(e->next);
@@ -338,6 +341,32 @@ rests(events *e, double t, const double *x)
         e->most[k] = 0;
     }
     return known;
+}
+
+bool
+events_doubtful(events *e, double t, const double *x)
+{
+    bool doubtful = e->moves && e->nx && conditions_beside(e, t, x, 1);
+
+    for (size_t i = 0; i < e->watched.n && doubtful; i++) {
+        uint32_t k = e->watched.at[i];
+
+        doubtful = events_margin_of(e, k, e->g[k]) >=
+                   (e->plain[k] && !e->of_net[k] ? -DOUBTFUL * fabs(e->g_try[k] - e->g[k]) : 0);
+    }
+    return doubtful;
+}
+
+bool
+events_turn_back(const events *e, double t0)
+{
+    for (size_t i = 0; i < e->watched.n; i++) {
+        uint32_t k = e->watched.at[i];
+
+        if (e->plain[k] && !e->of_net[k] && e->turned_at[k] == t0 && events_margin_of(e, k, e->g[k]) < 0)
+            return true;
+    }
+    return false;
 }
 
 /* Switches the modes of e->turn; false: one did so too often. */

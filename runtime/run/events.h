@@ -32,6 +32,12 @@ void events_follow(events *e, void (*fire)(void *ctx, size_t when, bool first, c
 void events_measure(events *e, double (*moves)(void *ctx, const double *dx, double time),
                     void (*tolerated)(void *ctx, double *dx), void *ctx);
 
+/* Do conditions contradict their modes at (t, x), where margins were looked at last, by no more than errors within the
+ * tolerance may do? */
+bool events_doubtful(events *e, double t, const double *x);
+/* Does a condition that turned at t0 contradict its mode where margins were looked at last? */
+bool events_turn_back(const events *e, double t0);
+
 /* s: how far ahead a search for modes looks, assuming that nothing else happens until then */
 double events_ahead(const events *e);
 

@@ -47,6 +47,7 @@ struct events {
     bool *marked;                           /* [n] its margin was not positive at the start of the step */
     unsigned *count;                        /* [n] switchings since `since`, for the guard against chattering */
     double *since;
+    double *turned_at;                      /* [n] when it switched last, if it has two sides */
     VEC(struct due) heap;                   /* the next switching of each known mode */
     size_t *passed;                         /* [n] known pieces of tables: corners passed */
     double *next;                           /* [n] known floor() and lines in time: when it switches next */

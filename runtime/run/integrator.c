@@ -21,8 +21,9 @@
 #define BEGINS 1e-12
 /* of the present step length: two switchings closer than this give no information about step lengths */
 #define NEARLY_ONE_TIME 1e-3
-#define EASY_STEPS 20 /* after so many cheap steps in a row BDF is replaced by the explicit method */
-#define BEND_PAUSE 64 /* steps without a check for bends; after each check twice as many */
+#define LEAST_SINCE 100 /* roundings of the time: closer ones are at one time */
+#define EASY_STEPS 20   /* after so many cheap steps in a row BDF is replaced by the explicit method */
+#define BEND_PAUSE 64   /* steps without a check for bends; after each check twice as many */
 
 /* ---- tolerances (scales.h) ---- */
 
@@ -200,7 +201,9 @@ step_in_hand(const integrator *g, double t)
                                                                                                 : INFINITY,
            since = t - g->set_out_from;
 
-    return h < g->stop - g->start && since > NEARLY_ONE_TIME * h ? fmin(h, since) : 0;
+    return h < g->stop - g->start && since > fmax(NEARLY_ONE_TIME * h, LEAST_SINCE * DBL_EPSILON * fabs(t))
+               ? fmin(h, since)
+               : 0;
 }
 
 bool
@@ -250,6 +253,15 @@ integrator_start(integrator *g, double t, const double *x)
             g->set_out = g->now->step;
     }
     return true;
+}
+
+bool
+integrator_start_short(integrator *g, double t, const double *x, double step)
+{
+    bool ok = integrator_start(g, t, x);
+
+    g->set_out = g->set_out > 0 ? fmin(g->set_out, step) : step;
+    return ok;
 }
 
 bool
@@ -436,6 +448,12 @@ integrator_step(integrator *g, double until)
     integrator_decide(g, g->t[2] == until);
     integrator_give_way(g);
     return STEP_OK;
+}
+
+bool
+integrator_implicit(const integrator *g)
+{
+    return g->kind == BDF || g->kind == ROSENBROCK;
 }
 
 double

@@ -31,12 +31,16 @@ void integrator_masses_move(integrator *g, bool moving);
 /* Starts from (t, x), x copied, and forgets earlier steps. False: the Jacobian does not compile (a diagnostic is
  * given). */
 bool integrator_start(integrator *g, double t, const double *x);
+/* The same with a first step of this length at most. */
+bool integrator_start_short(integrator *g, double t, const double *x, double step);
 /* The same after states without rates were set (held values): equations, sizes and spectral radius are unchanged. */
 bool integrator_resume(integrator *g, double t, const double *x);
 bool integrator_ready(const integrator *g); /* false: it needs a Jacobian that does not compile */
 /* One accepted step that ends at `until` at the latest (exactly there if it gets so far). */
 enum integrator_status integrator_step(integrator *g, double until);
 
+/* Was the last step of an implicit method, and may so be long beside the fastest time constant? */
+bool integrator_implicit(const integrator *g);
 /* How long the next step would be, or may be; INFINITY if that is not known yet. */
 double integrator_next(const integrator *g);
 

@@ -22,6 +22,10 @@ enum { STAGES = 8, KEPT = 3 };
 #define GREATEST_CHANGE 8
 #define UNEVALUATED 0.25 /* factor of the step if a stage cannot be evaluated */
 #define MOST_FAILURES 25
+/* After so many failures the error hardly depends on the length: the step is long beside the fastest time constants,
+ * and what sets out in these needs one that is not. */
+#define REDUCED 3
+#define STIFF_CHANGE 0.2
 #define ORDER 5
 #define TIME_PART 1e-3 /* of the step: time difference for the derivative of the rates by time */
 /* of the time in which rates would change the states by their own size: length of a first step */
@@ -218,7 +222,7 @@ rosenbrock_advance(integrator *g, double until, double least, double *t_end)
             *t_end = last ? until : t + step;
             return 0;
         }
-        h = step * fmin(fmax(change, LEAST_CHANGE), SAFETY);
+        h = step * fmin(fmax(change, LEAST_CHANGE), tries < REDUCED ? SAFETY : STIFF_CHANGE);
         g->failures++;
     }
     return -1;

@@ -17,6 +17,14 @@
  * errors may have left; a greater distance is an impulse that the text does not state */
 #define MOST_JUMP 1e-4
 
+/* Of a step: so early does a condition that turned where it began not turn back, if the step follows it. The next one
+ * is longer than the time to there by a factor, and not shorter than a part of the last; that time is clear of
+ * rounding. */
+#define SOON 0.1
+#define LONGER 2
+#define SHORTER 1e-2
+#define CLEAR 100
+
 #define PROGRESS_EVERY 256  /* steps, */
 #define PROGRESS_SHARE 0.01 /* or this part of the run, after which progress is reported */
 #define WHOLE (1 - 1e-9)    /* of a number of strides: a rest that rounding leaves over is no further stride */
@@ -306,6 +314,18 @@ jump_from_fold(run *s, double behind, bool *switched)
     return note_event(s, events_jolted(s->events, s->t, s->x), switched);
 }
 
+/* A condition that turned where the last step began turns back early in it: a step that is long beside the fastest time
+ * constant does not follow what sets out there (the effort of a diode that begins to conduct), and errors within the
+ * tolerance decide the sign of what is small. The step is repeated, so short that it does. */
+static bool
+turns_back_soon(const run *s, const struct crossing *c)
+{
+    double t0 = integrator_t0(s->integrator), t1 = integrator_t1(s->integrator);
+
+    return integrator_implicit(s->integrator) && !c->cut && !c->at_start && c->t - t0 < SOON * (t1 - t0) &&
+           c->t - t0 > CLEAR * run_tiny(s, t0) && events_turn_back(s->events, t0);
+}
+
 static bool
 main_loop(run *s)
 {
@@ -317,7 +337,7 @@ main_loop(run *s)
         double until = fmin(fmin(s->stop, events_next(s->events)), delayed_until(s));
         if (s->next_border < s->border.n)
             until = fmin(until, s->border.at[s->next_border]);
-        until = fmin(until, s->fold);
+        until = fmin(until, fmin(s->fold, s->nearer));
         if (s->stop - s->t <= 2 * run_tiny(s, s->t)) /* a switching within a rounding of the end */
             break;
         if (until - s->t <= run_tiny(s, s->t))
@@ -373,6 +393,22 @@ main_loop(run *s)
 
         if (events_watched(s->events) && !run_find_crossing(s, &c))
             return run_fail_evaluation(s, t0, s->x);
+        if (c.doubtful) {
+            s->looked.t = NAN;
+            s->nearer = c.t;
+            s->doubts++;
+            if (!integrator_start(s->integrator, t0, s->x))
+                return false;
+            continue;
+        }
+        s->nearer = INFINITY;
+        s->doubts = 0;
+        if (c.found && turns_back_soon(s, &c)) {
+            s->looked.t = NAN;
+            if (!integrator_start_short(s->integrator, t0, s->x, fmax(LONGER * (c.t - t0), SHORTER * (t1 - t0))))
+                return false;
+            continue;
+        }
         if (!c.found && leapt && !run_find_fold(s, &c) && run_fold_ahead(s, t1 - t0, &ahead)) {
             /* between its ends, of stages on both sides: anew, to half as far */
             c.cut = true;
@@ -626,6 +662,7 @@ simulate(bg_model *m, const sim_options *o, sim_result *r)
               .t = o->start,
               .rtol = rtol,
               .fold = INFINITY,
+              .nearer = INFINITY,
               .max_steps = o->max_steps ? o->max_steps : SIM_MOST_STEPS };
     bool ok = false;
 

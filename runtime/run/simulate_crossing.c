@@ -14,7 +14,9 @@
  * with at most so many evaluations. */
 #define DIP_SHARE 0.3
 #define DIP_LOOKS 8
-#define DIP_DEPTH 1e-7 /* of the condition's size: a smaller contradiction may be the integrator's error */
+enum { MOST_DOUBTS = 6 };   /* repetitions of a step */
+#define DIP_DEPTH 1e-7      /* of the condition's size: a smaller contradiction may be the integrator's error */
+#define DOUBTFUL_DEPTH 1e-3 /* of it: a greater one is no error of the interpolation */
 
 /* Rates jump if across any part of the step they differ by more than this share of their difference over the whole
  * step, also after so many halvings. A block's solution may end with an infinite slope on its branch, whose change
@@ -123,14 +125,14 @@ follow_margin(run *s, struct look from, double to, struct look *before, struct l
  * none. */
 static bool
 find_contradiction(run *s, struct look *third, struct look *before, struct look *at, bool *found, bool *cut,
-                   double *behind)
+                   double *behind, bool *doubtful)
 {
     double t0 = integrator_t0(s->integrator), t1 = integrator_t1(s->integrator), end = t1;
     size_t seen = 1;
     bool half = false; /* the middle of the piece is evaluated already */
     struct look last[3] = { { NAN, NAN }, { NAN, NAN }, { NAN, NAN } };
 
-    *found = *cut = false;
+    *found = *cut = *doubtful = false;
     *third = last[0];
     if (!look_at_start(s, &last[2]))
         return false;
@@ -167,6 +169,12 @@ find_contradiction(run *s, struct look *third, struct look *before, struct look 
         *before = last[1];
         *at = next;
         *found = next.m < 0;
+        if (*found && !at_end && next.m > -DOUBTFUL_DEPTH && integrator_implicit(s->integrator) &&
+            s->doubts < MOST_DOUBTS && events_doubtful(s->events, next.t, s->x_probe)) {
+            *found = false;
+            *doubtful = true;
+            return true;
+        }
         if (!*found && seen > 2 && margin_dips(s, last, at)) {
             *found = true;
             *before = at->t > last[1].t ? last[1] : last[0];
@@ -352,8 +360,12 @@ run_find_crossing(run *s, struct crossing *c)
     double t0 = integrator_t0(s->integrator), hi, at_hi, lo, at_lo;
     struct look before = { 0 }, at, third;
 
-    if (!find_contradiction(s, &third, &before, &at, &c->found, &c->cut, &c->t_seen))
+    if (!find_contradiction(s, &third, &before, &at, &c->found, &c->cut, &c->t_seen, &c->doubtful))
         return false;
+    if (c->doubtful) {
+        c->t = at.t;
+        return true;
+    }
     if (c->cut) {
         c->found = true;
         c->t = at.t;

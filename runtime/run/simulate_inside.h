@@ -34,6 +34,8 @@ typedef struct run {
     reach *reach;        /* NULL: nothing depends on time alone */
     bool blocks, curved; /* blocks; nets of curved laws: solutions that may end */
     /* where a block leaves its branch within a step, which is then repeated up to there; else INFINITY */
+    double nearer;   /* the last step is repeated up to here, since something within it is doubtful; or INFINITY */
+    unsigned doubts; /* number of repetitions */
     double fold;
     unsigned folds;                 /* number of repetitions */
     double *x, *x_probe, *inner[3]; /* present state; work array; states inside a step */
@@ -67,6 +69,7 @@ struct crossing {
     /* no condition contradicts there: just after it, blocks or curved nets have no solution that continues the
      * present one; t_seen is there */
     bool cut;
+    bool doubtful; /* one seems to, by no more than the interpolation's error may do: the step has to end there, at t */
     double t, t_seen;
 };
 
