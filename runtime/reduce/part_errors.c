@@ -19,6 +19,16 @@ static const double HOPELESS = 1e300;
 static const double SMOOTH = 0.05;
 static const double MOST_WORK = 4e9, WORK_OF_STATE = 20, MOST_NUMBERS = 3e7;
 
+/* A point of the grid costs as much as so many runs that pass it. */
+enum { POINT_IN_RUNS = 16 };
+
+/* What the processes that share the times T tell each other. */
+struct division {
+    atomic_size_t left[TIMES_MOST]; /* by share: points that it has not passed */
+    atomic_uint owner[TIMES_MOST];  /* by time: the share that computes its runs, from 1 on; 0: open */
+    float moves[];                  /* as in part_moves, if they are asked for */
+};
+
 /* Data of the model for the backward runs. */
 struct backward {
     bg_model *model;
@@ -37,7 +47,9 @@ struct backward {
     const held_output *held;
     /* number of backward runs that have begun: those of the latest times T, one for each output */
     size_t nheld, ntimes, begun;
-    size_t times, share, shares; /* number of times T so far; this share takes one of every `shares` times */
+    size_t times, share, shares; /* number of times T so far; this share, of so many */
+    size_t time[TIMES_MOST];     /* those of the runs that have begun here */
+    struct division *division;
     const sim_result *run;       /* forwards */
     part_moves *moves;           /* NULL: not computed */
     size_t room;                 /* capacity in runs */
@@ -211,6 +223,42 @@ read_output(struct backward *b, size_t run, size_t row)
                 b->moved[2 * e * b->room + run] += b->value[k];
 }
 
+/* The point of the grid at which the runs of a time begin: the last point, and others evenly spaced before it. */
+static size_t
+begins_at(const struct backward *b, size_t time)
+{
+    return (b->run->points - 1) * (b->ntimes - time) / b->ntimes;
+}
+
+/* The work that is left for a share, in runs that pass one point. */
+static size_t
+work_left(const struct backward *b, size_t share)
+{
+    size_t left = atomic_load(&b->division->left[share]), work = left * POINT_IN_RUNS;
+
+    for (size_t k = 0; k < b->ntimes; k++)
+        if (atomic_load(&b->division->owner[k]) == share + 1)
+            work += b->nheld * (begins_at(b, k) < left ? begins_at(b, k) : left);
+    return work;
+}
+
+/* Does this share compute the runs of the k-th time? The share that comes there first gives them to the one with the
+ * least work left: another may have begun later, or may get less of its core. */
+static bool
+is_own_time(const struct backward *b, size_t k)
+{
+    size_t least = b->share, work = work_left(b, b->share);
+    unsigned open = 0;
+
+    for (size_t i = 0; i < b->shares && atomic_load(&b->division->owner[k]) == 0; i++)
+        if (work_left(b, i) < work) {
+            work = work_left(b, i);
+            least = i;
+        }
+    atomic_compare_exchange_strong(&b->division->owner[k], &open, (unsigned)least + 1);
+    return atomic_load(&b->division->owner[k]) == b->share + 1;
+}
+
 /* Starts the runs of one more time at the present point. They count with half of the grid's next interval `left`. Kept
  * variables are eliminated from the output's row, so that it depends on states alone, and from A' w. Every share of the
  * times factors the matrix, so that all of them use the same pivots. */
@@ -222,8 +270,9 @@ begin_runs(struct backward *b, double left)
 
     if (!factor_backward(b, 0))
         return false;
-    if (b->times++ % b->shares != b->share)
+    if (!is_own_time(b, b->times++))
         return true;
+    b->time[first / b->nheld] = b->times - 1;
     b->begun += b->nheld;
     for (size_t i = 0; i < b->nheld; i++)
         read_output(b, first + i, b->first_output + b->held[i].output);
@@ -296,13 +345,6 @@ look_at_point(struct backward *b, const sim_result *r, size_t p)
            model_rhs(b->model, r->time[p], x, b->rate) == 0;
 }
 
-/* The point of the grid at which the runs of a time begin: the last point, and others evenly spaced before it. */
-static size_t
-begins_at(const struct backward *b, size_t time)
-{
-    return (b->run->points - 1) * (b->ntimes - time) / b->ntimes;
-}
-
 static bool
 run_back(struct backward *b)
 {
@@ -313,6 +355,7 @@ run_back(struct backward *b)
         size_t next = begins_at(b, b->times);
         double left = p > 0 ? r->time[p] - r->time[p - 1] : 0;
 
+        atomic_store(&b->division->left[b->share], p);
         fine = look_at_point(b, r, p) && (p + 1 == r->points || step_back(b, r->time[p + 1] - r->time[p], left)) &&
                (p != next || p == 0 || begin_runs(b, left));
     }
@@ -351,14 +394,33 @@ measure_errors_back(const struct backward *b, part_error *out)
         }
 }
 
+static bool
+is_known_reading(const struct backward *b, size_t e, int k)
+{
+    return k == 0 ? b->part[e].factor != VAR_NONE : b->part[e].state != NONE;
+}
+
+/* Writes the moves of this share: a factor changes from 1 to 0, and a rate is no longer taken up. */
+static void
+write_moves(const struct backward *b)
+{
+    for (size_t i = 0; i < 2 * b->nelements; i++) {
+        bool known = is_known_reading(b, i / 2, i % 2);
+        float *to = b->division->moves + (i / 2 * 2 + is_resting(b, i / 2, i % 2)) * b->moves->n;
+        const double *moved = b->moved + i * b->room;
+
+        for (size_t run = 0; run < b->begun; run++)
+            to[b->time[run / b->nheld] * b->nheld + run % b->nheld] = known ? -(float)moved[run] : NAN;
+    }
+}
+
 /* The runs of one share of the times, in a process of its own. *result: a leading zero, then one error for each
- * element, and the moves where they are asked for. */
+ * element. */
 static bool
 run_share(void *ctx, size_t i, void *result)
 {
     struct backward *b = ctx;
     part_error *out = result;
-    float *moves = (float *)(out + b->nelements + 1);
     bool fine;
 
     memset(out, 0, (b->nelements + 1) * sizeof *out);
@@ -368,32 +430,10 @@ run_share(void *ctx, size_t i, void *result)
     fine = run_back(b);
     if (fine)
         measure_errors_back(b, out + 1);
-    for (size_t k = 0; k < 2 * b->nelements * b->room && b->moves; k++)
-        moves[k] = (float)b->moved[k];
+    if (fine && b->moves)
+        write_moves(b);
     release_backward(b);
     return fine;
-}
-
-static bool
-is_known_reading(const struct backward *b, size_t e, int k)
-{
-    return k == 0 ? b->part[e].factor != VAR_NONE : b->part[e].state != NONE;
-}
-
-/* Copies the moves of one share: a factor changes from 1 to 0, and a rate is no longer taken up. */
-static void
-gather_moves(const struct backward *b, size_t share, const float *said)
-{
-    part_moves *m = b->moves;
-
-    for (size_t i = 0; i < 2 * b->nelements; i++) {
-        bool known = is_known_reading(b, i / 2, i % 2);
-        float *to = m->at + (i / 2 * 2 + is_resting(b, i / 2, i % 2)) * m->n;
-
-        for (size_t k = share; k < b->ntimes; k += b->shares)
-            for (size_t j = 0; j < b->nheld; j++)
-                to[k * b->nheld + j] = known ? -said[i * b->room + k / b->shares * b->nheld + j] : NAN;
-    }
 }
 
 static void
@@ -403,7 +443,7 @@ open_moves(const struct backward *b)
 
     *m = (part_moves){ .ntimes = b->ntimes, .nheld = b->nheld, .n = b->ntimes * b->nheld };
     m->time = bg_calloc(m->ntimes + 1, sizeof *m->time);
-    m->at = bg_calloc(2 * b->nelements * m->n + 1, sizeof *m->at);
+    m->at = bg_malloc((2 * b->nelements * m->n + 1) * sizeof *m->at);
     for (size_t k = 0; k < m->ntimes; k++)
         m->time[k] = b->run->time[begins_at(b, k)];
 }
@@ -421,28 +461,40 @@ part_moves_free(part_moves *m)
 static bool
 run_all(struct backward *b, part_error *out)
 {
-    size_t size = (b->nelements + 1) * sizeof *out;
-    char *of;
-    bool fine = true;
+    size_t size = (b->nelements + 1) * sizeof *out, moves = 0, bytes;
+    char *of = bg_calloc(b->shares, size);
+    bool fine = true, shared;
 
-    b->room = (b->ntimes + b->shares - 1) / b->shares * b->nheld;
+    b->room = b->ntimes * b->nheld;
     if (b->moves) {
-        size += 2 * b->nelements * b->room * sizeof(float);
         open_moves(b);
+        moves = 2 * b->nelements * b->moves->n * sizeof(float);
     }
-    of = bg_calloc(b->shares, size);
+    bytes = sizeof *b->division + moves;
+    b->division = b->shares > 1 ? side_memory_new(bytes) : NULL;
+    shared = b->division != NULL;
+    if (!shared) {
+        b->division = bg_calloc(1, bytes);
+        b->shares = 1;
+    }
+    for (size_t i = 0; i < b->shares; i++)
+        atomic_store(&b->division->left[i], b->run->points);
     side_by_side(b->shares, size, b->shares, run_share, b, of);
     for (size_t i = 0; i < b->shares; i++) {
         const part_error *said = (const part_error *)(of + i * size);
 
         fine = fine && said->dropped == 0;
-        if (b->moves && fine)
-            gather_moves(b, i, (const float *)(said + b->nelements + 1));
         for (size_t e = 0; e < b->nelements && fine; e++) {
             raise(&out[e].dropped, said[e + 1].dropped);
             raise(&out[e].rests, said[e + 1].rests);
         }
     }
+    if (b->moves)
+        memcpy(b->moves->at, b->division->moves, moves);
+    if (shared)
+        side_memory_free(b->division, bytes);
+    else
+        free(b->division);
     for (size_t e = 0; e < b->nelements; e++) {
         for (int k = 0; k < 2; k++) {
             double *to = of_reading(b, out, e, k);

@@ -49,13 +49,18 @@ wait_for(pid_t child)
         ;
 }
 
-/* Memory shared by processes; NULL: there is none. */
-static void *
-share_memory(size_t bytes)
+void *
+side_memory_new(size_t bytes)
 {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
     return p == MAP_FAILED ? NULL : p;
+}
+
+void
+side_memory_free(void *p, size_t bytes)
+{
+    munmap(p, bytes);
 }
 
 void
@@ -75,7 +80,7 @@ side_by_side(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_
     if (w.workers > n)
         w.workers = n ? n : 1;
     if (w.workers > 1)
-        shared = share_memory(bytes);
+        shared = side_memory_new(bytes);
     if (!shared) {
         w.workers = 1;
         do_share(&w, 0);
@@ -99,7 +104,7 @@ side_by_side(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_
             wait_for(child[k]);
     }
     memcpy(result, shared, n * size);
-    munmap(shared, bytes);
+    side_memory_free(shared, bytes);
     free(child);
 }
 
@@ -121,7 +126,7 @@ side_run_begin(size_t size, size_t workers, bool (*one)(void *ctx, size_t i, voi
         workers = side_by_side_workers();
     r->work = (struct work){ .n = 1, .size = size, .workers = 1, .one = one, .ctx = ctx };
     r->bytes = size + 1;
-    r->work.result = workers > 1 ? share_memory(r->bytes) : NULL;
+    r->work.result = workers > 1 ? side_memory_new(r->bytes) : NULL;
     if (r->work.result)
         memset(r->work.result, 0xff, r->bytes);
     r->child = r->work.result ? fork() : -1;
@@ -140,7 +145,7 @@ side_run_drop(side_run *r)
         wait_for(r->child);
     }
     if (r->work.result)
-        munmap(r->work.result, r->bytes);
+        side_memory_free(r->work.result, r->bytes);
     free(r->own);
     free(r);
 }
@@ -169,7 +174,7 @@ side_run_end(side_run *r, void *result)
         memcpy(result, r->own, r->work.size);
     }
     if (shared)
-        munmap(shared, r->bytes);
+        side_memory_free(shared, r->bytes);
     free(r->own);
     free(r);
 }
@@ -197,7 +202,7 @@ side_team_new(size_t bytes, size_t workers)
     side_team *t = bg_calloc(1, sizeof *t);
 
     t->bytes = MEMORY_AT + bytes;
-    t->signs = workers ? share_memory(t->bytes) : NULL;
+    t->signs = workers ? side_memory_new(t->bytes) : NULL;
     t->shared = t->signs != NULL;
     t->workers = t->shared ? workers : 0;
     t->child = bg_calloc(t->workers + 1, sizeof *t->child);
@@ -252,7 +257,7 @@ side_team_free(side_team *t)
     side_team_stop(t);
     wait_for_team(t);
     if (t->shared)
-        munmap(t->signs, t->bytes);
+        side_memory_free(t->signs, t->bytes);
     else
         free(t->signs);
     free(t->child);

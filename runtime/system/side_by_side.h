@@ -16,6 +16,10 @@
  * number computes the i-th result, in order; the last worker is this process. */
 void side_by_side(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_t i, void *result), void *ctx,
                   void *result);
+/* Zeroed memory, aligned for every type, that the processes made from now on have in common with this one. NULL: memory
+ * cannot be shared. */
+void *side_memory_new(size_t bytes);
+void side_memory_free(void *p, size_t bytes);
 /* Computes one(ctx, 0, result), of `size` bytes, in a process of its own while this one goes on, until the result is
  * asked for. With workers == 1, or where no process can be made, it is computed then. */
 typedef struct side_run side_run;
