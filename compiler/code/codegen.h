@@ -19,6 +19,10 @@
 /* Set it (before anything is compiled) if the program is bgc itself, so that LLVM options may be changed; those of a
  * host program are left alone. */
 extern bool codegen_owns_llvm;
+/* Loads LLVM in a thread while this one does something else, in a program that has no other thread; call codegen_loaded
+ * before it ends. */
+void codegen_load_ahead(void);
+void codegen_loaded(void);
 
 enum space { SP_TIME, SP_X, SP_W, SP_P, SP_M, SP_OUT }; /* SP_W and SP_OUT can be written */
 

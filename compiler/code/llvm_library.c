@@ -2,6 +2,7 @@
 #include "llvm_library.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <string.h>
 #include <threads.h>
 
@@ -96,4 +97,36 @@ llvm_load(void)
 {
     call_once(&once, load_library);
     return trouble;
+}
+
+/* ---------------------------------------------------------------- beside other work */
+
+static pthread_t loader;
+static bool loading;
+
+static void *
+load_beside(void *unused)
+{
+    llvm_load();
+    return unused;
+}
+
+void
+codegen_load_ahead(void)
+{
+    static bool joins_at_fork;
+
+    /* a process made meanwhile would find the locks of the loader taken for ever */
+    if (!joins_at_fork)
+        joins_at_fork = pthread_atfork(codegen_loaded, NULL, NULL) == 0;
+    if (joins_at_fork && !loading)
+        loading = pthread_create(&loader, NULL, load_beside, NULL) == 0;
+}
+
+void
+codegen_loaded(void)
+{
+    if (loading)
+        pthread_join(loader, NULL);
+    loading = false;
 }

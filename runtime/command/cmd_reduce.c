@@ -2,11 +2,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "codegen.h"
 #include "command.h"
 #include "reduce.h"
 #include "reduce_command.h"
 #include "refit.h"
 #include "report.h"
+#include "side_by_side.h"
 #include "simplify.h"
 #include "textdiff.h"
 #include "verify.h"
@@ -509,6 +511,8 @@ cmd_reduce(const request *q)
     }
     status = load(q, input, STAGE_PARSE, EXPERIMENT_OPTIONAL, &file);
     if (status == STATUS_DONE) {
+        if (side_by_side_workers() > 1)
+            codegen_load_ahead();
         find_experiments(q, file.c.ast, &chosen);
         if (!by_threshold && !bounded && !(q->given & OPT(OPT_INACTIVE)))
             bounded = chosen.n && any_within(file.c.ast, &chosen);

@@ -329,6 +329,7 @@ open_streams(void)
 static int
 finish_command(int status)
 {
+    codegen_loaded();
     errno = 0;
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == STATUS_DONE)
         status = complain_file("-");
