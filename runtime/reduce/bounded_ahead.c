@@ -7,6 +7,9 @@
  * stay in shared memory, so that a trial is not lost where the search reaches it on another way than was planned; one
  * that has dropped out of the plan is broken off.
  *
+ * What is accepted in the end becomes a text. Where the plan shows what that will be, this process makes the text while
+ * others still try (struct written).
+ *
  * The result of the search does not depend on any of this: see foretell.h.
  */
 #include <math.h>
@@ -27,12 +30,16 @@ static const double LEAST_CHANCE = 0.03;
  * SPREAD; but no prediction is more certain than this. Without a prediction: outcomes repeat themselves. */
 static const double EVEN = 0.97, SPREAD = 0.06, CERTAIN = 0.95, REPEATS = 0.8;
 
+/* A text is made ahead if it is as likely as this. */
+static const double WRITTEN_CHANCE = 0.6;
+
 /* A trial, in shared memory. Its candidates are those that the base lacks, `before` with their readings, and the batch
  * at the place. image: d->image.taken. */
 struct job {
     atomic_uint state;    /* see side_team_take */
     atomic_bool unwanted; /* whoever works on it may break it off */
     atomic_bool refuses;  /* it is likely to be refused, but not decided yet */
+    atomic_bool no_text;  /* its text is made elsewhere */
     struct place at;
     size_t image, nbefore;
     struct candidate *before[MOST_UNWRITTEN];
@@ -62,6 +69,12 @@ struct node {
     double *beyond;          /* with it, if that is foreseen */
     bool known, foreseen;
     double hidden; /* by so much the greatest error exceeds that at the times of predictions */
+};
+
+/* The planned trial with whose outcome, an acceptance or a refusal, a text becomes due. */
+struct ending {
+    size_t at;
+    bool accepted;
 };
 
 struct ahead {
@@ -188,10 +201,12 @@ run_job(const struct taking *t, struct job *x, size_t at)
         in_image_forget(d, x->image);
     memcpy(t->ahead->set, t->taken, d->base_taken * sizeof(struct candidate *));
     d->refuses = &x->refuses;
+    d->no_text = atomic_load(&x->no_text);
     side_by_side_watch(is_useless, &w);
     foretell_one(d, t->ahead->set, d->base_taken, &(struct ahead_trial){ more, reading, n }, t->o->demand, &x->outcome);
     side_by_side_watch(NULL, NULL);
     d->refuses = NULL;
+    d->no_text = false;
     atomic_store(&x->state, w.broken ? SIDE_OPEN : SIDE_DONE);
     free(more);
     free(reading);
@@ -382,18 +397,107 @@ mark_wanted(struct ahead *a)
         atomic_store(&a->shared->job[k].unwanted, !a->wanted[k]);
 }
 
-/* True: this process has begun with the present trial, since no other has, so that what it accepts as a text need not
- * run again. */
+static size_t
+after(const struct ahead *a, size_t k, bool accepted)
+{
+    for (size_t i = k + 1; i < a->nnodes; i++)
+        if (atomic_load(&a->shared->plan[i].parent) == k && atomic_load(&a->shared->plan[i].accepted) == accepted)
+            return i;
+    return NO_INDEX;
+}
+
+/* The last trial of the plan before what is accepted becomes a text, along the most likely outcomes: it or what was
+ * accepted before it is the last part. False: that is too uncertain. */
 static bool
-make_plan(const struct taking *t)
+foresee_text(const struct ahead *a, struct ending *out)
+{
+    double chance = 1;
+
+    *out = (struct ending){ 0 };
+    for (size_t k = 0; k != NO_INDEX; k = after(a, k, out->accepted)) {
+        const struct node *x = &a->node[k];
+        enum ended e = will_end(&a->shared->job[x->job]);
+
+        out->at = k;
+        out->accepted = e == ENDED_NOT ? x->accepted > 0.5 : e == ENDED_ACCEPTED;
+        if (e == ENDED_NOT)
+            chance *= out->accepted ? x->accepted : 1 - x->accepted;
+        if (e == ENDED_OTHERWISE || chance < WRITTEN_CHANCE)
+            return false;
+    }
+    return a->node[out->at].grown[out->accepted];
+}
+
+/* The candidates of that text in *w, which must be empty. */
+static void
+list_written(const struct taking *t, const struct ending *of, struct written *w)
+{
+    const struct ahead *a = t->ahead;
+    const struct job *x = &a->shared->job[a->node[of->at].job];
+    size_t base = t->d->base_taken, more = of->accepted ? x->at.batch : 0;
+
+    w->taken = bg_calloc(base + x->nbefore + more + 1, sizeof *w->taken);
+    w->reading = bg_calloc(base + x->nbefore + more + 1, sizeof *w->reading);
+    for (; w->n < base; w->n++) {
+        w->taken[w->n] = t->taken[w->n];
+        w->reading[w->n] = t->taken[w->n]->chosen;
+    }
+    for (size_t k = 0; k < x->nbefore; k++) {
+        w->taken[w->n] = x->before[k];
+        w->reading[w->n++] = x->reading[k];
+    }
+    for (size_t k = 0; k < more; k++) {
+        w->taken[w->n] = t->o->at.at[x->at.i + k];
+        w->reading[w->n] = more == 1 ? x->at.reading : w->taken[w->n]->chosen;
+        w->n++;
+    }
+}
+
+static bool
+is_same_written(const struct written *a, const struct written *b)
+{
+    return a->n == b->n && !memcmp(a->taken, b->taken, a->n * sizeof(struct candidate *)) &&
+           !memcmp(a->reading, b->reading, a->n * sizeof *a->reading);
+}
+
+/* Is there a text to be made now? Its candidates replace those of the last one, and the trial that leads to it leaves
+ * the text to this process. */
+static bool
+plan_text(struct taking *t, struct ending *of)
+{
+    struct written next = { 0 };
+    struct ahead *a = t->ahead;
+    bool is_new;
+
+    if (t->d->exact || !foresee_text(a, of))
+        return false;
+    list_written(t, of, &next);
+    is_new = next.n > t->d->base_taken && !(t->written.taken && is_same_written(&next, &t->written));
+    if (is_new) {
+        written_drop(t);
+        t->written = next;
+        if (of->accepted)
+            atomic_store(&a->shared->job[a->node[of->at].job].no_text, true);
+    } else {
+        free(next.taken);
+        free(next.reading);
+    }
+    return is_new;
+}
+
+enum task { TASK_ANY, TASK_PRESENT, TASK_TEXT };
+
+/* What this process does next: a text; the present trial, with which it has begun since no other process has, so that
+ * what it accepts as a text need not run again; or any. */
+static enum task
+make_plan(struct taking *t, struct ending *text)
 {
     struct ahead *a = t->ahead;
     size_t open = 0, most = PLANNED_OF_CORE * foretell_workers(t->d);
-    bool begun;
+    enum task task;
 
     atomic_fetch_add(&a->shared->changes, 1);
     plan_head(t);
-    begun = side_team_take(&a->shared->job[a->node[0].job].state, 0);
     for (size_t seen = 0; a->nnodes < PLAN_MOST;) {
         double best = 0;
         size_t at = 0;
@@ -415,10 +519,69 @@ make_plan(const struct taking *t)
         grow(t, at, accepted);
     }
     mark_wanted(a);
+    task = plan_text(t, text)                                         ? TASK_TEXT
+           : side_team_take(&a->shared->job[a->node[0].job].state, 0) ? TASK_PRESENT
+                                                                      : TASK_ANY;
     atomic_store(&a->shared->planned, a->nnodes);
     atomic_fetch_add(&a->shared->changes, 1);
     side_team_announce(a->team);
-    return begun;
+    return task;
+}
+
+/* ---------------------------------------------------------------- a text made ahead */
+
+/* A text under way. */
+struct writing {
+    struct ahead *a;
+    struct ending of;
+    bool broken;
+};
+
+static bool
+is_text_useless(void *ctx)
+{
+    struct writing *w = ctx;
+    struct shared *s = w->a->shared;
+    enum ended e = will_end(&s->job[w->a->node[w->of.at].job]);
+
+    w->broken = w->broken || !is_reachable(s, w->of.at) ||
+                (e != ENDED_NOT && e != ENDED_OTHERWISE && (e == ENDED_ACCEPTED) != w->of.accepted);
+    return w->broken;
+}
+
+static void
+exchange_chosen(struct written *w)
+{
+    for (size_t k = 0; k < w->n; k++) {
+        int chosen = w->taken[k]->chosen;
+
+        w->taken[k]->chosen = w->reading[k];
+        w->reading[k] = chosen;
+    }
+}
+
+/* Makes the text of the candidates in t->written. */
+static void
+write_ahead(struct taking *t, const struct ending *of)
+{
+    struct search *d = t->d;
+    struct written *w = &t->written;
+    struct writing under_way = { .a = t->ahead, .of = *of };
+    size_t before = d->out->simulations;
+
+    exchange_chosen(w);
+    side_by_side_watch(is_text_useless, &under_way);
+    w->v = try_set(d, w->taken, w->n, t->o->demand);
+    side_by_side_watch(NULL, NULL);
+    exchange_chosen(w);
+    w->simulations = d->out->simulations - before;
+    d->out->simulations = before;
+    w->there = !under_way.broken && !w->v.internal;
+    if (!w->there) {
+        verdict_free(d, &w->v); /* the list remains: it is not tried ahead again */
+        free(d->error);         /* an internal error will occur again where the text is needed */
+        d->error = NULL;
+    }
 }
 
 /* ---------------------------------------------------------------- the search */
@@ -483,14 +646,23 @@ ahead_try(struct taking *t)
         begin_ahead(t);
     for (;;) {
         struct ahead *a = t->ahead;
-        bool begun = make_plan(t);
+        struct ending text = { 0 };
+        enum task task = make_plan(t, &text);
         struct job *head = &a->shared->job[a->node[0].job];
         size_t at;
         uint32_t job;
 
         if (ended(head) != ENDED_NOT && outcome_decides(&head->outcome))
             return outcome_use(d, &head->outcome);
-        if (begun || ended(head) != ENDED_NOT) {
+        if (task == TASK_TEXT) {
+            write_ahead(t, &text);
+            continue;
+        }
+        if (ended(head) == ENDED_OTHERWISE && head->outcome.undecided && written_is(t, t->n + t->at.batch)) {
+            d->out->simulations += head->outcome.simulations;
+            return written_use(t);
+        }
+        if (task == TASK_PRESENT || ended(head) != ENDED_NOT) {
             struct verdict v;
 
             d->refuses = &head->refuses;

@@ -45,6 +45,16 @@ struct refused_one {
     const char *why;
 };
 
+/* A text that was made before the search needed it: without taken[0..n) of the round, each with its reading. Its
+ * simulations are counted when it is used. */
+struct written {
+    bool there;
+    struct verdict v;
+    struct candidate **taken;
+    int *reading;
+    size_t n, simulations;
+};
+
 struct ahead;
 struct taking {
     struct search *d;
@@ -61,6 +71,7 @@ struct taking {
     bool last_fine;                  /* the last trial was accepted */
     VEC(struct refused_one) refused; /* since the last acceptance that made a difference */
     struct ahead *ahead;             /* NULL: no trials run ahead */
+    struct written written;
 };
 
 /* ---- bounded.c ---- */
@@ -83,6 +94,11 @@ struct place place_after_refusal(const struct taking *t, struct place p);
 struct place place_after_acceptance(const struct taking *t, struct place p);
 /* The next place after candidates that get no run. */
 struct place place_pass_hopeless(const struct taking *t, struct place p);
+/* Is the text without the first n of t->taken there? */
+bool written_is(const struct taking *t, size_t n);
+/* Its verdict, which the caller owns from now on. */
+struct verdict written_use(struct taking *t);
+void written_drop(struct taking *t);
 /* What is left of the tolerances after a greatest error `worst`. */
 double taking_left(const struct taking *t, double worst);
 

@@ -119,10 +119,48 @@ static void
 accept_text(struct taking *t, struct verdict *v)
 {
     ahead_end(t);
+    written_drop(t);
     in_image_forget(t->d, 0);
     verdict_free(t->d, t->best);
     *t->best = *v;
     unwritten_begin(t->d, &t->best->v, bounded_set_in(t->d, t->best, &t->set), t->n);
+}
+
+bool
+written_is(const struct taking *t, size_t n)
+{
+    const struct written *w = &t->written;
+    bool same = w->there && w->n == n;
+
+    for (size_t k = 0; k < n && same; k++)
+        same = w->taken[k] == t->taken[k] && w->reading[k] == t->taken[k]->chosen;
+    return same;
+}
+
+static void
+written_forget(struct taking *t)
+{
+    free(t->written.taken);
+    free(t->written.reading);
+    t->written = (struct written){ 0 };
+}
+
+struct verdict
+written_use(struct taking *t)
+{
+    struct verdict v = t->written.v;
+
+    t->d->out->simulations += t->written.simulations;
+    written_forget(t);
+    return v;
+}
+
+void
+written_drop(struct taking *t)
+{
+    if (t->written.there)
+        verdict_free(t->d, &t->written.v);
+    written_forget(t);
 }
 
 /* Turns what was accepted in the image into a text. last: no more will be taken out. False: the text is not accepted.
@@ -137,7 +175,7 @@ settle_as_text(struct taking *t, bool last)
         return true;
     ahead_stop(t);
     d->next = last;
-    v = try_set(d, t->taken, t->n, t->o->demand);
+    v = written_is(t, t->n) ? written_use(t) : try_set(d, t->taken, t->n, t->o->demand);
     d->next = false;
     if (!v.fine) {
         verdict_free(d, &v);
@@ -268,6 +306,7 @@ bounded_take(struct search *d, const struct order *o, struct candidate **taken, 
     status = take_in_turn(t);
     if (status == TAKING_ANEW) {
         ahead_end(t);
+        written_drop(t);
         verdict_free(d, best);
         *best = (struct verdict){ 0 };
         d->out->trial.n = trials;
@@ -282,6 +321,7 @@ bounded_take(struct search *d, const struct order *o, struct candidate **taken, 
         status = take_in_turn(t);
     }
     ahead_end(t);
+    written_drop(t);
     unwritten_end(d);
     vec_free(&t->set);
     vec_free(&t->refused);

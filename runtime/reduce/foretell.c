@@ -33,6 +33,7 @@ outcome_of(const struct verdict *v, size_t n)
                          .ran = v->ran,
                          .unwritten = v->unwritten,
                          .in_image = v->in_image,
+                         .undecided = v->undecided,
                          .refused = !v->fine && !v->internal && v->why && strlen(v->why) < sizeof y.why,
                          .worst = v->worst,
                          .lasts = v->lasts,

@@ -13,7 +13,7 @@
 /* The outcome of a trial; no version is kept. `simulations` are counted when the search uses the outcome. */
 struct outcome {
     bool refused;
-    bool ran, fine, unwritten, in_image;
+    bool ran, fine, unwritten, in_image, undecided;
     double worst;
     size_t simulations, spent; /* in all; of the last text that was tried */
     bool lasts;

@@ -46,6 +46,7 @@ struct verdict {
     rewrite plan;
     bool unwritten; /* no text was made: v and plan are empty */
     bool in_image;  /* nor was anything compiled */
+    bool undecided; /* only a text would decide, and none was to be made */
     bool lasts;     /* a refusal that depends on the text alone: trying it again gives the same result */
     text_key key;
     size_t spent;      /* simulations of that text */
@@ -83,6 +84,7 @@ struct search {
     atomic_bool *refuses;     /* set as soon as the present trial is likely to be refused; NULL: nobody asks */
     factors_run *recording;   /* of what is `now` or will be in the next round; NULL: not begun */
     bg_model **recorded;      /* its models */
+    bool no_text;             /* the present trial is to make no text */
     bool next;                /* the text of the present trial will be `now` if it is accepted */
     side_run *checking;       /* whether the text that was accepted last is the intended one; NULL: that is known */
     struct together together; /* predictions for the candidates of a round */

@@ -176,6 +176,12 @@ try_in_turn(struct search *d, struct candidate *const *taken, size_t n, const st
     return false;
 }
 
+static struct verdict
+try_text(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand)
+{
+    return d->no_text ? (struct verdict){ .worst = NAN, .undecided = true } : try_set(d, taken, n, demand);
+}
+
 struct verdict
 try_more(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand)
 {
@@ -188,7 +194,7 @@ try_more(struct search *d, struct candidate *const *taken, size_t n, const struc
     for (size_t i = d->base_taken; plain && i < n; i++)
         plain = unwritten_plain(d, taken[i]) != NULL;
     if (!plain)
-        return try_set(d, taken, n, demand);
+        return try_text(d, taken, n, demand);
     key = unwritten_key(d, taken, n, demand);
     known = refusals_find(&d->known, key);
     if (known)
@@ -196,7 +202,7 @@ try_more(struct search *d, struct candidate *const *taken, size_t n, const struc
     else
         decided = try_in_turn(d, taken, n, demand, &v);
     if (!decided)
-        return try_set(d, taken, n, demand);
+        return try_text(d, taken, n, demand);
     v.lasts = !v.fine;
     v.key = key;
     return v;

@@ -19,7 +19,7 @@ static const double BEYOND_DOUBT = 1.02;
 static const double LIKELY = 1.005;
 
 /* Like try_set for taken[0..n); d->base already lacks the first d->base_taken of them, and those accepted since are not
- * yet in a text. */
+ * yet in a text. With d->no_text the verdict may be `undecided`. */
 struct verdict try_more(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand);
 /* Sets the base: candidates are taken from the text `base` with the overrides `set`, which is the text of the round
  * without the first `taken` of its candidates. Both must stay valid until unwritten_end. */
