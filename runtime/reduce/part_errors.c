@@ -54,7 +54,7 @@ struct backward {
     part_moves *moves;           /* NULL: not computed */
     size_t room;                 /* capacity in runs */
     double *w, *right;           /* [run][n], in the order in which they begin */
-    double *moved;               /* [2*nelements][room] */
+    double *moved;               /* see moved_at */
 };
 
 /* Runs processed together in one pass, because little is done for each. */
@@ -107,7 +107,7 @@ prepare_backward(struct backward *b)
     b->matrix = bg_calloc(b->pattern.nonzeros + 1, sizeof *b->matrix);
     b->w = bg_calloc(b->room * b->n + 1, sizeof *b->w);
     b->right = bg_calloc(b->room * b->n + 1, sizeof *b->right);
-    b->moved = bg_calloc(b->room * 2 * b->nelements + 1, sizeof *b->moved);
+    b->moved = bg_calloc((b->room + TOGETHER) * 2 * b->nelements, sizeof *b->moved);
     for (int64_t k = 0; k < b->pattern.column[b->n]; k++)
         if ((size_t)b->pattern.row[k] < b->n)
             b->column[b->pattern.row[k] + 1]++;
@@ -159,6 +159,13 @@ factor_backward(struct backward *b, double gamma)
     return factor_numeric(b->factor, b->matrix, &singular);
 }
 
+/* Place of the i-th of 2*nelements effects of a run: those of TOGETHER runs lie side by side. */
+static inline size_t
+moved_at(const struct backward *b, size_t i, size_t run)
+{
+    return (run / TOGETHER * 2 * b->nelements + i) * TOGETHER + run % TOGETHER;
+}
+
 /* Adds the effect of each element on the outputs of `count` runs (a constant for TOGETHER runs): the column of its
  * factor, and the rate of its state, times w; states weighted by `weight`, kept variables by `by`. */
 static inline void
@@ -168,7 +175,7 @@ add_moves_of(const struct backward *b, size_t first, size_t count, double weight
 
     for (size_t e = 0; e < b->nelements; e++) {
         const struct model_removal *p = &b->part[e];
-        double *moved = b->moved + 2 * e * b->room + first, sum[TOGETHER] = { 0 };
+        double *moved = b->moved + moved_at(b, 2 * e, first), sum[TOGETHER] = { 0 };
         const int64_t *column = b->pattern.column + b->column_of[e];
 
         for (int64_t k = column[0]; p->factor != VAR_NONE && k < column[1]; k++) {
@@ -181,17 +188,23 @@ add_moves_of(const struct backward *b, size_t first, size_t count, double weight
         for (size_t i = 0; i < count; i++)
             moved[i] += sum[i];
         for (size_t i = 0; i < count && p->state != NONE; i++)
-            moved[b->room + i] += weight * w[i * b->n + p->state] * b->rate[p->state];
+            moved[TOGETHER + i] += weight * w[i * b->n + p->state] * b->rate[p->state];
     }
 }
 
 static void
 add_element_moves(const struct backward *b, size_t first, size_t count, double weight, double by)
 {
-    for (; count >= TOGETHER; first += TOGETHER, count -= TOGETHER)
-        add_moves_of(b, first, TOGETHER, weight, by);
-    if (count)
-        add_moves_of(b, first, count, weight, by);
+    while (count) {
+        size_t group = TOGETHER - first % TOGETHER, n = group < count ? group : count;
+
+        if (n == TOGETHER)
+            add_moves_of(b, first, TOGETHER, weight, by);
+        else
+            add_moves_of(b, first, n, weight, by);
+        first += n;
+        count -= n;
+    }
 }
 
 /* out: [f_x' w; f_z' w] */
@@ -220,7 +233,7 @@ read_output(struct backward *b, size_t run, size_t row)
         for (int64_t k = b->pattern.column[b->column_of[e]];
              b->part[e].factor != VAR_NONE && k < b->pattern.column[b->column_of[e] + 1]; k++)
             if ((size_t)b->pattern.row[k] == row)
-                b->moved[2 * e * b->room + run] += b->value[k];
+                b->moved[moved_at(b, 2 * e, run)] += b->value[k];
 }
 
 /* The point of the grid at which the runs of a time begin: the last point, and others evenly spaced before it. */
@@ -388,7 +401,7 @@ measure_errors_back(const struct backward *b, part_error *out)
 {
     for (size_t i = 0; i < 2 * b->nelements; i++)
         for (size_t run = 0; run < b->begun; run++) {
-            double moved = fabs(b->moved[i * b->room + run]), tolerance = b->held[run % b->nheld].tolerance;
+            double moved = fabs(b->moved[moved_at(b, i, run)]), tolerance = b->held[run % b->nheld].tolerance;
 
             raise(of_reading(b, out, i / 2, i % 2), moved == 0 ? 0 : moved / tolerance);
         }
@@ -407,10 +420,9 @@ write_moves(const struct backward *b)
     for (size_t i = 0; i < 2 * b->nelements; i++) {
         bool known = is_known_reading(b, i / 2, i % 2);
         float *to = b->division->moves + (i / 2 * 2 + is_resting(b, i / 2, i % 2)) * b->moves->n;
-        const double *moved = b->moved + i * b->room;
 
         for (size_t run = 0; run < b->begun; run++)
-            to[b->time[run / b->nheld] * b->nheld + run % b->nheld] = known ? -(float)moved[run] : NAN;
+            to[b->time[run / b->nheld] * b->nheld + run % b->nheld] = known ? -(float)b->moved[moved_at(b, i, run)] : NAN;
     }
 }
 
