@@ -22,9 +22,9 @@
 
 /* Trials of one plan, and of all plans of one base; trials not yet finished that a plan has for each process, so that
  * none waits while another is busy with a long one. */
-enum { PLAN_MOST = 64, TRIALS_MOST = 1024, PLANNED_OF_CORE = 6 };
+enum { PLAN_MOST = 64, TRIALS_MOST = 1024, PLANNED_OF_CORE = 8 };
 /* A trial less likely to be needed than this is not planned. */
-static const double LEAST_CHANCE = 0.03;
+static const double LEAST_CHANCE = 0.01;
 
 /* An outcome is as likely as not where the predicted error is EVEN of the tolerance, and the odds grow by e with each
  * SPREAD; but no prediction is more certain than this. This share of the hidden error counts: the part often leaves
@@ -98,9 +98,19 @@ ended(struct job *x)
 {
     const struct outcome *y = &x->outcome;
 
-    if (atomic_load(&x->state) != SIDE_DONE)
+    if (atomic_load(&x->state) != SIDE_DONE || y->undecided)
         return ENDED_NOT;
     return y->refused ? ENDED_REFUSED : y->fine && y->unwritten ? ENDED_ACCEPTED : ENDED_OTHERWISE;
+}
+
+/* Has it been found out that this process has to make a text? Either that decides, or it was accepted by another
+ * process. */
+static bool
+awaits_text(struct job *x)
+{
+    const struct outcome *y = &x->outcome;
+
+    return atomic_load(&x->state) == SIDE_DONE && (y->undecided || (y->fine && !y->unwritten));
 }
 
 /* How it has ended or is about to end */
@@ -325,6 +335,8 @@ chance_after(struct ahead *a, const struct node *x, bool accepted)
 
     if (x->grown[accepted])
         return 0;
+    if (awaits_text(&a->shared->job[x->job]))
+        return accepted ? 0 : x->chance; /* another text would be the base */
     if (e != ENDED_NOT)
         return e == (accepted ? ENDED_ACCEPTED : ENDED_REFUSED) ? x->chance : 0;
     return x->chance * (accepted ? x->accepted : 1 - x->accepted);
@@ -424,7 +436,7 @@ foresee_text(const struct ahead *a, struct ending *out)
         out->accepted = e == ENDED_NOT ? x->accepted > 0.5 : e == ENDED_ACCEPTED;
         if (e == ENDED_NOT)
             chance *= out->accepted ? x->accepted : 1 - x->accepted;
-        if (e == ENDED_OTHERWISE || chance < WRITTEN_CHANCE)
+        if (e == ENDED_OTHERWISE || awaits_text(&a->shared->job[x->job]) || chance < WRITTEN_CHANCE)
             return false;
     }
     return a->node[out->at].grown[out->accepted];
@@ -637,6 +649,36 @@ await_result(struct ahead *a)
     }
 }
 
+/* The verdict on the present trial by its text. */
+static struct verdict
+text_verdict(struct taking *t, const struct outcome *y)
+{
+    struct search *d = t->d;
+    size_t n = t->n + t->at.batch;
+
+    d->out->simulations += y->before;
+    return written_is(t, n) ? written_use(t) : try_set(d, t->taken, n, t->o->demand);
+}
+
+/* Tries the present candidates. False: only a text decides, and others should know that first. */
+static bool
+try_present(struct taking *t, struct job *head, struct verdict *v)
+{
+    struct search *d = t->d;
+    size_t before = d->out->simulations;
+
+    d->refuses = &head->refuses;
+    d->no_text = true;
+    *v = try_more(d, t->taken, t->n + t->at.batch, t->o->demand);
+    d->no_text = false;
+    d->refuses = NULL;
+    head->outcome = outcome_of(v, d->together.n);
+    if (v->undecided)
+        d->out->simulations = before;
+    atomic_store(&head->state, SIDE_DONE);
+    return !v->undecided;
+}
+
 struct verdict
 ahead_try(struct taking *t)
 {
@@ -651,33 +693,25 @@ ahead_try(struct taking *t)
         struct ending text = { 0 };
         enum task task = make_plan(t, &text);
         struct job *head = &a->shared->job[a->node[0].job];
+        struct verdict v;
         size_t at;
         uint32_t job;
 
         if (ended(head) != ENDED_NOT && outcome_decides(&head->outcome))
             return outcome_use(d, &head->outcome);
+        if (awaits_text(head))
+            return text_verdict(t, &head->outcome);
+        if (ended(head) == ENDED_OTHERWISE)
+            return try_more(d, t->taken, t->n + t->at.batch, t->o->demand);
         if (task == TASK_TEXT) {
             write_ahead(t, &text);
-            continue;
-        }
-        if (ended(head) == ENDED_OTHERWISE && head->outcome.undecided && written_is(t, t->n + t->at.batch)) {
-            d->out->simulations += head->outcome.simulations;
-            return written_use(t);
-        }
-        if (task == TASK_PRESENT || ended(head) != ENDED_NOT) {
-            struct verdict v;
-
-            d->refuses = &head->refuses;
-            v = try_more(d, t->taken, t->n + t->at.batch, t->o->demand);
-            d->refuses = NULL;
-            head->outcome = outcome_of(&v, d->together.n);
-            atomic_store(&head->state, SIDE_DONE);
-            return v;
-        }
-        at = take_job(a->shared, 0, d->image.taken, &job);
-        if (at == NO_INDEX)
-            await_result(a);
-        else
+        } else if (task == TASK_PRESENT) {
+            if (try_present(t, head, &v))
+                return v;
+        } else if ((at = take_job(a->shared, 0, d->image.taken, &job)) != NO_INDEX) {
             run_job(t, &a->shared->job[job], at);
+        } else {
+            await_result(a);
+        }
     }
 }

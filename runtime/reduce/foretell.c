@@ -38,7 +38,8 @@ outcome_of(const struct verdict *v, size_t n)
                          .worst = v->worst,
                          .lasts = v->lasts,
                          .key = v->key,
-                         .spent = v->spent };
+                         .spent = v->spent,
+                         .before = v->before };
 
     if (y.refused)
         strcpy(y.why, v->why);

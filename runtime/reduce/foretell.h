@@ -15,7 +15,7 @@ struct outcome {
     bool refused;
     bool ran, fine, unwritten, in_image, undecided;
     double worst;
-    size_t simulations, spent; /* in all; of the last text that was tried */
+    size_t simulations, spent, before; /* in all; of the last text that was tried; before a text was made */
     bool lasts;
     text_key key; /* as in a verdict */
     char why[400];

@@ -50,6 +50,7 @@ struct verdict {
     bool lasts;     /* a refusal that depends on the text alone: trying it again gives the same result */
     text_key key;
     size_t spent;      /* simulations of that text */
+    size_t before;     /* simulations of trials without a text, before that was made */
     const double *off; /* for a version within its tolerances: its errors (together.h); NULL: not computed */
 };
 

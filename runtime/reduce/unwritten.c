@@ -176,15 +176,21 @@ try_in_turn(struct search *d, struct candidate *const *taken, size_t n, const st
     return false;
 }
 
+/* begun: number of simulations when the trial began. */
 static struct verdict
-try_text(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand)
+try_text(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand, size_t begun)
 {
-    return d->no_text ? (struct verdict){ .worst = NAN, .undecided = true } : try_set(d, taken, n, demand);
+    size_t before = d->out->simulations - begun;
+    struct verdict v = d->no_text ? (struct verdict){ .worst = NAN, .undecided = true } : try_set(d, taken, n, demand);
+
+    v.before = before;
+    return v;
 }
 
 struct verdict
 try_more(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand)
 {
+    size_t begun = d->out->simulations;
     bool plain = demand && d->base;
     struct verdict v = { .worst = NAN, .ran = true, .unwritten = true };
     const refusal *known;
@@ -194,7 +200,7 @@ try_more(struct search *d, struct candidate *const *taken, size_t n, const struc
     for (size_t i = d->base_taken; plain && i < n; i++)
         plain = unwritten_plain(d, taken[i]) != NULL;
     if (!plain)
-        return try_text(d, taken, n, demand);
+        return try_text(d, taken, n, demand, begun);
     key = unwritten_key(d, taken, n, demand);
     known = refusals_find(&d->known, key);
     if (known)
@@ -202,7 +208,7 @@ try_more(struct search *d, struct candidate *const *taken, size_t n, const struc
     else
         decided = try_in_turn(d, taken, n, demand, &v);
     if (!decided)
-        return try_text(d, taken, n, demand);
+        return try_text(d, taken, n, demand, begun);
     v.lasts = !v.fine;
     v.key = key;
     return v;
