@@ -50,11 +50,11 @@ struct backward {
     size_t times, share, shares; /* number of times T so far; this share, of so many */
     size_t time[TIMES_MOST];     /* those of the runs that have begun here */
     struct division *division;
-    const sim_result *run;       /* forwards */
-    part_moves *moves;           /* NULL: not computed */
-    size_t room;                 /* capacity in runs */
-    double *w, *right;           /* [run][n], in the order in which they begin */
-    double *moved;               /* see moved_at */
+    const sim_result *run; /* forwards */
+    part_moves *moves;     /* NULL: not computed */
+    size_t room;           /* capacity in runs */
+    double *w, *right;     /* [run][n], in the order in which they begin */
+    double *moved;         /* see moved_at */
 };
 
 /* Runs processed together in one pass, because little is done for each. */
@@ -422,7 +422,8 @@ write_moves(const struct backward *b)
         float *to = b->division->moves + (i / 2 * 2 + is_resting(b, i / 2, i % 2)) * b->moves->n;
 
         for (size_t run = 0; run < b->begun; run++)
-            to[b->time[run / b->nheld] * b->nheld + run % b->nheld] = known ? -(float)b->moved[moved_at(b, i, run)] : NAN;
+            to[b->time[run / b->nheld] * b->nheld + run % b->nheld] = known ? -(float)b->moved[moved_at(b, i, run)]
+                                                                            : NAN;
     }
 }
 
