@@ -305,7 +305,7 @@ nets_others(nets *s, size_t number, double t, const double *x, double ahead, siz
     struct others o = { .s = s, .k = k, .t = t, .h = net_reach(k, ahead), .x = x };
 
     *others = NULL;
-    *tried = 1;
+    *tried = 0;
     if (nets_solve(s, t, x) != 0 || is_alone(s, k, t, x, o.h))
         return 0;
     *tried = look_for_all(&o, most, true);

@@ -22,7 +22,8 @@ enum {
     NAMED = 4,           /* solutions, or moved states, that are listed */
     MOST_CANDIDATES = 8, /* of modes */
     MOST_TRIED = 64,     /* modes that are changed one by one: each needs some evaluations */
-    MOST_SETS = 256      /* combinations of modes of ideal switches, of all nets */
+    MOST_SETS = 256,     /* combinations of modes of ideal switches, of all nets that may have several solutions, */
+    MOST_NETS = 4096     /* and nets that are looked at */
 };
 
 struct candidate {
@@ -331,6 +332,7 @@ first_solution(bg_model *m, events *e, double t, const double *x)
                           .nelements = model_nelements(m) };
     struct model_solutions s;
     enum first_solution most = FIRST_ALONE, one;
+    size_t net = 0, left = MOST_SETS;
 
     if (!model_chooses(m))
         return FIRST_ALONE;
@@ -343,10 +345,16 @@ first_solution(bg_model *m, events *e, double t, const double *x)
         }
         model_choice_free(c.choice);
     }
-    for (size_t net = 0, left = MOST_SETS; net < model_nnets(m) && left > 0; net++) {
+    for (; net < model_nnets(m) && net < MOST_NETS && left > 0; net++) {
         one = choose_net(&c, net, &left);
         most = one > most ? one : most;
     }
+    if (net < model_nnets(m))
+        diag_info(
+            model_sources(m), "run-several", model_net_place(m, net),
+            "several solutions were not looked for at %.6g s in the last %zu of %zu groups of ideal switches, from "
+            "this one on: the first that was found is taken",
+            t, model_nnets(m) - net, model_nnets(m));
     if (c.nmodes > 0) {
         one = choose_modes(&c);
         most = one > most ? one : most;
