@@ -238,8 +238,9 @@ look_up_table(builder *b, const ast_expr *e, bool smooth)
     x = resolve(b, e->call.arg[2], false);
     need_number(el, &x, e->call.arg[2]->at);
     if (table == NONE || x.bad ||
-        !units_give(el, x, e->call.arg[2]->at, ux ? unit_dimension(ux) : NULL, "the first column of the table"))
+        !claim_given(b, x, e->call.arg[2]->at, ux ? unit_dimension(ux) : NULL, "the first column of the table"))
         return val_bad(el);
+    set_table_unit(el, table, uy ? unit_dimension(uy) : NULL);
     r = val_unit(NODE_NONE, uy ? unit_dimension(uy) : NULL);
     r.n = ex_table_node(el->pool, EX_TABLE, table, x.n, NODE_NONE);
     return r;
@@ -436,8 +437,8 @@ call_user_function(builder *b, const ast_expr *e, uint32_t index)
         val v = resolve(b, a, true);
 
         need_number(el, &v, a->at);
-        if (v.bad || !units_give(el, v, a->at, f->arg_unit[k],
-                                 arena_format(el->a, "argument \"%s\" of %s", f->ast->arg[k].name, e->call.name)))
+        if (v.bad || !claim_given(b, v, a->at, f->arg_unit[k],
+                                  arena_format(el->a, "argument \"%s\" of %s", f->ast->arg[k].name, e->call.name)))
             r.bad = true;
         arg[k] = v.n;
     }

@@ -62,6 +62,12 @@ given(struct check *c, const struct equation *e, measure *to)
         *to = v == VAR_NONE ? anything : bonds_variable(c, v);
         return i->unit ? bonds_stated(i->unit) : anything;
     }
+    if (e->kind == EQ_DELAY) {
+        const flat_delay *d = &f->delay.at[e->index];
+
+        *to = bonds_variable(c, d->var);
+        return bonds_expression(c, d->of);
+    }
     if (e->kind == EQ_REINIT) {
         *to = bonds_variable(c, f->reinit.at[e->index].target);
         return bonds_expression(c, f->reinit.at[e->index].value);
@@ -85,7 +91,9 @@ bonds_look(struct check *c, const struct equation *e)
         if (law->kind == LAW_MODULUS) {
             look_at_two_port(c, law);
         } else {
+            c->any_unit = law->kind == LAW_RESIDUAL;
             from = bonds_expression(c, law->def);
+            c->any_unit = false;
             if (law->kind == LAW_ASSIGN)
                 bonds_same_unit(c, NODE_NONE, bonds_variable(c, quantity_var(&c->f->port.at[law->port], law->out)),
                                 NODE_NONE, from);
@@ -113,6 +121,23 @@ add_item(struct items *t, uint32_t item)
     vec_push(&t->item, item);
 }
 
+/* Delays are in the order of their variables. */
+static bool
+is_delayed(const flat_model *f, var_id v)
+{
+    size_t low = 0, high = f->var.at[v].kind == VAR_MODE ? f->delay.n : 0, n = high;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (f->delay.at[mid].var < v)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < n && f->delay.at[low].var == v;
+}
+
 static void
 add_unit_variable(struct items *t, var_id v)
 {
@@ -124,7 +149,8 @@ add_unit_variable(struct items *t, var_id v)
     r = bonds_region_of(t->c, v);
     if (r != NONE)
         add_item(t, r);
-    else if (!var_unit(f, v) && (f->var.at[v].kind == VAR_SIGNAL || f->var.at[v].kind == VAR_INTEGRAL))
+    else if (!var_unit(f, v) &&
+             (f->var.at[v].kind == VAR_SIGNAL || f->var.at[v].kind == VAR_INTEGRAL || is_delayed(f, v)))
         add_item(t, (uint32_t)f->junction.n + v);
 }
 
@@ -133,6 +159,14 @@ add_inst(struct items *t, inst i)
 {
     for (uint32_t k = 0; inst_known(i) && k < i.n; k++)
         add_unit_variable(t, inst_slots(t->c->f, i)[k]);
+}
+
+void
+bonds_list_read(struct items *t, inst i)
+{
+    t->now++;
+    t->item.n = 0;
+    add_inst(t, i);
 }
 
 void
@@ -171,6 +205,7 @@ bonds_list_items(struct items *t, const struct equation *e)
         if (f->var.at[e->index].kind == VAR_INTEGRAL)
             add_inst(t, var_init(f, e->index));
         break;
+    case EQ_DELAY: add_inst(t, f->delay.at[e->index].of); break;
     }
 }
 
@@ -213,8 +248,7 @@ list_equations(struct check *c)
     const flat_model *f = c->f;
 
     for (uint32_t k = 0; k < f->law.n; k++)
-        if (f->law.at[k].port < f->port.n &&
-            f->law.at[k].kind != LAW_RESIDUAL) /* only compared with zero: `if closed then s.e else s.f` */
+        if (f->law.at[k].port < f->port.n)
             vec_push(&c->eq, ((struct equation){ .kind = EQ_LAW, .index = k }));
     for (uint32_t k = 0; k < f->initial.n; k++)
         vec_push(&c->eq, ((struct equation){ .kind = EQ_INITIAL, .index = k }));
@@ -222,6 +256,8 @@ list_equations(struct check *c)
         if ((f->var.at[k].kind == VAR_SIGNAL || f->var.at[k].kind == VAR_INTEGRAL) && inst_known(var_def(f, k)) &&
             !f->var.at[k].holds && !clash_said(c->el, k)) /* a held value is an integral without a rate */
             vec_push(&c->eq, ((struct equation){ .kind = EQ_SIGNAL, .index = k }));
+    for (uint32_t k = 0; k < f->delay.n; k++)
+        vec_push(&c->eq, ((struct equation){ .kind = EQ_DELAY, .index = k }));
     for (uint32_t k = 0; k < f->reinit.n; k++)
         vec_push(&c->eq, ((struct equation){ .kind = EQ_REINIT, .index = k }));
 }
@@ -296,25 +332,40 @@ settle_unit(struct check *c, uint32_t sym, const unit *u, uint32_t e)
         wake_readers(c, sym / 2);
 }
 
+/* The variable that has the unit of what the equation gives, unless it states its own; VAR_NONE for bonds. */
+static var_id
+takes_unit(const flat_model *f, const struct equation *e)
+{
+    switch (e->kind) {
+    case EQ_SIGNAL: return e->index;
+    case EQ_DELAY: return f->delay.at[e->index].var;
+    case EQ_REINIT: return f->reinit.at[e->index].remembers ? f->reinit.at[e->index].target : VAR_NONE;
+    case EQ_LAW:
+    case EQ_INITIAL: break;
+    }
+    return VAR_NONE;
+}
+
 static void
 drain(struct check *c)
 {
     while (c->head < c->queue.n) {
         uint32_t e = c->queue.at[c->head++];
         struct equation *x = &c->eq.at[e];
+        var_id to;
 
         x->queued = false;
         for (bonds_look(c, x); c->found.sym != NONE; bonds_look(c, x))
             settle_unit(c, c->found.sym, c->found.is, e);
-        if (x->kind == EQ_SIGNAL && !var_unit(c->f, x->index)) {
-            measure to, from;
+        to = takes_unit(c->f, x);
+        if (to != VAR_NONE && !var_unit(c->f, to)) {
+            measure unused, from = given(c, x, &unused);
 
-            from = given(c, x, &to);
-            if (c->f->var.at[x->index].kind == VAR_INTEGRAL)
+            if (x->kind == EQ_SIGNAL && c->f->var.at[to].kind == VAR_INTEGRAL)
                 from = bonds_times(c, from, bonds_plain(c->el->second), 1);
             if (from.known && from.stated && from.sym == NONE) {
-                var_set_unit(c->f, x->index, from.known);
-                wake_readers(c, (uint32_t)c->f->junction.n + x->index);
+                var_set_unit(c->f, to, from.known);
+                wake_readers(c, (uint32_t)c->f->junction.n + to);
             }
         }
     }
@@ -362,7 +413,9 @@ set_units(struct check *c)
     for (var_id v = 0; v < c->f->var.n; v++) {
         const flat_var *x = &c->f->var.at[v];
 
-        if (!var_unit(c->f, v) && (bonds_region_of(c, v) != NONE || x->kind == VAR_RATE)) {
+        uint32_t r = bonds_region_of(c, v);
+
+        if (!var_unit(c->f, v) && (r != NONE ? !c->region[r].said : x->kind == VAR_RATE)) {
             measure m = bonds_variable(c, v);
 
             if (m.known && m.sym == NONE)
@@ -386,6 +439,14 @@ units_are_said(const elab *el)
         if (var_unit(f, k) && f->var.at[k].kind != VAR_TIME)
             return true;
     return false;
+}
+
+void
+set_table_unit(elab *el, uint32_t table, const unit *u)
+{
+    while (el->table_unit.n <= table)
+        vec_push(&el->table_unit, NULL);
+    el->table_unit.at[table] = u;
 }
 
 void

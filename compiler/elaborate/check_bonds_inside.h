@@ -23,11 +23,11 @@ struct region {
     uint32_t from;             /* equation that determined it; NONE: its domain did */
     bool said;                 /* an error at it was reported */
 };
-enum equation_kind { EQ_LAW, EQ_INITIAL, EQ_SIGNAL, EQ_REINIT };
+enum equation_kind { EQ_LAW, EQ_INITIAL, EQ_SIGNAL, EQ_REINIT, EQ_DELAY };
 
 struct equation {
     enum equation_kind kind;
-    uint32_t index;   /* index in flat.law, initial, var or reinit */
+    uint32_t index;   /* index in flat.law, initial, var, reinit or delay */
     uint32_t unknown; /* number of regions and signals that it reads and whose units are unknown */
     bool queued;
 };
@@ -55,11 +55,12 @@ struct check {
     VEC(uint32_t) queue;
     size_t head;
     struct finding found;
-    bool shows; /* the equation defines an output that has a unit */
+    bool shows;    /* the equation defines an output that has a unit */
+    bool any_unit; /* only compared with zero: alternatives need not have the same unit */
 };
 static const measure anything = { .sym = NONE }, bare_number = { .sym = NONE, .bare = true };
 
-/* Calls `see` once for each region and each signal without unit that e reads. */
+/* The regions and signals without unit that an equation reads, each once. */
 struct items {
     const struct check *c;
     uint32_t *stamp, now;
@@ -70,6 +71,7 @@ struct items {
 uint32_t bonds_in_port(const flat_model *f, const flat_law *law);
 void bonds_look(struct check *c, const struct equation *e);
 void bonds_list_items(struct items *t, const struct equation *e);
+void bonds_list_read(struct items *t, inst i);
 
 /* The value to which a variable belongs, or NULL. Values are in the order of their variables. */
 const value *bonds_value_of(const elab *el, var_id v);

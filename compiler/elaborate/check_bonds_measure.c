@@ -245,6 +245,20 @@ form_number(const struct check *c, double x)
 }
 
 static measure
+alternatives(struct check *c, node a, node b)
+{
+    return c->any_unit ? anything : bonds_same_unit(c, a, c->at[a], b, c->at[b]);
+}
+
+static measure
+table_measure(const struct check *c, uint32_t table)
+{
+    const unit *u = table < c->el->table_unit.n ? c->el->table_unit.at[table] : NULL;
+
+    return u ? bonds_stated(u) : anything;
+}
+
+static measure
 measure_operation(struct check *c, node n, const var_id *slot)
 {
     const ex_node *x = pool_node(c->el->pool, n);
@@ -253,7 +267,10 @@ measure_operation(struct check *c, node n, const var_id *slot)
     switch (x->op) {
     case EX_CONST: return form_number(c, x->value);
     case EX_SLOT: return bonds_variable(c, slot[x->a]);
-    case EX_SELECT: return bonds_same_unit(c, x->b, c->at[x->b], x->c, c->at[x->c]);
+    case EX_SELECT: return alternatives(c, x->b, x->c);
+    case EX_MIN:
+    case EX_MAX: return alternatives(c, x->a, x->b);
+    case EX_TABLE: return table_measure(c, x->table);
     default: break;
     }
     switch (ex_ops[x->op].units) {
@@ -270,7 +287,7 @@ measure_operation(struct check *c, node n, const var_id *slot)
         return one;
     case EX_UNITS_RATIO: bonds_same_unit(c, x->a, c->at[x->a], x->b, c->at[x->b]); return one;
     case EX_UNITS_SIGN: return one;
-    case EX_UNITS_NONE: break; /* a table */
+    case EX_UNITS_NONE: break;
     }
     return anything;
 }

@@ -37,6 +37,8 @@ called(const struct check *c, const struct equation *e)
                             f->junction.at[f->initial.at[e->index].junction].name);
     if (e->kind == EQ_REINIT)
         return arena_format(c->el->a, "\"%s\"", var_name(f, f->reinit.at[e->index].target));
+    if (e->kind == EQ_DELAY)
+        return arena_format(c->el->a, "\"%s\"", var_name(f, f->delay.at[e->index].var));
     return arena_format(c->el->a, "\"%s\"", var_name(f, e->index));
 }
 
@@ -96,6 +98,8 @@ equation_place(const struct check *c, const struct equation *e)
         return f->initial.at[e->index].at;
     if (e->kind == EQ_REINIT)
         return f->reinit.at[e->index].at;
+    if (e->kind == EQ_DELAY)
+        return f->delay.at[e->index].at;
     if (e->kind == EQ_SIGNAL && given_value(c->el, e->index))
         return given_value(c->el, e->index)->expr->at;
     return x != NONE ? element_at(&f->element.at[x]) : var_at(f, e->index);
@@ -150,6 +154,7 @@ read_by(const struct check *c, const struct equation *e)
     case EQ_INITIAL: return f->initial.at[e->index].def;
     case EQ_SIGNAL: return var_def(f, e->index);
     case EQ_REINIT: return f->reinit.at[e->index].value;
+    case EQ_DELAY: return f->delay.at[e->index].of;
     }
     return INST_NONE;
 }
@@ -482,15 +487,30 @@ help_pure_factor(struct check *c, const struct equation *e, const struct region 
     return true;
 }
 
-/* Reports an equation that contradicts what is known. */
+static bool
+told_place(map *told, span at)
+{
+    uint64_t place = bg_hash_mix(at.begin, at.file);
+    bool before = map_get(told, place) != MAP_NONE;
+
+    map_set(told, place, 1);
+    return before;
+}
+
+/* Reports an equation that contradicts what is known. told: places of those that only read bonds. */
 static void
-report_equation(struct check *c, struct items *t, const struct equation *e)
+report_equation(struct check *c, struct items *t, const struct equation *e, map *told)
 {
     struct finding plainly = c->found;
     uint32_t notes = 0, element = equation_element(c, e);
     const unit *found;
     bool linear = e->kind == EQ_LAW && c->f->element.at[element].linear;
+    /* the units of bonds follow from laws and initial values; others only read them, and one wrong says nothing about
+     * the next */
+    bool determines = e->kind == EQ_LAW || e->kind == EQ_INITIAL;
 
+    if (!determines && told_place(told, equation_place(c, e)))
+        return;
     bonds_list_items(t, e);
     for (size_t k = 0; k < t->item.n; k++)
         if (t->item.at[k] < c->f->junction.n && c->region[t->item.at[k]].said)
@@ -540,15 +560,39 @@ report_equation(struct check *c, struct items *t, const struct equation *e)
     for (size_t k = 0; k < t->item.n; k++) {
         if (t->item.at[k] >= c->f->junction.n)
             continue;
-        c->region[t->item.at[k]].said = true;
+        c->region[t->item.at[k]].said |= determines;
         if (plainly.clash && notes++ < 2)
             note_region(c, t->item.at[k]);
+    }
+}
+
+/* Reports what does not fit its unit now that those of bonds are known, once for a place in the text. */
+static void
+verify_claims(struct check *c, struct items *t, map *told)
+{
+    for (size_t k = 0; k < c->el->claim.n; k++) {
+        const unit_claim *x = &c->el->claim.at[k];
+        measure m = bonds_expression(c, x->of);
+        bool said = false;
+
+        if (!m.known || !m.stated || m.sym != NONE || m.known == (x->want ? unit_dimension(x->want) : c->el->one))
+            continue;
+        bonds_list_read(t, x->of);
+        for (size_t i = 0; i < t->item.n; i++)
+            said |= t->item.at[i] < c->f->junction.n && c->region[t->item.at[i]].said;
+        if (said || told_place(told, x->at))
+            continue;
+        if (x->want)
+            units_give(c->el, (val){ .fit = FIT_UNIT, .unit = m.known }, x->at, x->want, x->name);
+        else
+            condition_clash(c->el, x->at, m.known);
     }
 }
 
 void
 bonds_verify(struct check *c)
 {
+    map told = { 0 };
     struct items t = { .c = c, .stamp = bg_calloc(c->f->junction.n + c->f->var.n, sizeof(uint32_t)) };
 
     for (size_t k = 0; k < c->el->torn.n && c->f->domain.n; k++) /* the missing bond might give it a domain */
@@ -556,8 +600,10 @@ bonds_verify(struct check *c)
     for (size_t e = 0; e < c->eq.n; e++) {
         bonds_look(c, &c->eq.at[e]);
         if (c->found.clash || c->found.impossible)
-            report_equation(c, &t, &c->eq.at[e]);
+            report_equation(c, &t, &c->eq.at[e], &told);
     }
+    verify_claims(c, &t, &told);
+    map_free(&told);
     free(t.stamp);
     vec_free(&t.item);
 }

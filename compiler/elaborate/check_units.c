@@ -306,6 +306,23 @@ units_give(elab *el, val v, span at, const unit *target, const char *name)
     return true;
 }
 
+void
+claim_unit(builder *b, val v, span at, const unit *want, const char *name)
+{
+    if (!v.bad && v.fit == FIT_ANY && !v.number && b->reads == READ_ALL && !b->function)
+        vec_push(&b->el->claim, ((unit_claim){ builder_entry(b, v.n), at, want, name }));
+}
+
+bool
+claim_given(builder *b, val v, span at, const unit *target, const char *name)
+{
+    if (!units_give(b->el, v, at, target, name))
+        return false;
+    if (target)
+        claim_unit(b, v, at, target, name);
+    return true;
+}
+
 bool
 units_pure(elab *el, val v, span at, const char *name)
 {
@@ -341,18 +358,27 @@ need_number(elab *el, val *v, span at)
 }
 
 void
-need_condition(elab *el, val *v, span at)
+condition_clash(elab *el, span at, const unit *said)
 {
+    diag_error(el->s, "condition-number", at, "a condition is needed here; \"%s\" is in %s", text_of(el, at),
+               unit_said(el, said));
+    diag_help(el->s, "Compare it with something, as in %s > 0.", text_of(el, at));
+}
+
+void
+need_condition(builder *b, val *v, span at)
+{
+    elab *el = b->el;
+
     need_single(el, v, at);
     if (v->bad || v->condition)
         return;
     if (v->fit == FIT_UNIT && !unit_is_number(v->unit)) {
-        diag_error(el->s, "condition-number", at, "a condition is needed here; \"%s\" is in %s", text_of(el, at),
-                   said_of(el, *v));
-        diag_help(el->s, "Compare it with something, as in %s > 0.", text_of(el, at));
+        condition_clash(el, at, v->said ? v->said : v->unit);
         *v = val_bad(el);
         return;
     }
+    claim_unit(b, *v, at, NULL, NULL);
     *v = (val){ .n = ex_make(el->pool, EX_NE, v->n, ex_const(el->pool, 0), NODE_NONE),
                 .fit = FIT_ANY,
                 .condition = true };

@@ -551,7 +551,7 @@ declare_stmt(elab *el, scope *in, const ast_stmt *s)
         break;
     case AST_STMT_WHEN:
         if (may_make_more(el, 1, s->at))
-            vec_push(&el->when, ((pending_when){ in, s }));
+            vec_push(&el->when, ((pending_when){ in, s, NONE }));
         break;
     case AST_STMT_INITIAL:
         if (may_make_more(el, 1, s->at))

@@ -320,8 +320,14 @@ bool units_give(elab *el, val v, span at, const unit *target, const char *name);
 bool units_pure(elab *el, val v, span at, const char *name); /* for an argument of sin, exp, ... */
 void need_single(elab *el, val *v, span at);                 /* reports a vector or matrix */
 void need_number(elab *el, val *v, span at);
-void need_condition(elab *el, val *v, span at); /* reports a number that is no condition; a pure number means: not 0 */
-void as_number(elab *el, val *v);               /* converts a condition to 1 or 0 */
+/* Reports a number that is no condition; a pure number means: not 0. */
+void need_condition(struct builder *b, val *v, span at);
+void condition_clash(elab *el, span at, const unit *said); /* the words for a quantity in a unit */
+/* Where b reads bonds whose units are unknown yet, checks later that v is in a unit as written; want NULL: in none. */
+void claim_unit(struct builder *b, val v, span at, const unit *want, const char *name);
+/* units_give, now or once the units of bonds are known. */
+bool claim_given(struct builder *b, val v, span at, const unit *target, const char *name);
+void as_number(elab *el, val *v); /* converts a condition to 1 or 0 */
 
 /* "[kN] (kg.m/s^2)": as written, then in base units if these differ */
 const char *unit_said(elab *el, const unit *u);
@@ -344,7 +350,9 @@ uint32_t read_domain(elab *el, const ast_node *written); /* `in NAME`: 1 + index
 void spread_domains(elab *el);                           /* after bonds */
 /* by junction, the smallest one connected to it by bonds; free it */
 uint32_t *junction_regions(const flat_model *f);
-void check_bonds(elab *el); /* call after laws, values and initial values */
+void check_bonds(elab *el); /* call after laws, values, initial values and what events set */
+/* What a table of the pool gives is in this unit. */
+void set_table_unit(elab *el, uint32_t table, const unit *u);
 
 /* ---------------------------------------------------------------- names of efforts and flows (quantities.c) */
 
@@ -379,7 +387,8 @@ val look_up_plane(builder *b, const ast_expr *e); /* table2d(...) */
 
 /* ---------------------------------------------------------------- events (when.c) */
 
-void make_whens(elab *el);                        /* those in el->when */
+void make_whens(elab *el);                        /* those in el->when, without their conditions */
+void make_when_conditions(elab *el);              /* once the units of bonds are known */
 void make_stop_when(elab *el, const ast_expr *e); /* for an experiment */
 
 /* ---------------------------------------------------------------- samples (sampled.c) */

@@ -285,9 +285,18 @@ typedef struct named_quantity {
     span at;
 } named_quantity;
 
+/* What must fit a unit and reads what has its unit from bonds, to be checked once these are known. */
+typedef struct unit_claim {
+    inst of;
+    span at;
+    const unit *want; /* as written; NULL: a condition, for which a pure number may stand */
+    const char *name; /* of what is in that unit */
+} unit_claim;
+
 typedef struct pending_when {
     scope *in;
     const ast_stmt *stmt;
+    uint32_t made; /* index in flat.when; NONE */
 } pending_when;
 
 /* `spring.q(0) = ...;` as written, with its scope. */
@@ -353,6 +362,8 @@ typedef struct elab {
     VEC(field_pair) field_pair;
     map field_of, field_ports; /* element -> field; (field, name) -> field_port */
     VEC(named_quantity) named_quantity;
+    VEC(unit_claim) claim;
+    VEC(const unit *) table_unit;      /* by table of the pool: of what it gives; NULL: none is stated */
     VEC(pending_when) when;            /* made when all that they read exists */
     VEC(struct remembered) remembered; /* for previous(), in the current `every` */
     map domains;                       /* name -> index in flat.domain */

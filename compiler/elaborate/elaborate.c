@@ -145,6 +145,7 @@ elaborate_model(elab *el, const ast_model *m, uint32_t from)
     override_fields(el);
     make_whens(el);
     check_bonds(el);
+    make_when_conditions(el);
     check_quantities(el);
     check_turning(el);
     make_outputs(el);
@@ -221,6 +222,8 @@ release_elab(elab *el)
     map_free(&el->field_of);
     map_free(&el->field_ports);
     vec_free(&el->when);
+    vec_free(&el->claim);
+    vec_free(&el->table_unit);
     vec_free(&el->named_quantity);
     vec_free(&el->remembered);
     map_free(&el->weights);

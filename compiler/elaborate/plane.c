@@ -37,9 +37,10 @@ add_table(elab *el, const char *name, const double *x, const double *y, size_t n
 static uint32_t
 plane_tables(elab *el, const plane *p)
 {
-    uint64_t key = bg_hash_bytes(p->x, p->rows * sizeof *p->x, p->rows);
+    uint64_t key = bg_hash_bytes(p->x, p->rows * sizeof *p->x, map_ptr_key(p->z_unit));
     uint32_t first;
 
+    key = bg_hash_mix(key, p->rows);
     key = bg_hash_bytes(p->y, p->cols * sizeof *p->y, key);
     key = bg_hash_bytes(p->z, p->rows * p->cols * sizeof *p->z, key);
     if ((first = map_get(&el->planes, key)) != MAP_NONE)
@@ -51,9 +52,11 @@ plane_tables(elab *el, const plane *p)
 
         if (!j)
             first = made;
+        set_table_unit(el, made, p->z_unit);
         hat[j - from] = 1;
-        add_table(el, arena_format(el->a, "%s, share of column %zu", p->name, j + 2), p->y + from, hat, to - from + 1,
-                  1);
+        made = add_table(el, arena_format(el->a, "%s, share of column %zu", p->name, j + 2), p->y + from, hat,
+                         to - from + 1, 1);
+        set_table_unit(el, made, el->one);
     }
     map_set(&el->planes, key, first);
     return first;
@@ -164,8 +167,8 @@ look_up_plane(builder *b, const ast_expr *e)
     need_number(el, &x, e->call.arg[e->call.nargs - 2]->at);
     need_number(el, &y, e->call.arg[e->call.nargs - 1]->at);
     fine = fine && !x.bad && !y.bad;
-    fine = fine && units_give(el, x, e->call.arg[e->call.nargs - 2]->at, p.x_unit, "the first quantity of the table") &&
-           units_give(el, y, e->call.arg[e->call.nargs - 1]->at, p.y_unit, "the second quantity of the table") &&
+    fine = fine && claim_given(b, x, e->call.arg[e->call.nargs - 2]->at, p.x_unit, "the first quantity of the table") &&
+           claim_given(b, y, e->call.arg[e->call.nargs - 1]->at, p.y_unit, "the second quantity of the table") &&
            may_write_out(el, 2 * p.cols, e->at);
     if (fine) {
         r = val_unit(NODE_NONE, p.z_unit);

@@ -66,8 +66,9 @@ allowed(builder *b, const value *x, span at)
 }
 
 static val
-value_fits(const value *x)
+value_fits(const elab *el, const value *x, uint32_t entry)
 {
+    const unit *found;
     val v;
 
     if (x->declared) {
@@ -77,6 +78,9 @@ value_fits(const value *x)
         v = x->mark == MARK_DONE ? x->fits : (val){ .fit = FIT_ANY };
         if (v.fit == FIT_ZERO)
             v.fit = FIT_BARE; /* happens to be 0 at present */
+        found = v.fit == FIT_ANY && x->var != VAR_NONE ? var_unit(el->f, x->var + entry) : NULL;
+        if (found) /* from the bonds that it reads */
+            v = (val){ .fit = FIT_UNIT, .unit = found, .zero = v.zero };
     }
     /* what changes during the run is a variable, in whatever unit it is declared */
     if (x->kind != AST_PARAMETER && x->kind != AST_CONSTANT)
@@ -105,7 +109,7 @@ gather_value(void *ctx, uint32_t index, uint32_t entry)
     if (!g->any) {
         if (!allowed(g->b, x, g->at) || x->unread || in_doubt(g->b->el, x))
             return false;
-        g->fits = value_fits(x);
+        g->fits = value_fits(g->b->el, x, entry);
         g->any = true;
     }
     vec_push(&g->n, builder_slot(g->b, x->var + entry));
@@ -190,7 +194,7 @@ read_value(builder *b, const path_end *p, span at)
     x = &el->value.at[index];
     if (!allowed(b, x, at) || x->unread || in_doubt(el, x))
         return val_bad(el);
-    v = value_fits(x);
+    v = value_fits(el, x, entry);
     v.n = builder_slot(b, x->var + entry);
     return v;
 }

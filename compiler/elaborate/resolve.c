@@ -328,8 +328,8 @@ combine_operands(builder *b, const ast_expr *e, val x, val y)
     switch (e->op) {
     case AST_AND:
     case AST_OR:
-        need_condition(el, &x, xa);
-        need_condition(el, &y, ya);
+        need_condition(b, &x, xa);
+        need_condition(b, &y, ya);
         if (x.bad || y.bad)
             return val_bad(el);
         return (val){ .n = ex_make(el->pool, tree_operation(e->op), x.n, y.n, NODE_NONE),
@@ -411,7 +411,7 @@ choice(builder *b, const ast_expr *e, bool whole)
         }
 
         x.c = resolve(b, e->cond.c, false);
-        need_condition(el, &x.c, e->cond.c->at);
+        need_condition(b, &x.c, e->cond.c->at);
         x.a = resolve(b, e->cond.a, whole);
         need_number(el, &x.a, e->cond.a->at);
         vec_push(&branch, x);
@@ -473,7 +473,7 @@ resolve_inside(builder *b, const ast_expr *e, bool whole)
     case AST_NEG: return negation(b, e, whole);
     case AST_NOT:
         v = resolve(b, e->un.a, false);
-        need_condition(el, &v, e->un.a->at);
+        need_condition(b, &v, e->un.a->at);
         if (!v.bad)
             v.n = ex_make(el->pool, EX_NOT, v.n, NODE_NONE, NODE_NONE);
         return v;

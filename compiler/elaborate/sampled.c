@@ -124,6 +124,8 @@ make_delay(builder *b, const ast_expr *e)
     if (e->call.nargs > 2 && !v.bad)
         before = initial_value(el, b->in, e->call.arg[2], "the value before the start",
                                v.fit == FIT_UNIT ? v.unit : NULL, &d.before);
+    if (before.fit == FIT_UNIT)
+        claim_unit(&in, v, e->call.arg[0]->at, before.unit, "by its value before the start, what is delayed");
     if (v.bad || by.bad || before.bad || !inst_known(d.by)) {
         builder_free(&in);
         return val_bad(el);

@@ -1,7 +1,7 @@
 /* when.c - events of the text: `when condition { reinit target = value; }`, `every period { target = value; }`, `assert
  * condition "text"`, `stop when condition`
  *
- * needs     bonds, ports and values made
+ * needs     bonds, ports and values made; for conditions, the units of bonds
  * provides  flat.when, flat.reinit and flat.draw; signals that events set become integrals without a rate, which hold
  *           their value. Which targets are states is known after causality, and checked there (equations.c)
  * reports   targets that are no stored quantity, no integral and no signal with a value of its own, targets set twice,
@@ -96,7 +96,7 @@ make_condition(elab *el, scope *in, const ast_expr *e, flat_when *w)
     builder b = builder_new(el, in, READ_ALL, "the condition");
     val c = resolve(&b, e, true);
 
-    need_condition(el, &c, e->at);
+    need_condition(&b, &c, e->at);
     if (!c.bad) {
         if (w->kind == WHEN_ASSERTS)
             c.n = ex_make(el->pool, EX_NOT, c.n, NODE_NONE, NODE_NONE);
@@ -117,7 +117,7 @@ make_times(elab *el, scope *in, const ast_stmt *s, flat_when *w)
 }
 
 static void
-make_when(elab *el, const struct pending_when *p, const var_id *target)
+make_when(elab *el, pending_when *p, const var_id *target)
 {
     const ast_stmt *s = p->stmt;
     flat_when w = { .kind = s->when.period      ? WHEN_SAMPLES
@@ -135,8 +135,6 @@ make_when(elab *el, const struct pending_when *p, const var_id *target)
     w.text = text_of(el, w.at);
     if (w.kind == WHEN_SAMPLES)
         make_times(el, p->in, s, &w);
-    else
-        make_condition(el, p->in, s->when.cond, &w);
     el->remembered.n = 0;
     for (int k = 0; k < s->when.n; k++)
         make_reinit(el, p->in, &s->when.reinit[k], target[k], &set, every);
@@ -150,8 +148,10 @@ make_when(elab *el, const struct pending_when *p, const var_id *target)
                                                  .at = var_at(el->f, m->memory) }));
     }
     w.nreinits = (uint32_t)el->f->reinit.n - w.reinit0;
-    if (inst_known(w.condition) && (w.kind != WHEN_SAMPLES || inst_known(w.period)))
+    if (w.kind != WHEN_SAMPLES || inst_known(w.period)) {
+        p->made = (uint32_t)el->f->when.n;
         vec_push(&el->f->when, w);
+    }
 }
 
 /* All targets first, so that it is known which signals hold before any value reads them. */
@@ -169,6 +169,17 @@ make_whens(elab *el)
         first += (size_t)el->when.at[k].stmt->when.n;
     }
     vec_free(&target);
+}
+
+void
+make_when_conditions(elab *el)
+{
+    for (size_t k = 0; k < el->when.n; k++) {
+        const pending_when *p = &el->when.at[k];
+
+        if (!p->stmt->when.period)
+            make_condition(el, p->in, p->stmt->when.cond, &el->f->when.at[p->made]);
+    }
 }
 
 void
