@@ -145,6 +145,7 @@ image_free(image *m)
     vec_free(&m->window);
     readers_free(&m->line_readers);
     vec_free(&m->line);
+    vec_free(&m->gate);
     free(m->constraint_at);
     free(m->mode);
     free(m->element);

@@ -173,6 +173,7 @@ typedef struct image {
     struct image_mode *mode;
     struct model_removal *element; /* NULL: elements are not removable */
     VEC(formula) line;             /* slope, offset and by of each known mode */
+    VEC(uint32_t) gate;            /* gates.h; only with ideal switches */
     readers_later line_readers;
     net_form *nets; /* NULL: no ideal switches */
     _Atomic(void *) later[LATER_COUNT];

@@ -40,6 +40,7 @@ let_go_of_maker(maker *k)
     vec_free(&k->clock);
     vec_free(&k->bend);
     vec_free(&k->pole);
+    vec_free(&k->gate);
     free(k->state_of);
     k->state_of = NULL;
     k->f = NULL;
@@ -413,6 +414,10 @@ image_new(maker *k)
     for (uint32_t i = 0; i < m->nheld; i++)
         m->position[e->held.at[i]] = (uint32_t)m->nmodes + i;
     m->nets = net_form_new(e, m->position);
+    if (m->nets)
+        gates_find(e, &k->gate);
+    for (uint32_t i = 0; i < k->gate.n; i++)
+        vec_push(&m->gate, k->gate.at[i]);
     find_stated(m, k);
     add_elements(m, k);
     add_experiment(m, k->f);
@@ -737,6 +742,7 @@ is_asked_for(image *m, maker *k, enum model_part part)
     case PART_CLOCKS: return image_clocks_of(m, k)->n > 0;
     case PART_POLES: return image_poles_of(m, k)->pole.n > 0;
     case PART_NETS: return m->nets != NULL;
+    case PART_GATES: return m->gate.n > 0;
     case PART_JACOBIAN: return false; /* not a routine */
     default: return true;
     }

@@ -7,6 +7,7 @@
 #include "causality.h"
 #include "clocks.h"
 #include "equations.h"
+#include "gates.h"
 #include "maker.h"
 #include "poles.h"
 #include "program.h"
@@ -24,6 +25,7 @@ struct maker {
     clock_list clock;
     bend_list bend;
     pole_list pole;
+    gate_list gate; /* of a model with ideal switches */
     bool clocks_known, poles_known;
     double compile_seconds;
     struct maker_counts closed; /* as it was then */

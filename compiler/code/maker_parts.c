@@ -145,6 +145,10 @@ model_plan_part(maker *m, enum model_part part)
             target_add(&target, m->pole.at[i].divisor, i);
         break;
     case PART_BONDS: add_bonds(e, &target); break;
+    case PART_GATES:
+        for (uint32_t i = 0; i < m->gate.n; i++)
+            target_add(&target, e->mode.at[m->gate.at[i]].g, i);
+        break;
     default:
         for (uint32_t i = 0; i < e->mode.n; i++)
             target_add(&target, e->mode.at[i].g, i);

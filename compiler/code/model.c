@@ -456,7 +456,8 @@ model_run_part(bg_model *m, enum model_part part, double t, const double *x, dou
     t = model_time_of(m, t);
     if (!m->evaluator[part] && !model_need(m, part))
         return -1;
-    if (m->nets && part != PART_NETS && part != PART_CLOCKS && (status = nets_solve(m->nets, t, x)) != 0)
+    if (m->nets && part != PART_NETS && part != PART_CLOCKS && part != PART_GATES &&
+        (status = nets_solve(m->nets, t, x)) != 0)
         return status;
     return evaluator_run(m->evaluator[part], t, x, m->modes, out);
 }
@@ -603,6 +604,26 @@ model_outputs(bg_model *m, double t, const double *x, double *y)
     if (!model_need(m, PART_OUTPUTS))
         return -1;
     return model_run_permuted(m, PART_OUTPUTS, t, x, y);
+}
+
+size_t
+model_ngates(const bg_model *m)
+{
+    return m->image->gate.n;
+}
+
+uint32_t
+model_gate(const bg_model *m, size_t i)
+{
+    return m->image->gate.at[i];
+}
+
+int
+model_gates(bg_model *m, double t, const double *x, double *g)
+{
+    if (!m->evaluator[PART_GATES] && !model_need(m, PART_GATES))
+        return -1;
+    return model_run_permuted(m, PART_GATES, t, x, g);
 }
 
 int

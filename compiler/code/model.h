@@ -33,6 +33,7 @@ enum model_part {
     PART_CLOCKS,
     PART_POLES,
     PART_NETS,
+    PART_GATES,
     PART_JACOBIAN,
     PART_COUNT
 };
@@ -172,6 +173,11 @@ double *model_modes(bg_model *m); /* the frozen values; the runtime sets them be
 int model_conditions(bg_model *m, double t, const double *x, double *g);
 /* The same for differences: what is rounding alone of a switch's condition is not set to zero. */
 int model_conditions_raw(bg_model *m, double t, const double *x, double *g);
+/* Conditions that are known before ideal switches are solved for (gates.h); none in a model without switches. Their
+ * differences g[ngates], whether the modes of the switches are consistent or not. */
+size_t model_ngates(const bg_model *m);
+uint32_t model_gate(const bg_model *m, size_t i); /* its mode */
+int model_gates(bg_model *m, double t, const double *x, double *g);
 /* What rounding may leave of condition k where its terms cancel, from the greatest numbers in the same units. Slow. */
 double model_condition_noise(bg_model *m, size_t k, double t, const double *x);
 /* Did a block at that point have a solution that does not continue the one at the last accepted point? Such a solution

@@ -97,6 +97,9 @@ events_new(bg_model *m, double start, double stop)
     e->follows = bg_calloc(n + 1, sizeof *e->follows);
     for (size_t k = 0; k < n && e->nets; k++)
         e->of_net[k] = model_net_mode(m, k);
+    for (size_t i = 0; i < model_ngates(m); i++)
+        vec_push(&e->gates, model_gate(m, i));
+    e->g_gates = bg_calloc(2 * (size_t)e->gates.n + 1, sizeof(double));
     return e;
 }
 
@@ -159,6 +162,8 @@ events_free(events *e)
     free(e->firing);
     samples_free(e->samples);
     vec_free(&e->watched);
+    vec_free(&e->gates);
+    free(e->g_gates);
     vec_free(&e->turn);
     vec_free(&e->heap);
     free(e);
@@ -453,8 +458,10 @@ follow_contradictions(events *e, double t, double *x)
 
     memcpy(e->g_before, e->g, e->n * sizeof(double));
     for (size_t round = 0;; round++) {
-        enum events_status found = round == 0 ? search_seen(e, t, x) : events_search(e, t, x, 1);
+        enum events_status found;
 
+        events_settle_gates(e, t, x, false);
+        found = round == 0 ? search_seen(e, t, x) : events_search(e, t, x, 1);
         if (found == EVENTS_FAILED || found == EVENTS_STOP)
             return found;
         if (!events_look_released(e, t, x) && !events_look_around(e, t, x))

@@ -45,6 +45,50 @@ events_search(events *e, double t, double *x, double farther)
     }
 }
 
+/* Sets one gate by its condition now and a short time later, if it is contradicted, or is zero: by a jump or, where
+ * `zeros`, in any way. True: its value changed. */
+static bool
+settle_gate(events *e, uint32_t k, double g, double ahead, bool zeros)
+{
+    double before = e->value[k];
+    bool met = e->mode[k].kind == MODE_EQUAL && g == 0 && fabs(e->g_before[k]) > CONTRADICTION * e->size[k];
+
+    if (e->quiet[k] > 0 && fabs(g) <= e->quiet[k])
+        return false;
+    if (events_margin_of(e, k, g) < -CONTRADICTION * e->size[k]) {
+        events_set_mode(e, k, events_right_value(e, k, g, g, false), g, ahead);
+    } else if ((zeros && g == 0) || met || events_jumped_onto(e, k, g)) {
+        events_set_mode(e, k, events_right_value(e, k, g, ahead, false), g, ahead);
+        e->g_before[k] = g;
+    }
+    return e->value[k] != before;
+}
+
+void
+events_settle_gates(events *e, double t, const double *x, bool zeros)
+{
+    size_t n = e->gates.n;
+    double *g = e->g_gates, *ahead = g + n;
+    bool changed = n > 0;
+
+    /* one gate may read another; a chain of them has at most n links */
+    for (size_t round = 0; changed && round <= n; round++) {
+        bool any = false;
+
+        changed = false;
+        if (model_gates(e->model, t, x, g) != 0)
+            return;
+        for (size_t i = 0; i < n; i++)
+            any |= g[i] == 0;
+        memcpy(ahead, g, n * sizeof *g);
+        if (any && model_gates(e->model, t + events_ahead(e), x, ahead) != 0)
+            return;
+        for (size_t i = 0; i < n; i++)
+            if (isfinite(g[i]) && isfinite(ahead[i]))
+                changed |= settle_gate(e, e->gates.at[i], g[i], ahead[i], zeros);
+    }
+}
+
 /* ---- on a border ---- */
 
 /* The value of mode k where its condition is exactly zero; of a sign(x) 0, neither side. */
@@ -391,8 +435,10 @@ events_settle_right(events *e, double t, double *x, bool jumped)
     memcpy(e->value_before, e->value, e->n * sizeof(double));
     for (int round = 0; round < ROUNDS; round++) {
         bool changed = false, ahead = false;
-        enum events_status found = events_search(e, t, x, 1);
+        enum events_status found;
 
+        events_settle_gates(e, t, x, round == 0 && !jumped);
+        found = events_search(e, t, x, 1);
         if (found == EVENTS_FAILED || found == EVENTS_STOP)
             return found;
         changed = found == EVENTS_SWITCHED || ((round == 0 || round > CHASING) && events_stick_together(e, t, x));

@@ -42,6 +42,7 @@ circuit_generate(struct circuit *c, uint64_t seed)
     bool firm[16] = { true };
 
     c->rng = seed * 0x9E3779B97F4A7C15u + 12345;
+    c->form = seed / 3 % 4;
     for (int i = 0; i < 5; i++)
         uniform(&c->rng, 0, 1);
     c->nnodes = 3 + below(&c->rng, 3);
@@ -132,10 +133,26 @@ write_parameters(const struct circuit *c, strbuf *b)
     }
 }
 
+/* A signal that a controller holds closes the switch: set by an event, by a sample, or compared with a held instant. */
+static void
+write_gate(int i, double when, uint64_t form, strbuf *b)
+{
+    if (form == 1)
+        strbuf_printf(b, "    signal g%d = 0;\n    when time > %.17g { g%d = 1; }\n", i, when, i);
+    else if (form == 2)
+        strbuf_printf(b, "    signal g%d = 1;\n    every 1000 [s] offset %.17g [s] { g%d = 0; }\n", i, when, i);
+    else
+        strbuf_printf(b,
+                      "    signal at%d = %.17g;\n    when time > 1000 { at%d = 0; }\n"
+                      "    signal g%d = if time > at%d then 1 else 0;\n",
+                      i, when, i, i, i);
+}
+
 void
 circuit_write(struct circuit *c, bool named, double stop)
 {
     strbuf *b = &c->text;
+    uint64_t form = named ? 0 : c->form;
 
     c->named = named;
     strbuf_puts(b, "model circuit {\n");
@@ -146,6 +163,8 @@ circuit_write(struct circuit *c, bool named, double stop)
     for (int i = 0; i < c->nparts; i++) {
         const struct part *p = &c->part[i];
 
+        if (p->kind == SWITCH && form)
+            write_gate(i, p->at, form, b);
         strbuf_puts(b, "    ");
         if (p->kind == SOURCE) {
             strbuf_printf(b, "MSe:u%d = ", i);
@@ -175,8 +194,13 @@ circuit_write(struct circuit *c, bool named, double stop)
             break;
         case DIODE: strbuf_printf(b, "%s:d%d such that min(d%d.f, -d%d.e);\n", p->flow ? "Sf" : "Se", i, i, i); break;
         default:
-            strbuf_printf(b, "%s:s%d such that if time > ", p->flow ? "Sf" : "Se", i);
-            write_value(c, i, 't', p->at, b);
+            strbuf_printf(b, "%s:s%d such that if ", p->flow ? "Sf" : "Se", i);
+            if (form)
+                strbuf_printf(b, "g%d %s", i, form == 2 ? "== 0" : "> 0");
+            else
+                strbuf_puts(b, "time > ");
+            if (!form)
+                write_value(c, i, 't', p->at, b);
             strbuf_printf(b, " then s%d.e else s%d.f;\n", i, i);
             break;
         }

@@ -19,7 +19,7 @@ struct part {
 struct circuit {
     struct part part[64];
     int nparts, nnodes;
-    uint64_t rng;
+    uint64_t rng, form; /* form: how switches are told to close, 0 by time alone */
     strbuf text;
     bool named; /* values are parameters of the text */
 };

@@ -1,15 +1,14 @@
 /* test_switched.c - random switched circuits against a solver that shares nothing with bgc
  *
  * usage    test_switched [-v] [first seed [how many]]
- * circuits ideal diodes, switches at stated times, resistors, coils, capacitors, sources: chains, bridges, loops of
- * capacitors, cutsets of coils; regular by
- *          construction (diodes and sources form no loop, no node is left to diodes alone)
- * source   the reference writes node equations E y' = A y for a combination of modes; Wong's sequences (Berger,
- *          Ilchmann, Trenn 2012) give where y may be, how it gets there (consistency projector) and with which
- *          impulses; between events the matrix exponential; at each event all combinations are tried, and impulses,
- *          values and derivatives of what is zero must have the right sign (lexicographic)
- * checks   voltages of nodes, currents of coils and diodes at 101 points: 1e-6 of the greatest
- * prints   seed, text and what differs for each failure; exit status 1 if there was one
+ * circuits ideal diodes, switches at stated times or by held signals, resistors, coils, capacitors, sources: chains,
+ * bridges, loops of capacitors, cutsets of coils; regular by construction (diodes and sources form no loop, no node is
+ * left to diodes alone) source   the reference writes node equations E y' = A y for a combination of modes; Wong's
+ * sequences (Berger, Ilchmann, Trenn 2012) give where y may be, how it gets there (consistency projector) and with
+ * which impulses; between events the matrix exponential; at each event all combinations are tried, and impulses, values
+ * and derivatives of what is zero must have the right sign (lexicographic) checks   voltages of nodes, currents of
+ * coils and diodes at 101 points: 1e-6 of the greatest prints   seed, text and what differs for each failure; exit
+ * status 1 if there was one
  */
 #include "bgc.h"
 #include "circuits.h"

@@ -305,6 +305,24 @@ model_net_mode(const bg_model *m, size_t k)
     (void)m, (void)k;
     return false;
 }
+size_t
+model_ngates(const bg_model *m)
+{
+    (void)m;
+    return 0;
+}
+uint32_t
+model_gate(const bg_model *m, size_t i)
+{
+    (void)m;
+    return (uint32_t)i;
+}
+int
+model_gates(bg_model *m, double t, const double *x, double *g)
+{
+    (void)m, (void)t, (void)x, (void)g;
+    return 0;
+}
 enum nets_status
 model_search(bg_model *m, double t, double *x, double ahead, double farther, bool start, nets_report *r)
 {
