@@ -213,7 +213,7 @@ run_job(const struct taking *t, struct job *x, size_t at)
         in_image_forget(d, x->image);
     memcpy(t->ahead->set, t->taken, d->base_taken * sizeof(struct candidate *));
     d->refuses = &x->refuses;
-    d->no_text = atomic_load(&x->no_text);
+    d->no_text = at != NO_INDEX || atomic_load(&x->no_text); /* this process would need the text itself */
     side_by_side_watch(is_useless, &w);
     foretell_one(d, t->ahead->set, d->base_taken, &(struct ahead_trial){ more, reading, n }, t->o->demand, &x->outcome);
     side_by_side_watch(NULL, NULL);
