@@ -146,6 +146,7 @@ image_free(image *m)
     readers_free(&m->line_readers);
     vec_free(&m->line);
     vec_free(&m->gate);
+    vec_free(&m->others);
     free(m->constraint_at);
     free(m->mode);
     free(m->element);

@@ -39,10 +39,13 @@ struct image_mode {
     int8_t side;
     bool corner;    /* nothing jumps where it switches */
     bool relay;     /* for MODE_SIGN: only relays read it */
+    bool apart;     /* no rate depends on it */
     bool known;     /* switches at a known time, g = offset + slope*t, */
     uint32_t count; /* + by*value of that mode, a known floor(); NONE: without */
     bool stored;    /* states, parameters and time alone determine it */
     uint32_t form;  /* of its difference */
+    uint32_t of;    /* quantity that it compares with a threshold (program_thresholds.h); NONE: without one */
+    bool above;     /* its difference is positive above the threshold */
 };
 
 /* The data of model_graph.h, and the formulas of the moduli. */
@@ -172,8 +175,10 @@ typedef struct image {
     parameter_program *parameters;
     struct image_mode *mode;
     struct model_removal *element; /* NULL: elements are not removable */
-    VEC(formula) line;             /* slope, offset and by of each known mode */
     VEC(uint32_t) gate;            /* gates.h; only with ideal switches */
+    VEC(formula) line;             /* slope, offset and by of each known mode, threshold */
+    VEC(uint32_t) others;          /* modes without a threshold (program_thresholds.h), */
+    size_t nquantities;            /* and quantities that the others compare with theirs */
     readers_later line_readers;
     net_form *nets; /* NULL: no ideal switches */
     _Atomic(void *) later[LATER_COUNT];

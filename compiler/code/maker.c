@@ -41,6 +41,7 @@ let_go_of_maker(maker *k)
     vec_free(&k->bend);
     vec_free(&k->pole);
     vec_free(&k->gate);
+    thresholds_free(&k->thresholds);
     free(k->state_of);
     k->state_of = NULL;
     k->f = NULL;
@@ -312,8 +313,10 @@ static void
 add_modes(image *m, const maker *k)
 {
     m->mode = bg_calloc(m->nmodes + 1, sizeof *m->mode);
+    m->nquantities = k->thresholds.quantity.n;
     for (size_t i = 0; i < m->nmodes; i++) {
         const eq_mode *q = &k->e->mode.at[i];
+        const struct threshold *limit = &k->thresholds.of_mode[i];
 
         m->mode[i] = (struct image_mode){ (enum mode_kind)q->kind,
                                           q->at,
@@ -322,13 +325,19 @@ add_modes(image *m, const maker *k)
                                           q->side,
                                           q->corner,
                                           q->relay,
+                                          q->apart,
                                           q->known,
                                           q->known ? q->count : NONE,
                                           compares_states(k->e, q),
-                                          q->g.root };
+                                          q->g.root,
+                                          limit->of,
+                                          limit->above };
         vec_push(&m->line, setting(m, k->f, q->known ? q->slope : INST_NONE).value);
         vec_push(&m->line, setting(m, k->f, q->known ? q->offset : INST_NONE).value);
         vec_push(&m->line, setting(m, k->f, m->mode[i].count != NONE ? q->by : INST_NONE).value);
+        vec_push(&m->line, setting(m, k->f, limit->of != NONE ? limit->at : INST_NONE).value);
+        if (limit->of == NONE)
+            vec_push(&m->others, (uint32_t)i);
     }
 }
 
@@ -399,6 +408,7 @@ image_new(maker *k)
     m->state_port = bg_malloc((m->nstates + 1) * sizeof *m->state_port);
     m->stated = bg_calloc(m->nstates + 1, sizeof *m->stated);
     m->parameters = parameter_program_new(k->f);
+    k->thresholds = thresholds_find(k->e);
     add_modes(m, k);
 
     /* the states stand in the order of their rates' classes */

@@ -11,6 +11,7 @@
 #include "maker.h"
 #include "poles.h"
 #include "program.h"
+#include "program_thresholds.h"
 #include "walks.h"
 
 struct maker {
@@ -26,6 +27,7 @@ struct maker {
     bend_list bend;
     pole_list pole;
     gate_list gate; /* of a model with ideal switches */
+    thresholds thresholds;
     bool clocks_known, poles_known;
     double compile_seconds;
     struct maker_counts closed; /* as it was then */

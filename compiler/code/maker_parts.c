@@ -149,9 +149,12 @@ model_plan_part(maker *m, enum model_part part)
         for (uint32_t i = 0; i < m->gate.n; i++)
             target_add(&target, e->mode.at[m->gate.at[i]].g, i);
         break;
-    default:
+    default: /* conditions, but for those with a threshold of a quantity; then these quantities */
         for (uint32_t i = 0; i < e->mode.n; i++)
-            target_add(&target, e->mode.at[i].g, i);
+            if (m->thresholds.of_mode[i].of == NONE)
+                target_add(&target, e->mode.at[i].g, i);
+        for (uint32_t i = 0; i < m->thresholds.quantity.n; i++)
+            target_add(&target, m->thresholds.quantity.at[i], (uint32_t)e->mode.n + i);
     }
     return program_plan_list(e, &target);
 }

@@ -8,15 +8,21 @@
 
 /* ---------------------------------------------------------------- parameters */
 
-/* When a known mode switches. */
+enum { OF_MODE = 4 }; /* formulas of image->line for each mode */
+
+/* When a known mode switches, or at which value of its quantity another. */
 static void
 time_mode(bg_model *m, size_t k)
 {
+    const formula *line = m->image->line.at + OF_MODE * k;
+
     if (m->image->mode[k].known) {
-        m->slope[k] = parameter_store_value(m->parameters, m->image->line.at[3 * k]);
-        m->offset[k] = parameter_store_value(m->parameters, m->image->line.at[3 * k + 1]);
-        m->by[k] = parameter_store_value(m->parameters, m->image->line.at[3 * k + 2]);
+        m->slope[k] = parameter_store_value(m->parameters, line[0]);
+        m->offset[k] = parameter_store_value(m->parameters, line[1]);
+        m->by[k] = parameter_store_value(m->parameters, line[2]);
     }
+    if (m->image->mode[k].of != NONE)
+        m->threshold[k] = parameter_store_value(m->parameters, line[3]);
 }
 
 static void
@@ -27,7 +33,7 @@ time_modes_anew(bg_model *m, const var_id *changed, size_t n)
 
     for (size_t c = 0; c < n; c++)
         for (uint32_t i = by->first[changed[c]]; i < by->first[changed[c] + 1]; i++)
-            time_mode(m, by->reader[i] / 3);
+            time_mode(m, by->reader[i] / OF_MODE);
 }
 
 static void
@@ -229,6 +235,8 @@ model_of(image *of, maker *k, parameter_store *parameters)
     m->slope = bg_calloc(of->nmodes + 1, sizeof *m->slope);
     m->offset = bg_calloc(of->nmodes + 1, sizeof *m->offset);
     m->by = bg_calloc(of->nmodes + 1, sizeof *m->by);
+    m->threshold = bg_calloc(of->nmodes + 1, sizeof *m->threshold);
+    m->quantity = bg_calloc(of->nquantities + 1, sizeof *m->quantity);
     for (size_t i = 0; i < of->nmodes; i++)
         time_mode(m, i);
     if (of->nets)
@@ -277,6 +285,8 @@ model_free(bg_model *m)
     free(m->slope);
     free(m->offset);
     free(m->by);
+    free(m->threshold);
+    free(m->quantity);
     bounds_free(m->bounds);
     bounds_free(m->bends);
     free(m->determinant);
@@ -372,8 +382,8 @@ model_mode(const bg_model *m, size_t k)
         offset = held_value(m, offset, slope);
         slope = by = 0;
     }
-    return (struct model_mode){ q->kind,  q->at,    text,  q->table, q->partner, q->side, q->corner,
-                                q->relay, q->known, slope, offset,   by,         count,   q->form };
+    return (struct model_mode){ q->kind,  q->at,    text,  q->table, q->partner, q->side, q->corner, q->relay,
+                                q->apart, q->known, slope, offset,   by,         count,   q->form };
 }
 
 bool
@@ -626,13 +636,56 @@ model_gates(bg_model *m, double t, const double *x, double *g)
     return model_run_permuted(m, PART_GATES, t, x, g);
 }
 
+size_t
+model_nquantities(const bg_model *m)
+{
+    return m->image->nquantities;
+}
+
+struct model_threshold
+model_threshold(const bg_model *m, size_t k)
+{
+    const struct image_mode *q = &m->image->mode[k];
+
+    return (struct model_threshold){ q->of, q->above, m->threshold[k] };
+}
+
+static int
+conditions_apart(bg_model *m, double t, const double *x, double *g, double *quantity)
+{
+    const uint32_t *place;
+    const double *raw;
+    size_t from = m->image->others.n;
+    int status;
+
+    m->memory.left = false;
+    if (!m->image->nquantities)
+        return model_run_permuted(m, PART_CONDITIONS, t, x, g);
+    status = model_run_part(m, PART_CONDITIONS, t, x, m->scratch[PART_CONDITIONS]);
+    raw = m->scratch[PART_CONDITIONS];
+    place = evaluator_routine(m->evaluator[PART_CONDITIONS])->out_index;
+    for (size_t i = 0; i < from; i++)
+        g[m->image->others.at[i]] = raw[place[i]];
+    for (size_t q = 0; q < m->image->nquantities; q++)
+        quantity[q] = raw[place[from++]];
+    return status;
+}
+
 int
 model_conditions_raw(bg_model *m, double t, const double *x, double *g)
 {
-    m->memory.left = false;
+    int status;
+
     if (!m->evaluator[PART_CONDITIONS] && !model_need(m, PART_CONDITIONS))
         return -1;
-    return model_run_permuted(m, PART_CONDITIONS, t, x, g);
+    status = conditions_apart(m, t, x, g, m->quantity);
+    for (size_t k = 0; k < m->image->nmodes && m->image->nquantities; k++) {
+        struct model_threshold at = model_threshold(m, k);
+
+        if (at.of != NONE)
+            g[k] = model_past(at, m->quantity[at.of]);
+    }
+    return status;
 }
 
 int
@@ -640,6 +693,19 @@ model_conditions(bg_model *m, double t, const double *x, double *g)
 {
     int status = model_conditions_raw(m, t, x, g);
 
+    if (status == 0 && m->nets)
+        nets_quiet(m->nets, g);
+    return status;
+}
+
+int
+model_conditions_apart(bg_model *m, double t, const double *x, double *g, double *quantity)
+{
+    int status;
+
+    if (!m->evaluator[PART_CONDITIONS] && !model_need(m, PART_CONDITIONS))
+        return -1;
+    status = conditions_apart(m, t, x, g, quantity);
     if (status == 0 && m->nets)
         nets_quiet(m->nets, g);
     return status;

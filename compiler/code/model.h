@@ -162,6 +162,7 @@ struct model_mode {
     int side;             /* not 0: g is side times the argument of a sign(), whose MODE_STICK is the partner */
     bool corner;          /* only min, max and abs read it: nothing jumps when it switches */
     bool relay;           /* of MODE_SIGN: only relays (`if`) read it */
+    bool apart;           /* no rate depends on it: conditions of events alone and outputs do */
     bool known;           /* depends on parameters and linearly on time alone: it switches at known times */
     double slope, offset; /* of g over time where known: g = offset + slope*t, */
     double by;            /* + by*(value of mode count), a known floor(); 0: without */
@@ -178,6 +179,23 @@ int model_conditions_raw(bg_model *m, double t, const double *x, double *g);
 size_t model_ngates(const bg_model *m);
 uint32_t model_gate(const bg_model *m, size_t i); /* its mode */
 int model_gates(bg_model *m, double t, const double *x, double *g);
+/* Conditions that compare one quantity each with a threshold, a parameter, where many compare the same one: as this is
+ * known, only those next to it can change. */
+struct model_threshold {
+    uint32_t of; /* the quantity; NONE: a condition like others */
+    bool above;  /* its difference is positive above the threshold */
+    double at;
+};
+size_t model_nquantities(const bg_model *m);
+struct model_threshold model_threshold(const bg_model *m, size_t k);
+/* The difference of such a condition. */
+static inline double
+model_past(struct model_threshold t, double quantity)
+{
+    return t.above ? quantity - t.at : t.at - quantity;
+}
+/* As model_conditions, but those with a threshold are left out: their quantities. */
+int model_conditions_apart(bg_model *m, double t, const double *x, double *g, double *quantity);
 /* What rounding may leave of condition k where its terms cancel, from the greatest numbers in the same units. Slow. */
 double model_condition_noise(bg_model *m, size_t k, double t, const double *x);
 /* Did a block at that point have a solution that does not continue the one at the last accepted point? Such a solution

@@ -30,6 +30,7 @@ struct bg_model {
     VEC(uint32_t) still;    /* states of elements taken out, which do not change */
     double *modes;
     double *slope, *offset, *by;           /* of known modes */
+    double *threshold, *quantity;          /* of modes with a threshold; [quantities] scratch */
     bounds *bounds, *bends;                /* of the clocks; of expressions of states that may vary strongly */
     double *ratio_room;                    /* work array for moduli */
     double *storage_number, *storage_room; /* work arrays for energies; NULL: none was needed yet */

@@ -12,8 +12,8 @@
 #define GREATER 1e-9 /* of a row: pivots within this are equal, and the first is taken */
 enum { ORDERS = 3 };
 
-/* One equation: a z + op b = 0. kick: the same rows for impulses, a p + kick b = 0. pivot: the unknown for which it
- * is solved. count: unknowns in it, while rows are eliminated. */
+/* One equation: a z + op b = 0. kick: the same rows for impulses, a p + kick b = 0; NULL as long as none is. pivot: the
+ * unknown for which it is solved. count: unknowns in it, while rows are eliminated. */
 struct row {
     double *a, *op, *kick;
     uint32_t pivot, count;
@@ -21,7 +21,8 @@ struct row {
 };
 
 struct elimination {
-    uint32_t n, no; /* unknowns; length of operators */
+    uint32_t n, no;  /* unknowns; length of operators */
+    uint32_t length; /* of a row: n + no, with kicks n + 2no */
     struct row *row;
     uint32_t nrows;
     bool *solved; /* [n] */
@@ -43,7 +44,7 @@ find_terms(const struct elimination *e, const struct row *pivot)
 {
     uint32_t found = 0;
 
-    for (uint32_t j = 0; j < e->n + 2 * e->no; j++)
+    for (uint32_t j = 0; j < e->length; j++)
         if (pivot->a[j] != 0)
             e->terms[found++] = j;
     return found;
@@ -74,10 +75,10 @@ scale_row(const struct elimination *e, struct row *r, double by)
 {
     for (uint32_t j = 0; j < e->n; j++)
         r->a[j] *= by;
-    for (uint32_t j = 0; j < e->no; j++) {
+    for (uint32_t j = 0; j < e->no; j++)
         r->op[j] *= by;
+    for (uint32_t j = 0; j < e->no && r->kick; j++)
         r->kick[j] *= by;
-    }
 }
 
 /* The unknown of row r whose entry is largest relative to its column. */
@@ -165,18 +166,41 @@ eliminate(struct elimination *e, double cancelled)
 static struct elimination
 begin_elimination(uint32_t n)
 {
-    struct elimination e = { .n = n, .no = ORDERS * n, .nrows = n };
-    size_t length = n + 2 * (size_t)e.no;
+    struct elimination e = { .n = n, .no = ORDERS * n, .nrows = n, .length = n + ORDERS * n };
 
     e.row = bg_calloc(n + 1, sizeof *e.row);
     e.solved = bg_calloc(n + 1, sizeof *e.solved);
-    e.memory = bg_calloc(n * length + 1, sizeof(double));
-    e.terms = bg_calloc(length + 1, sizeof *e.terms);
-    for (uint32_t i = 0; i < n; i++)
-        e.row[i] = (struct row){
-            e.memory + i * length, e.memory + i * length + n, e.memory + i * length + n + e.no, NONE, 0, false
-        };
+    e.memory = bg_calloc((size_t)n * e.length + 1, sizeof(double));
+    e.terms = bg_calloc(e.length + e.no + 1, sizeof *e.terms);
+    for (uint32_t i = 0; i < n; i++) {
+        double *row = e.memory + (size_t)i * e.length;
+
+        e.row[i] = (struct row){ row, row + n, NULL, NONE, 0, false };
+    }
     return e;
+}
+
+/* Room for kicks, when a condition is differentiated: of a large net it is nearly half. */
+static void
+give_kicks(struct elimination *e)
+{
+    uint32_t length = e->n + 2 * e->no;
+    double *memory;
+
+    if (e->length == length)
+        return;
+    memory = bg_calloc((size_t)e->n * length + 1, sizeof(double));
+    for (uint32_t i = 0; i < e->n; i++) {
+        double *row = memory + (size_t)i * length;
+
+        memcpy(row, e->row[i].a, e->length * sizeof *row);
+        e->row[i].a = row;
+        e->row[i].op = row + e->n;
+        e->row[i].kick = row + e->n + e->no;
+    }
+    free(e->memory);
+    e->memory = memory;
+    e->length = length;
 }
 
 static void
@@ -342,23 +366,55 @@ operators(const struct elimination *e, int field)
     return out;
 }
 
+/* The rows as they were solved: nothing is free. */
+static void
+add_solved(const struct elimination *e, int field, sparse_rows *to)
+{
+    const double **of = bg_calloc(e->n + 1, sizeof *of);
+    uint32_t capacity = 0;
+
+    for (uint32_t i = 0; i < e->n; i++) {
+        const double *op = field ? e->row[i].kick : e->row[i].op;
+
+        of[e->row[i].pivot] = op;
+        for (uint32_t j = 0; j < e->no; j++)
+            capacity += op[j] != 0;
+    }
+    to->column = bg_malloc((capacity + 1) * sizeof *to->column);
+    to->value = bg_malloc((capacity + 1) * sizeof *to->value);
+    for (uint32_t j = 0; j < e->n; j++)
+        add_row(to, &capacity, of[j], e->no);
+    free(of);
+}
+
+static void
+add_determined(const struct elimination *e, int field, sparse_rows *to)
+{
+    double *op = operators(e, field);
+    uint32_t capacity = 0;
+
+    for (uint32_t j = 0; j < e->n; j++)
+        add_row(to, &capacity, op + (size_t)j * e->no, e->no);
+    free(op);
+}
+
 static void
 finish_elimination(staircase *r, const struct elimination *e)
 {
-    uint32_t capacity[2] = { 0 };
-
     r->n = e->n;
-    r->solve = sparse_new(e->n);
-    r->kick = sparse_new(e->n);
-    for (int field = 0; field < 2; field++) {
-        double *op = operators(e, field);
-
-        for (uint32_t j = 0; j < e->n; j++)
-            add_row(field ? &r->kick : &r->solve, &capacity[field], op + (size_t)j * e->no, e->no);
-        free(op);
-    }
     for (uint32_t j = 0; j < e->n; j++)
         r->free += !e->solved[j];
+    for (int field = 0; field < 2; field++) {
+        sparse_rows *to = field ? &r->kick : &r->solve;
+
+        *to = sparse_new(e->n);
+        if (field && e->length == e->n + e->no)
+            to->n = e->n; /* no impulses: rows without entries */
+        else if (r->free == 0)
+            add_solved(e, field, to);
+        else
+            add_determined(e, field, to);
+    }
 }
 
 /* Row i has no unknown left: its operator is a constraint. Replaces the row by its derivative, as far as derivatives
@@ -368,6 +424,7 @@ differentiate(struct elimination *e, struct row *r, const double *a)
 {
     bool more = false;
 
+    give_kicks(e);
     memcpy(r->kick, r->op, e->no * sizeof *r->kick);
     for (uint32_t i = 0; i < e->n; i++) {
         double *op = r->op + ORDERS * i;

@@ -56,6 +56,7 @@ typedef struct eq_mode {
     int8_t side;      /* for a condition on x: +1 where g is x, -1 where it is -x; 0: no sign has this x */
     bool corner;      /* only min, max and abs read it: nothing jumps where it changes */
     bool relay;       /* of a sign(x): only relays read it (freeze.h) */
+    bool apart;       /* only conditions of events, what these set, and recorded values read it */
     /* g is linear in time with parameter coefficients: slope and offset are parameter expressions. count: or in time
      * and the value of that mode (a known floor()), which `by` goes with; else NONE */
     bool known;

@@ -73,6 +73,7 @@ equations_prepare(flat_model *f)
     equations *e = bg_calloc(1, sizeof *e);
     freezer *z;
     bool *smooth;
+    size_t laws;
 
     e->f = f;
     e->composer = composer_new(f);
@@ -97,9 +98,12 @@ equations_prepare(flat_model *f)
             var_say(f, i)->def = def;
         }
     }
+    laws = e->mode.n;
     for (size_t i = 0; i < f->experiment.record.n; i++)
         f->experiment.record.at[i].def = freeze(z, f->experiment.record.at[i].def, 0, f->experiment.record.at[i].at);
     freeze_whens(z, f);
+    for (size_t k = laws; k < e->mode.n; k++)
+        e->mode.at[k].apart = true;
     for (size_t i = 0; i < f->delay.n; i++)
         freeze_delay(e, z, &f->delay.at[i]);
     freezer_free(z);

@@ -45,6 +45,7 @@ events_new(bg_model *m, double start, double stop)
     e->mode = bg_calloc(n + 1, sizeof *e->mode);
     e->noted = bg_calloc(n + 1, sizeof *e->noted);
     e->plain = bg_calloc(n + 1, sizeof *e->plain);
+    e->far = bg_calloc(n + 1, sizeof *e->far);
     e->g = bg_calloc(n + 1, sizeof(double));
     e->size = bg_calloc(n + 1, sizeof(double));
     e->sign = bg_calloc(n + 1, sizeof(double));
@@ -88,6 +89,7 @@ events_new(bg_model *m, double start, double stop)
         e->plain[k] = (e->mode[k].kind == MODE_LESS || e->mode[k].kind == MODE_LESS_EQUAL) && e->mode[k].side == 0;
     }
     events_list_counting(e);
+    events_make_ladders(e);
     e->value = model_modes(m);
     e->samples = samples_new(m, start, stop);
     e->nets = model_has_nets(m);
@@ -138,6 +140,8 @@ events_free(events *e)
     free(e->most);
     free(e->noted);
     free(e->plain);
+    free(e->far);
+    events_free_ladders(e);
     free(e->of_net);
     free(e->follows);
     free(e->count);
@@ -244,7 +248,7 @@ conditions_beside(events *e, double t, const double *x, double part)
     e->tolerated(e->moves_ctx, e->x_try);
     for (size_t i = 0; i < e->nx; i++)
         e->x_try[i] = x[i] + part * (double)(int64_t)bg_hash_mix(i + 1, 47) * 0x1p-63 * e->x_try[i];
-    return model_conditions(e->model, t, e->x_try, e->g_try) == 0;
+    return events_conditions(e, t, e->x_try, e->g_try);
 }
 
 /* An ideal switch beside a law that is flat or steep at zero switches at every step as long as its condition is within
@@ -353,8 +357,8 @@ events_doubtful(events *e, double t, const double *x)
 {
     bool doubtful = e->moves && e->nx && conditions_beside(e, t, x, 1);
 
-    for (size_t i = 0; i < e->watched.n && doubtful; i++) {
-        uint32_t k = e->watched.at[i];
+    for (size_t i = 0; i < e->near.n && doubtful; i++) {
+        uint32_t k = e->near.at[i];
 
         doubtful = events_margin_of(e, k, e->g[k]) >=
                    (e->plain[k] && !e->of_net[k] ? -DOUBTFUL * fabs(e->g_try[k] - e->g[k]) : 0);
@@ -365,8 +369,8 @@ events_doubtful(events *e, double t, const double *x)
 bool
 events_turn_back(const events *e, double t0)
 {
-    for (size_t i = 0; i < e->watched.n; i++) {
-        uint32_t k = e->watched.at[i];
+    for (size_t i = 0; i < e->near.n; i++) {
+        uint32_t k = e->near.at[i];
 
         if (e->plain[k] && !e->of_net[k] && e->turned_at[k] == t0 && events_margin_of(e, k, e->g[k]) < 0)
             return true;
@@ -423,15 +427,15 @@ turn_jumped(events *e, double t, const double *x)
     bool any = false;
     double d;
 
-    for (size_t i = 0; i < e->watched.n && !any; i++)
-        any = events_jumped_onto(e, e->watched.at[i], e->g[e->watched.at[i]]);
+    for (size_t i = 0; i < e->near.n && !any; i++)
+        any = events_jumped_onto(e, e->near.at[i], e->g[e->near.at[i]]);
     e->turn.n = 0;
     if (!any)
         return true;
     if (!events_look_ahead(e, t, x, &d))
         memcpy(e->g_ahead, e->g, e->n * sizeof(double));
-    for (size_t i = 0; i < e->watched.n; i++) {
-        uint32_t k = e->watched.at[i];
+    for (size_t i = 0; i < e->near.n; i++) {
+        uint32_t k = e->near.at[i];
         double now;
 
         if (!events_jumped_onto(e, k, e->g[k]))
@@ -456,7 +460,7 @@ follow_contradictions(events *e, double t, double *x)
 {
     size_t most = ROUNDS + 4 * e->watched.n;
 
-    memcpy(e->g_before, e->g, e->n * sizeof(double));
+    events_keep_before(e);
     for (size_t round = 0;; round++) {
         enum events_status found;
 
@@ -467,8 +471,8 @@ follow_contradictions(events *e, double t, double *x)
         if (!events_look_released(e, t, x) && !events_look_around(e, t, x))
             return EVENTS_FAILED;
         e->turn.n = 0;
-        for (size_t i = 0; i < e->watched.n; i++) {
-            uint32_t k = e->watched.at[i];
+        for (size_t i = 0; i < e->near.n; i++) {
+            uint32_t k = e->near.at[i];
             if (!e->of_net[k] && events_margin_of(e, k, e->g[k]) < -CONTRADICTION * e->size[k] &&
                 !(round > CHASING && events_rests(e, k, t, x, e->g[k])))
                 vec_push(&e->turn, k);
@@ -502,8 +506,8 @@ events_agree(events *e, double t, const double *x)
 
         if (!events_look(e, t, x, e->g))
             return false;
-        for (size_t i = 0; i < e->watched.n; i++) {
-            uint32_t k = e->watched.at[i];
+        for (size_t i = 0; i < e->near.n; i++) {
+            uint32_t k = e->near.at[i];
 
             if (!(events_margin_of(e, k, e->g[k]) < -CONTRADICTION * e->size[k]))
                 continue;
@@ -526,8 +530,8 @@ events_switch(events *e, double t_seen, const double *x_seen, double t, double *
     e->turn.n = 0;
     if (!events_look(e, t_seen, x_seen, e->g))
         return EVENTS_FAILED;
-    for (size_t i = 0; i < e->watched.n; i++) {
-        uint32_t k = e->watched.at[i];
+    for (size_t i = 0; i < e->near.n; i++) {
+        uint32_t k = e->near.at[i];
         double v = events_margin_of(e, k, e->g[k]);
         /* what switches again and again may be the rounding error of equations that are solved together */
         if ((v < -NOTHING * e->size[k] || (v == 0 && !e->marked[k])) &&
@@ -592,8 +596,8 @@ events_settle(events *e, double t, const double *x)
     if (!e->watched.n || !events_look_released(e, t, x))
         return changed;
     events_note_sizes(e, e->g);
-    for (size_t i = 0; i < e->watched.n; i++) {
-        uint32_t k = e->watched.at[i];
+    for (size_t i = 0; i < e->near.n; i++) {
+        uint32_t k = e->near.at[i];
         double before = e->value[k];
         if (e->of_net[k])
             continue;

@@ -159,7 +159,7 @@ events_act(events *e, double t, double *x)
 
         if (status != EVENTS_SAME)
             return status;
-        memcpy(e->g_before, e->g, e->n * sizeof(double));
+        events_keep_before(e);
         /* in the order of the text; each reads the states that those before it have set */
         for (size_t w = 0; w < e->nwhens; w++) {
             if (!e->turned[w])

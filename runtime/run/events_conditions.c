@@ -33,12 +33,12 @@ few_finite(size_t n, const double *g)
 static bool
 look_beyond(events *e, double t, const double *x, double *g)
 {
-    if (model_conditions(e->model, t, x, g) != 0)
+    if (!events_conditions(e, t, x, g))
         return false;
-    if (e->n < FEW ? few_finite(e->n, g) : vec_finite(e->n, g))
+    if (!e->nladders && (e->n < FEW ? few_finite(e->n, g) : vec_finite(e->n, g)))
         return true;
-    for (size_t i = 0; i < e->watched.n; i++)
-        if (!isfinite(g[e->watched.at[i]]) && e->mode[e->watched.at[i]].kind != MODE_STICK)
+    for (size_t i = 0; i < e->near.n; i++)
+        if (!isfinite(g[e->near.at[i]]) && e->mode[e->near.at[i]].kind != MODE_STICK)
             return false;
     return true;
 }
@@ -46,8 +46,8 @@ look_beyond(events *e, double t, const double *x, double *g)
 static bool
 roots_exist(const events *e, const double *g)
 {
-    for (size_t i = 0; i < e->watched.n && e->any_domain; i++)
-        if (outside(e, e->watched.at[i], g[e->watched.at[i]]))
+    for (size_t i = 0; i < e->near.n && e->any_domain; i++)
+        if (outside(e, e->near.at[i], g[e->near.at[i]]))
             return false;
     return true;
 }
@@ -136,8 +136,9 @@ size_of_other(const events *e, uint32_t k, double g)
 void
 events_note_sizes(events *e, const double *g)
 {
-    for (size_t i = 0; i < e->watched.n; i++) {
-        uint32_t k = e->watched.at[i];
+    events_note_quantities(e);
+    for (size_t i = 0; i < e->near.n; i++) {
+        uint32_t k = e->near.at[i];
         double a = e->plain[k] ? fabs(g[k]) : size_of_other(e, k, g[k]);
 
         if (a > e->size[k])
@@ -151,8 +152,8 @@ events_mark(events *e, double t, const double *x)
     if (!events_look(e, t, x, e->g))
         return false;
     events_note_sizes(e, e->g);
-    for (size_t i = 0; i < e->watched.n; i++) {
-        uint32_t k = e->watched.at[i];
+    for (size_t i = 0; i < e->near.n; i++) {
+        uint32_t k = e->near.at[i];
         e->marked[k] = events_margin_of(e, k, e->g[k]) <= 0;
     }
     return true;
@@ -163,13 +164,13 @@ events_mark(events *e, double t, const double *x)
 static double
 least_margin(events *e, double noise)
 {
-    const uint32_t *at = e->watched.at;
+    const uint32_t *at = e->near.at;
     const double *g = e->g, *value = e->value, *size = e->size;
     const bool *plain = e->plain, *noted = e->noted;
     double low = INFINITY;
 
     e->drift = 0;
-    for (size_t i = 0; i < e->watched.n; i++) {
+    for (size_t i = 0; i < e->near.n; i++) {
         uint32_t k = at[i];
         double usual = size[k], v;
 
@@ -196,10 +197,11 @@ events_margin(events *e, double t, const double *x, double *least)
 
     if (!look_beyond(e, t, x, e->g))
         return false;
-    for (size_t i = 0; i < e->watched.n && e->any_sign && noise == 0; i++)
-        if (e->mode[e->watched.at[i]].kind == MODE_STICK && e->value[e->watched.at[i]] != 0)
+    for (size_t i = 0; i < e->near.n && e->any_sign && noise == 0; i++)
+        if (e->mode[e->near.at[i]].kind == MODE_STICK && e->value[e->near.at[i]] != 0)
             noise = NOISE;
     *least = least_margin(e, noise);
+    events_rest_far(e);
     return *least < 0 || roots_exist(e, e->g); /* a switching before may avoid the branch with the root */
 }
 
@@ -244,14 +246,14 @@ events_look_aside(events *e, double t, const double *x)
 {
     double d;
 
-    if (!events_look_ahead(e, t, x, &d) || model_conditions(e->model, t, x, e->g_try) != 0)
+    if (!events_look_ahead(e, t, x, &d) || !events_conditions(e, t, x, e->g_try))
         return false;
     for (size_t i = 0; i < e->nx; i++)
         e->x_ahead[i] = x[i] + d * e->f[i];
     if (!events_look(e, t + d, e->x_ahead, e->g_aside))
         return false;
-    for (size_t i = 0; i < e->watched.n; i++) {
-        uint32_t k = e->watched.at[i];
+    for (size_t i = 0; i < e->near.n; i++) {
+        uint32_t k = e->near.at[i];
         double change = e->g_aside[k] - e->g_try[k];
         e->g_ahead[k] = e->g[k] + (change != 0 ? change : e->g_ahead[k] - e->g_try[k]);
         if (fabs(e->g_ahead[k]) <= NOISE * e->size[k])

@@ -33,6 +33,14 @@ struct due { /* mode switches at t */
     uint32_t mode;
 };
 
+/* Conditions that compare one quantity with a threshold each; from..to: those that are looked at. */
+struct ladder {
+    const uint32_t *rung; /* [n] */
+    uint32_t n, from, to;
+    double now, before; /* the quantity as in e->g, and as in e->g_before */
+    double least, most; /* of it, where sizes were noted */
+};
+
 struct events {
     bg_model *model;
     size_t n, nx;
@@ -43,9 +51,14 @@ struct events {
     double *sign;                           /* [n] MODE_EQUAL: the sign of g since it was last zero */
     double *g_before;                       /* [n] g before the present event */
     double *g_ahead, *x_ahead, *f, *f_half; /* g, states and rates a short time ahead, for right limits */
-    VEC(uint32_t) watched, turn;            /* modes without known times; of these the ones about to switch */
-    bool *marked;                           /* [n] its margin was not positive at the start of the step */
-    unsigned *count;                        /* [n] switchings since `since`, for the guard against chattering */
+    VEC(uint32_t) watched, near, turn;      /* modes without known times; those looked at; those about to switch */
+    struct ladder *ladder;                  /* [nladders], by the quantity compared */
+    size_t nladders;
+    double *quantity;                  /* [nladders] where conditions were evaluated last */
+    struct model_threshold *threshold; /* [n] */
+    VEC(uint32_t) rung;                /* modes with a threshold, ladder by ladder in ascending order */
+    bool *marked;                      /* [n] its margin was not positive at the start of the step */
+    unsigned *count;                   /* [n] switchings since `since`, for the guard against chattering */
     double *since;
     double *turned_at;                      /* [n] when it switched last, if it has two sides */
     VEC(struct due) heap;                   /* the next switching of each known mode */
@@ -61,6 +74,7 @@ struct events {
     double *quiet;       /* [n] |g| up to this is taken for rounding error */
     double *most;        /* [n] greatest |g| since the last switching, of corners and of conditions that chatter */
     bool *noted;         /* [n] `most` is kept for this one */
+    bool *far;           /* [n] not looked at, by events_rest_far */
     bool *plain;         /* [n] a < or <= of the text, not tied to a sign(x): its margin is g or -g */
     bool *of_net;        /* [n] set by the search for the modes of ideal switches, not here */
     VEC(uint32_t) gates; /* modes that are known before the search (gates.h in the compiler) */
@@ -167,6 +181,18 @@ void events_report_chatter(events *e, uint32_t k, double t);
 bool events_allow(events *e, uint32_t k, double t);
 /* g and ahead: as of events_right_value */
 void events_set_mode(events *e, uint32_t k, double value, double g, double ahead);
+
+/* ---- events_near.c ---- */
+
+void events_make_ladders(events *e);
+void events_free_ladders(events *e);
+/* The conditions at (t, x), of ladders those that are looked at: what comes near is from now on. False: cannot be
+ * evaluated. */
+bool events_conditions(events *e, double t, const double *x, double *g);
+void events_keep_before(events *e); /* g to g_before */
+void events_note_quantities(events *e);
+/* What is clear of its border, where e->g was evaluated, and not the nearest to it, is not looked at for now. */
+void events_rest_far(events *e);
 
 /* ---- events_stick.c ---- */
 

@@ -114,8 +114,8 @@ zero_is_apart(const events *e, uint32_t k)
 {
     bool above = false, below = false;
 
-    for (size_t i = 0; i < e->watched.n && !(above && below); i++) {
-        const struct model_mode *m = &e->mode[e->watched.at[i]];
+    for (size_t i = 0; i < e->near.n && !(above && below); i++) {
+        const struct model_mode *m = &e->mode[e->near.at[i]];
         bool less = m->kind == MODE_LESS;
 
         if (m->side == 0 || m->partner != e->mode[k].partner)
@@ -148,8 +148,8 @@ agrees_ahead(events *e, double t, const double *x)
     bool all = events_look(e, t, x, e->g_try);
     double d;
 
-    for (size_t i = 0; i < e->watched.n && all; i++)
-        all = agrees(e, e->watched.at[i], e->g_try[e->watched.at[i]], CONTRADICTION * e->size[e->watched.at[i]]);
+    for (size_t i = 0; i < e->near.n && all; i++)
+        all = agrees(e, e->near.at[i], e->g_try[e->near.at[i]], CONTRADICTION * e->size[e->near.at[i]]);
     all = all && events_look_ahead(e, t, x, &d);
     for (size_t i = 0; i < e->on_border.n && all; i++) {
         uint32_t k = e->on_border.at[i];
@@ -164,12 +164,12 @@ agrees_ahead(events *e, double t, const double *x)
 static bool
 find_borders(events *e)
 {
-    size_t n = e->starting ? e->watched.n : e->turn.n;
+    size_t n = e->starting ? e->near.n : e->turn.n;
     bool from = false, to = false;
 
     e->on_border.n = 0;
     for (size_t i = 0; i < n; i++) {
-        uint32_t k = e->starting ? e->watched.at[i] : e->turn.at[i];
+        uint32_t k = e->starting ? e->near.at[i] : e->turn.at[i];
         bool apart = e->mode[k].kind == MODE_EQUAL || (e->mode[k].kind == MODE_SIGN && zero_is_apart(e, k)),
              said = e->value[k] == said_on_border(e, k);
 
@@ -194,8 +194,8 @@ events_stay_on_border(events *e, double t, double *x)
         return false;
     memcpy(e->value_kept, e->value, e->n * sizeof(double));
     memcpy(e->x_kept, x, e->nx * sizeof(double));
-    for (size_t i = 0; i < e->watched.n && e->starting; i++) { /* set for the first time */
-        uint32_t k = e->watched.at[i];
+    for (size_t i = 0; i < e->near.n && e->starting; i++) { /* set for the first time */
+        uint32_t k = e->near.at[i];
 
         if (!e->of_net[k] && (can_say(e, k) || events_stepped(&e->mode[k])) && e->mode[k].kind != MODE_SIGN)
             e->value[k] = events_right_value(e, k, e->g_try[k], e->g_try[k], false);
@@ -275,8 +275,8 @@ look_around(events *e, double t, const double *x, bool any, bool alone)
     struct sets s = { 0 };
     bool found = false;
 
-    for (size_t i = 0; i < e->watched.n && !(alone && i == MOST_TRIES); i++) {
-        uint32_t k = e->watched.at[i];
+    for (size_t i = 0; i < e->near.n && !(alone && i == MOST_TRIES); i++) {
+        uint32_t k = e->near.at[i];
 
         if (!e->of_net[k] && (e->mode[k].kind == MODE_LESS || e->mode[k].kind == MODE_LESS_EQUAL) &&
             e->value[k] == e->value_before[k])
@@ -328,8 +328,8 @@ disagreeing(events *e, double t, const double *x)
 
     if (!events_look(e, t, x, e->g))
         return SIZE_MAX;
-    for (size_t i = 0; i < e->watched.n; i++) {
-        uint32_t k = e->watched.at[i];
+    for (size_t i = 0; i < e->near.n; i++) {
+        uint32_t k = e->near.at[i];
         double least = (e->mode[k].kind == MODE_SIGN ? CONTRADICTION : -CONTRADICTION) * e->size[k];
 
         n += !e->of_net[k] && !(events_margin_of(e, k, e->g[k]) >= least);
@@ -406,8 +406,8 @@ events_look_everywhere(events *e, double t, const double *x)
     struct sets s = { 0 };
     bool found = false;
 
-    for (size_t i = 0; i < e->watched.n; i++) {
-        uint32_t k = e->watched.at[i];
+    for (size_t i = 0; i < e->near.n; i++) {
+        uint32_t k = e->near.at[i];
 
         if ((e->mode[k].kind == MODE_LESS || e->mode[k].kind == MODE_LESS_EQUAL) && !e->of_net[k] &&
             e->mode[k].side == 0)
@@ -447,8 +447,8 @@ events_settle_right(events *e, double t, double *x, bool jumped)
         events_note_sizes(e, e->g);
         if (round == 0 && e->starting && events_stay_on_border(e, t, x))
             return EVENTS_SWITCHED;
-        for (size_t i = 0; i < e->watched.n; i++) {
-            uint32_t k = e->watched.at[i];
+        for (size_t i = 0; i < e->near.n; i++) {
+            uint32_t k = e->near.at[i];
             if (e->of_net[k])
                 continue;
             if (jumped && fabs(e->g[k]) <= border * e->size[k] && !events_stepped(&e->mode[k]))
@@ -458,8 +458,8 @@ events_settle_right(events *e, double t, double *x, bool jumped)
         memcpy(e->g_ahead, e->g, e->n * sizeof(double));
         if (ahead && !(jumped ? events_look_aside(e, t, x) : events_look_ahead(e, t, x, &d)))
             memcpy(e->g_ahead, e->g, e->n * sizeof(double));
-        for (size_t i = 0; i < e->watched.n; i++) {
-            uint32_t k = e->watched.at[i];
+        for (size_t i = 0; i < e->near.n; i++) {
+            uint32_t k = e->near.at[i];
             double now = events_right_value(e, k, e->g[k], e->g_ahead[k], jumped && !events_jumped_onto(e, k, e->g[k])),
                    before = e->value[k];
             bool switched;
@@ -509,8 +509,8 @@ set_exactly(events *e, double t, const double *x)
 
         if (!events_look(e, t, x, e->g))
             return false;
-        for (size_t i = 0; i < e->watched.n; i++) {
-            uint32_t k = e->watched.at[i];
+        for (size_t i = 0; i < e->near.n; i++) {
+            uint32_t k = e->near.at[i];
             double before = e->value[k];
 
             if (e->g[k] == 0 && !e->of_net[k] && (e->mode[k].kind == MODE_LESS || e->mode[k].kind == MODE_LESS_EQUAL))

@@ -15,12 +15,12 @@ drift_of(events *e, uint32_t k, double t, const double *x, double *change)
 {
     double d;
 
-    if (model_conditions(e->model, t, x, e->g_try) != 0 || !events_ahead_of(e, t, x, &d))
+    if (!events_conditions(e, t, x, e->g_try) || !events_ahead_of(e, t, x, &d))
         return false;
     *change = -e->g_try[k];
     for (size_t i = 0; i < e->nx; i++)
         e->x_ahead[i] = x[i] + d * e->f[i];
-    if (model_conditions(e->model, t + d, e->x_ahead, e->g_try) != 0)
+    if (!events_conditions(e, t + d, e->x_ahead, e->g_try))
         return false;
     *change += e->g_try[k];
     return isfinite(*change);
@@ -30,8 +30,8 @@ void
 events_set_side(events *e, uint32_t k, double side)
 {
     e->value[k] = side;
-    for (size_t i = 0; i < e->watched.n; i++) {
-        uint32_t c = e->watched.at[i];
+    for (size_t i = 0; i < e->near.n; i++) {
+        uint32_t c = e->near.at[i];
 
         if (e->mode[c].side == 0 || e->mode[c].partner != e->mode[k].partner)
             continue;
@@ -70,7 +70,7 @@ try_stick(events *e, uint32_t k, double t, const double *x, double *s)
     uint32_t stick = (uint32_t)e->mode[k].partner;
 
     e->value[stick] = 1;
-    *s = model_conditions(e->model, t, x, e->g_try) == 0 ? e->g_try[stick] : NAN;
+    *s = events_conditions(e, t, x, e->g_try) ? e->g_try[stick] : NAN;
     if (isfinite(*s) && fabs(*s) <= 1 + CONTRADICTION && fabs(e->g_try[k]) <= AT_REST * e->size[k]) {
         e->value[stick] = 0;
         if (!e->mode[k].relay || leads_back(e, k, t, x)) {
@@ -92,7 +92,7 @@ choose_side(events *e, uint32_t k, double t, const double *x, double first)
         double change, g;
 
         events_set_side(e, k, side[i]);
-        if (model_conditions(e->model, t, x, e->g_try) != 0)
+        if (!events_conditions(e, t, x, e->g_try))
             continue;
         g = e->g_try[k];
         if (fabs(g) > CONTRADICTION * e->size[k]
@@ -107,8 +107,8 @@ choose_side(events *e, uint32_t k, double t, const double *x, double first)
 static double
 side_of_border(const events *e, uint32_t k)
 {
-    for (size_t i = 0; i < e->watched.n; i++) {
-        const struct model_mode *m = &e->mode[e->watched.at[i]];
+    for (size_t i = 0; i < e->near.n; i++) {
+        const struct model_mode *m = &e->mode[e->near.at[i]];
 
         if (m->side != 0 && m->partner == e->mode[k].partner && m->kind != MODE_EQUAL)
             return m->kind == MODE_LESS ? m->side : -m->side;
@@ -146,8 +146,8 @@ events_look_released(events *e, double t, const double *x)
 {
     bool ok = events_look(e, t, x, e->g), any = false;
 
-    for (size_t i = 0; i < e->watched.n && e->any_sign; i++) {
-        uint32_t k = e->watched.at[i];
+    for (size_t i = 0; i < e->near.n && e->any_sign; i++) {
+        uint32_t k = e->near.at[i];
 
         if (e->mode[k].kind != MODE_STICK || e->value[k] == 0 || (ok && isfinite(e->g[k])))
             continue;
@@ -209,14 +209,14 @@ hold(events *e, uint32_t k, double t, double *x)
     double g, h = AHEAD * (e->stop - e->start);
     bool ok = find_kick(e, k, t, x, e->kick), changed = false;
 
-    ok = ok && model_conditions(e->model, t, x, e->g_try) == 0;
+    ok = ok && events_conditions(e, t, x, e->g_try);
     g = e->g_try[k];
     for (int round = 0; round < 4 && ok && (g != 0 || round == 0); round++) {
         double there;
 
         for (size_t i = 0; i < e->nx; i++)
             e->x_try[i] = x[i] + h * e->kick[i];
-        ok = model_conditions(e->model, t, e->x_try, e->g_try) == 0 && isfinite(e->g_try[k]) && e->g_try[k] != g;
+        ok = events_conditions(e, t, e->x_try, e->g_try) && isfinite(e->g_try[k]) && e->g_try[k] != g;
         if (ok) /* x may always have been zero, and its size too: see HELD_SIZE */
             e->size[k] = fmax(e->size[k], HELD_SIZE / AHEAD * fabs(e->g_try[k] - g));
         if (g == 0)
@@ -224,7 +224,7 @@ hold(events *e, uint32_t k, double t, double *x)
         there = ok ? -g * h / (e->g_try[k] - g) : 0;
         for (size_t i = 0; i < e->nx; i++)
             e->x_try[i] = x[i] + there * e->kick[i];
-        ok = ok && model_conditions(e->model, t, e->x_try, e->g_try) == 0 && fabs(e->g_try[k]) < fabs(g);
+        ok = ok && events_conditions(e, t, e->x_try, e->g_try) && fabs(e->g_try[k]) < fabs(g);
         if (ok) {
             memcpy(x, e->x_try, e->nx * sizeof(double));
             g = e->g_try[k];
@@ -244,8 +244,8 @@ hold_jointly(events *e, double t, double *x)
     size_t m;
     bool left = false;
 
-    for (size_t i = 0; i < e->watched.n; i++) {
-        uint32_t k = e->watched.at[i];
+    for (size_t i = 0; i < e->near.n; i++) {
+        uint32_t k = e->near.at[i];
 
         if (e->mode[k].kind != MODE_SIGN || !e->mode[k].relay || !events_sticks(e, k))
             continue;
@@ -262,7 +262,7 @@ hold_jointly(events *e, double t, double *x)
             left = find_kick(e, sign.at[j], t, x, kick + j * e->nx);
             for (size_t i = 0; i < e->nx; i++)
                 e->x_try[i] = x[i] + h * kick[j * e->nx + i];
-            left = left && model_conditions(e->model, t, e->x_try, e->g_try) == 0;
+            left = left && events_conditions(e, t, e->x_try, e->g_try);
             for (size_t i = 0; i < m && left; i++)
                 change[j * m + i] = (e->g_try[sign.at[i]] - e->g[sign.at[i]]) / h;
             by[j] = -e->g[sign.at[j]];
@@ -273,7 +273,7 @@ hold_jointly(events *e, double t, double *x)
         for (size_t j = 0; j < m && left; j++)
             for (size_t i = 0; i < e->nx; i++)
                 e->x_try[i] += by[j] * kick[j * e->nx + i];
-        left = left && model_conditions(e->model, t, e->x_try, e->g_try) == 0;
+        left = left && events_conditions(e, t, e->x_try, e->g_try);
         for (size_t j = 0; j < m && left; j++)
             left = fabs(e->g_try[sign.at[j]]) <= LEFT * e->size[sign.at[j]];
         if (left)
@@ -289,8 +289,8 @@ events_hold_all(events *e, double t, double *x)
 {
     if (!e->any_sign || e->nx == 0 || !events_look(e, t, x, e->g))
         return;
-    for (size_t i = 0; i < e->watched.n; i++) {
-        uint32_t k = e->watched.at[i];
+    for (size_t i = 0; i < e->near.n; i++) {
+        uint32_t k = e->near.at[i];
 
         if (e->mode[k].kind == MODE_SIGN && events_sticks(e, k) && hold(e, k, t, x) && !events_look(e, t, x, e->g))
             return;

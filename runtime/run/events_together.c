@@ -45,11 +45,11 @@ rates_of(struct together *c, double *rate)
 {
     events *e = c->e;
 
-    if (model_rhs(e->model, c->t, c->x, e->f) != 0 || model_conditions(e->model, c->t, c->x, e->g_try) != 0)
+    if (model_rhs(e->model, c->t, c->x, e->f) != 0 || !events_conditions(e, c->t, c->x, e->g_try))
         return false;
     for (size_t i = 0; i < e->nx; i++)
         e->x_ahead[i] = c->x[i] + c->d * e->f[i];
-    if (model_conditions(e->model, c->t + c->d, e->x_ahead, e->g_aside) != 0)
+    if (!events_conditions(e, c->t + c->d, e->x_ahead, e->g_aside))
         return false;
     for (size_t i = 0; i < c->sign.n; i++) {
         rate[i] = (e->g_aside[c->sign.at[i]] - e->g_try[c->sign.at[i]]) / c->d;
@@ -68,8 +68,7 @@ moves_at_once(struct together *c, uint32_t k, const double *above)
     bool at_once;
 
     events_set_side(e, k, -1);
-    at_once = model_conditions(e->model, c->t, c->x, e->g_try) != 0 ||
-              fabs(e->g_try[k] - above[k]) > CONTRADICTION * e->size[k];
+    at_once = !events_conditions(e, c->t, c->x, e->g_try) || fabs(e->g_try[k] - above[k]) > CONTRADICTION * e->size[k];
     events_set_side(e, k, 1);
     return at_once;
 }
@@ -331,7 +330,7 @@ relay_moves_at_once(struct together *c, uint32_t k)
 
     e->value[stick] = 0;
     events_set_side(e, k, 1);
-    at_once = model_conditions(e->model, c->t, c->x, e->g_aside) != 0 || moves_at_once(c, k, e->g_aside);
+    at_once = !events_conditions(e, c->t, c->x, e->g_aside) || moves_at_once(c, k, e->g_aside);
     events_set_side(e, k, slip);
     e->value[stick] = stuck;
     return at_once;
@@ -360,8 +359,8 @@ gather(struct together *c, double *slip, bool *stuck)
 {
     events *e = c->e;
 
-    for (size_t i = 0; i < e->watched.n && c->sign.n <= MOST_SIGNS; i++) {
-        uint32_t k = e->watched.at[i];
+    for (size_t i = 0; i < e->near.n && c->sign.n <= MOST_SIGNS; i++) {
+        uint32_t k = e->near.at[i];
 
         if (e->mode[k].kind == MODE_SIGN && (events_sticks(e, k) || fabs(e->g[k]) <= AT_REST * e->size[k]) &&
             !(e->mode[k].relay && relay_moves_at_once(c, k)))
@@ -380,7 +379,7 @@ gather(struct together *c, double *slip, bool *stuck)
         events_set_side(e, k, 1);
         e->value[stick] = 0;
     }
-    if (model_conditions(e->model, c->t, c->x, e->g) != 0) {
+    if (!events_conditions(e, c->t, c->x, e->g)) {
         c->sign.n = 0;
         return;
     }
@@ -393,7 +392,7 @@ bool
 events_stick_together(events *e, double t, const double *x)
 {
     struct together c = { .e = e, .t = t, .x = x, .d = AHEAD * (e->stop - e->start) };
-    size_t room = e->watched.n < MOST_SIGNS + 1 ? e->watched.n : MOST_SIGNS + 1;
+    size_t room = e->near.n < MOST_SIGNS + 1 ? e->near.n : MOST_SIGNS + 1;
     double *before, *slip;
     bool *stuck, found = false;
     size_t idle = NO_INDEX;
@@ -408,9 +407,9 @@ events_stick_together(events *e, double t, const double *x)
     stuck = bg_calloc(3 * room + 1, sizeof *stuck);
     c.rests = stuck + room;
     c.follows = c.rests + room;
-    for (size_t i = 0; i < e->watched.n; i++)
-        if (fabs(e->g[e->watched.at[i]]) > AT_REST * e->size[e->watched.at[i]])
-            e->follows[e->watched.at[i]] = false;
+    for (size_t i = 0; i < e->near.n; i++)
+        if (fabs(e->g[e->near.at[i]]) > AT_REST * e->size[e->near.at[i]])
+            e->follows[e->near.at[i]] = false;
     memcpy(before, e->value, e->n * sizeof *before);
     memcpy(before + e->n, e->sign, e->n * sizeof *before);
     gather(&c, slip, stuck);

@@ -110,7 +110,7 @@ integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, do
             vec_push(&g->still, i);
     g->of_moving = g->still.n < n ? sqrt((double)n / (double)(n - g->still.n)) : 1;
     for (size_t k = 0; k < model_nmodes(m); k++)
-        if (model_mode(m, k).kind != MODE_FLOOR)
+        if (model_mode(m, k).kind != MODE_FLOOR && !model_mode(m, k).apart)
             vec_push(&g->choosing, k);
     g->leader = (struct direction){ .v = bg_calloc(n + 1, sizeof(double)), .reach = REACH };
     g->scout = (struct direction){ .v = bg_calloc(n + 1, sizeof(double)), .reach = REACH };

@@ -62,7 +62,7 @@ struct integrator {
     double *weight;       /* [n] */
     VEC(size_t) still;    /* states without a rate */
     double of_moving;     /* on the norms of errors, a mean over all: those of states without a rate are none */
-    VEC(size_t) choosing; /* modes that choose a law: all but whole numbers, which count */
+    VEC(size_t) choosing; /* modes that choose a law: not whole numbers, which count, nor conditions of events */
 
     struct rosenbrock *rosenbrock;
     variational *variational;

@@ -232,6 +232,24 @@ model_conditions(bg_model *m, double t, const double *x, double *g)
     return 0;
 }
 size_t
+model_nquantities(const bg_model *m)
+{
+    (void)m;
+    return 0;
+}
+struct model_threshold
+model_threshold(const bg_model *m, size_t k)
+{
+    (void)m, (void)k;
+    return (struct model_threshold){ .of = NONE };
+}
+int
+model_conditions_apart(bg_model *m, double t, const double *x, double *g, double *quantity)
+{
+    (void)quantity;
+    return model_conditions(m, t, x, g);
+}
+size_t
 model_nwhens(const bg_model *m)
 {
     return m->m.nwhens;
