@@ -94,7 +94,7 @@ expression_poles_new(const equations *e, const pole_list *list)
         struct expression_pole x = { .block = q->block };
 
         x.pole.at = q->at;
-        x.pole.var = q->var == VAR_NONE ? NULL : arena_strdup(p->arena, var_name(e->f, q->var));
+        x.pole.var = q->var == VAR_NONE ? NULL : equations_name(e, q->var, p->arena);
         if (q->block == NONE)
             x.divisor = written(&p->book, e->f, q->divisor);
         else

@@ -415,6 +415,8 @@ image_variables_make(const maker *k)
                                             .by = (enum defined_by)d->by,
                                             .equation_at = SPAN_NONE };
         name_equation(f, d->of, &table[i]);
+        table[i].said = equations_name(e, i, made->names);
+        table[i].said_at = equations_place(e, i);
         if (table[i].equation)
             table[i].equation = arena_strdup(made->names, table[i].equation);
     }

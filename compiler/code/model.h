@@ -78,6 +78,10 @@ struct model_variable {
     const char *equation; /* the element, junction, bond or variable that owns it; NULL: declared by the text itself, or
                              no owner */
     span equation_at;     /* where it stands */
+    /* its name and place where something is wrong with its value: of a junction's variable those of the element whose
+     * law gives it */
+    const char *said;
+    span said_at;
 };
 size_t model_nvariables(const bg_model *m);
 struct model_variable model_variable(const bg_model *m, var_id v);

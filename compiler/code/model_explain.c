@@ -227,7 +227,7 @@ model_explain_output(bg_model *m, size_t k, double t, const double *x)
             if (!isfinite(v[reads[i]]))
                 next = reads[i];
         if (next != VAR_NONE && (next_def = definition_of(g, next))) {
-            called = image_variables_of(m->image, m->maker)->at[next].name;
+            called = image_variables_of(m->image, m->maker)->at[next].said;
             def = *next_def;
             book = &g->book;
             continue;
@@ -280,8 +280,8 @@ explain_variable(const bg_model *m, var_id bad, const double *number, span *at)
     char *text = NULL;
     enum ex_op failed;
 
-    *at = v->at;
-    if (describe(m, v->name, &g->book, *definition_of(g, bad), number, &text, &failed) && path && failed == EX_DIV) {
+    *at = v->said_at;
+    if (describe(m, v->said, &g->book, *definition_of(g, bad), number, &text, &failed) && path && failed == EX_DIV) {
         free(text);
         return bg_format("this loop of signals has no solution, or infinitely many: %s", path);
     }

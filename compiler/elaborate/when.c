@@ -84,7 +84,10 @@ make_reinit(elab *el, scope *in, const struct ast_reinit *r, var_id target, map 
             var_set_unit(f, target, unit_dimension(v.unit));
             var_say(f, target)->display = v.written;
         }
-        vec_push(&f->reinit, ((flat_reinit){ .target = target, .value = builder_inst(&b, v.n), .at = r->at }));
+        vec_push(&f->reinit, ((flat_reinit){ .target = target,
+                                             .value = builder_inst(&b, v.n),
+                                             .said = full_name(el, in, text_of(el, r->target.at), 0, NULL),
+                                             .at = r->at }));
     }
     builder_free(&b);
 }

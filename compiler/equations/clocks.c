@@ -201,7 +201,7 @@ clocks_find(equations *e, clock_list *out, bend_list *bends)
     vec_resize(&d.of_var, e->var.n);
     for (uint32_t v = 0; v < e->var.n; v++)
         if (e->var.at[v].kind == DEF_EXPLICIT)
-            find_clocks_in(&d, e->var.at[v].def, var_at(e->f, v), d.read[v]);
+            find_clocks_in(&d, e->var.at[v].def, equations_place(e, v), d.read[v]);
     for (size_t b = 0; b < e->block.n; b++)
         for (uint32_t k = 0; k < e->block.at[b].n; k++)
             find_clocks_in(&d, e->residual.at[e->block.at[b].residual0 + k], e->block.at[b].at,

@@ -256,18 +256,40 @@ check_reinits(equations *e)
     for (size_t i = 0; i < f->reinit.n; i++) {
         const flat_reinit *r = &f->reinit.at[i];
         const eq_var *d = &e->var.at[r->target];
-        const char *name = var_name(f, r->target);
 
         if (d->kind == DEF_STATE)
             continue;
         ok = false;
         diag_error(f->sources, "reinit-dependent", r->at, "\"%s\" is not a state here, so an event cannot set it",
-                   name);
+                   r->said);
         note_states(e, r->target);
         diag_help(f->sources, "Set a state it depends on, or put a compliance or a resistor between so that it has a "
                               "state of its own.");
     }
     return ok;
+}
+
+/* A junction's variable that the law of an element on it gives. */
+static bool
+is_of_element(const equations *e, var_id v)
+{
+    const eq_var *d = &e->var.at[v];
+
+    return e->f->var.at[v].kind == VAR_COMMON && d->kind == DEF_EXPLICIT && d->by == DEF_BY_LAW;
+}
+
+span
+equations_place(const equations *e, var_id v)
+{
+    const flat_model *f = e->f;
+
+    return is_of_element(e, v) ? element_at(&f->element.at[f->port.at[e->var.at[v].of].element]) : var_at(f, v);
+}
+
+const char *
+equations_name(const equations *e, var_id v, arena *to)
+{
+    return is_of_element(e, v) ? var_name_at_port(e->f, v, e->var.at[v].of, to) : var_name_in(e->f, v, to);
 }
 
 /* ---- relations of the rank check for dependent storage ---- */

@@ -182,6 +182,10 @@ void equations_free(equations *e);
 
 /* Does the expression depend on parameters and literals only? */
 bool inst_is_parameter(const flat_model *f, inst i);
+/* The place and name of v where something is wrong with its value: of a junction's variable that an element's law gives
+ * those of the element. The name is in the arena; NULL: it has none. */
+span equations_place(const equations *e, var_id v);
+const char *equations_name(const equations *e, var_id v, arena *to);
 size_t equations_nloops(const equations *e);
 /* Prints state equations, blocks and outputs in the model's names. */
 void equations_dump(const equations *e, FILE *out);

@@ -213,7 +213,7 @@ poles_find(equations *e, pole_list *out)
             continue;
         d.seen.at[v] = 1;
         if (e->var.at[v].kind == DEF_EXPLICIT)
-            find_poles_in(&d, e->var.at[v].def, v, var_at(f, v));
+            find_poles_in(&d, e->var.at[v].def, v, equations_place(e, v));
         else if (e->var.at[v].kind == DEF_BLOCK && e->unknown.at[e->block.at[e->var.at[v].index].unknown0] == v)
             add_block_pole(&d, e->var.at[v].index);
     }

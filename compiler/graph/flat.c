@@ -155,6 +155,13 @@ port_side(const flat_model *f, uint32_t port)
     return port == el->port0 ? ".in" : ".out";
 }
 
+const char *
+var_name_at_port(const flat_model *f, var_id v, uint32_t port, arena *a)
+{
+    return arena_join(a, port_name(f, port), port_side(f, port), f->junction.at[f->var.at[v].owner].type ? ".f" : ".e",
+                      NULL);
+}
+
 static const char *
 put_name_together(const flat_model *f, const flat_var *x, arena *a)
 {

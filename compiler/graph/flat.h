@@ -189,6 +189,7 @@ typedef struct flat_reinit {
     var_id target;
     inst value;
     bool remembers;
+    const char *said; /* the target in the text's words */
     span at;
 } flat_reinit;
 typedef struct flat_when {
@@ -400,6 +401,8 @@ flat_said *var_say(flat_model *f, var_id v);
 const char *var_name(const flat_model *f, var_id v);
 const char *var_name_in(const flat_model *f, var_id v, arena *a); /* a copy in the arena; NULL if it has no name */
 span var_at(const flat_model *f, var_id v);
+/* A junction's variable as the text writes it at an element: "source.e" of this port. In the arena. */
+const char *var_name_at_port(const flat_model *f, var_id v, uint32_t port, arena *a);
 static inline inst
 var_def(const flat_model *f, var_id v)
 {
