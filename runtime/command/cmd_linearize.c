@@ -95,6 +95,9 @@ go_to(const request *q, loaded *l, double point, bool given, double *t, double *
         if (isfinite(point) && point < start) {
             complain("experiment %s begins at %g s: there is nothing at %g s", l->experiment, start, point);
             status = STATUS_USAGE;
+        } else if (isfinite(point) && point > o.stop) {
+            complain("experiment %s ends at %g s: there is nothing at %g s", l->experiment, o.stop, point);
+            status = STATUS_USAGE;
         }
     } else if (isfinite(point) && point != 0) {
         complain("%s has no experiment that reaches %g s", l->path, point);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "block_form.h"
 #include "curvature.h"
 #include "dense.h"
 #include "effects.h"
@@ -78,68 +79,107 @@ struct mover {
     double *dx; /* NULL: the equilibrium is not differentiated */
 };
 
-/* dx/dtheta of the equilibrium, in the model's order; NAN where it is not differentiable. */
-static double *
-equilibrium_moves(const linearization *l, size_t np, const state_space *all)
-{
-    size_t n = l->space.n, rows = n + l->nconserved, used = 0;
-    double *A, *right, *dx = bg_calloc(n * np + 1, sizeof *dx), *s = bg_calloc(n + 1, sizeof *s);
-    size_t *active = bg_calloc(n + 1, sizeof *active);
-    lapack_int rank;
+/* The linear equations that the moves of an equilibrium satisfy: rows of the rates and of conserved combinations, each
+ * divided by its greatest entry, and states in units of their scales (block_form.h). The rank is that of the machine
+ * then, not of its units. */
+struct moved {
+    size_t used, rows;
+    size_t *active; /* [used] state of each column; integrals that only outputs read have none */
+    double *scale;  /* [n] */
+    double *A, *right;
+};
 
+static void
+moved_open(const linearization *l, size_t np, const state_space *all, struct moved *e)
+{
+    size_t n = l->space.n;
+    block_form f;
+
+    *e = (struct moved){ .active = bg_calloc(n + 1, sizeof *e->active), .scale = bg_calloc(n + 1, sizeof(double)) };
+    block_form_make(n, l->space.A, &f);
+    memcpy(e->scale, f.scale, n * sizeof *e->scale);
+    block_form_free(&f);
     for (size_t k = 0; k < n; k++)
         if (!model_state(l->model, l->order[k]).only_outputs)
-            active[used++] = k;
-    rows = used + l->nconserved;
-    A = bg_calloc(rows * used + 1, sizeof *A);
-    right = bg_calloc((rows > used ? rows : used) * np + 1, sizeof *right);
-    for (size_t k = 0; k < used; k++) {
-        for (size_t i = 0; i < used; i++)
-            A[i + rows * k] = l->space.A[active[i] + n * active[k]];
-        for (size_t i = 0; i < l->nconserved; i++) {
-            double size = 0;
+            e->active[e->used++] = k;
+    e->rows = e->used + l->nconserved;
+    e->A = bg_calloc(e->rows * e->used + 1, sizeof *e->A);
+    e->right = bg_calloc(e->rows * np + 1, sizeof *e->right);
+    for (size_t i = 0; i < e->rows; i++) {
+        bool rate = i < e->used;
+        double most = 0;
 
-            for (size_t j = 0; j < n; j++)
-                size += fabs(l->conserved[i * n + j]);
-            A[used + i + rows * k] = l->conserved[i * n + active[k]] / size * l->modes.size;
+        for (size_t k = 0; k < e->used; k++) {
+            double x = rate ? l->space.A[e->active[i] + n * e->active[k]]
+                            : l->conserved[(i - e->used) * n + e->active[k]];
+
+            e->A[i + e->rows * k] = x == 0 ? 0 : x * e->scale[e->active[k]];
+            most = fmax(most, fabs(e->A[i + e->rows * k]));
         }
+        most = most > 0 ? most : rate ? e->scale[e->active[i]] : 1;
+        for (size_t k = 0; k < e->used; k++)
+            e->A[i + e->rows * k] /= most;
+        for (size_t p = 0; p < np && rate; p++)
+            e->right[i + e->rows * p] = -all->B[l->order[e->active[i]] + n * p] / most;
     }
-    for (size_t p = 0; p < np; p++)
-        for (size_t i = 0; i < used; i++)
-            right[i + rows * p] = -all->B[l->order[active[i]] + n * p];
-    if (used && np) {
-        double *copy = bg_calloc(rows * np + 1, sizeof *copy), *left = bg_calloc(rows * used + 1, sizeof *left);
+}
 
-        memcpy(copy, right, rows * np * sizeof *copy);
-        memcpy(left, A, rows * used * sizeof *left);
-        if (LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)rows, (lapack_int)used, (lapack_int)np, A, (lapack_int)rows,
-                           right, (lapack_int)rows, s, DEPENDENT, &rank) != 0)
-            rank = 0;
-        for (size_t p = 0; p < np; p++) {
-            double worst = 0, size = 0;
+static void
+moved_free(struct moved *e)
+{
+    free(e->active);
+    free(e->scale);
+    free(e->A);
+    free(e->right);
+}
 
-            for (size_t i = 0; i < rows; i++) {
-                double sum = copy[i + rows * p];
+/* dx/dtheta of the equilibrium, in the model's order; NAN where it is not differentiable. *determined: is it, for every
+ * parameter that moves a rate? */
+static double *
+equilibrium_moves(const linearization *l, size_t np, const state_space *all, bool *determined)
+{
+    size_t n = l->space.n, rows, used;
+    double *dx = bg_calloc(n * np + 1, sizeof *dx), *s = bg_calloc(n + 1, sizeof *s), *left, *moves;
+    struct moved e;
+    lapack_int rank = 0;
 
-                size = fmax(size, fabs(sum));
-                for (size_t k = 0; k < used; k++) {
-                    sum -= left[i + rows * k] * right[k + rows * p];
-                    size = fmax(size, fabs(left[i + rows * k] * right[k + rows * p]));
-                }
-                worst = fmax(worst, fabs(sum));
+    moved_open(l, np, all, &e);
+    rows = e.rows;
+    used = e.used;
+    left = bg_calloc(rows * used + 1, sizeof *left);
+    moves = bg_calloc(rows * np + 1, sizeof *moves);
+    memcpy(left, e.A, rows * used * sizeof *left);
+    memcpy(moves, e.right, rows * np * sizeof *moves);
+    *determined = true;
+    if (used && np &&
+        LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)rows, (lapack_int)used, (lapack_int)np, left, (lapack_int)rows,
+                       moves, (lapack_int)rows, s, DEPENDENT, &rank) != 0)
+        rank = 0;
+    for (size_t p = 0; p < np && used; p++) {
+        double worst = 0, size = 0;
+        bool known;
+
+        for (size_t i = 0; i < rows; i++) {
+            double sum = e.right[i + rows * p];
+
+            size = fmax(size, fabs(sum));
+            for (size_t k = 0; k < used; k++) {
+                sum -= e.A[i + rows * k] * moves[k + rows * p];
+                size = fmax(size, fabs(e.A[i + rows * k] * moves[k + rows * p]));
             }
-            for (size_t k = 0; k < used; k++)
-                dx[l->order[active[k]] + n * p] = (size_t)rank == used && worst <= SOLVED * size ? right[k + rows * p]
-                                                  : size == 0                                    ? 0
-                                                                                                 : NAN;
+            worst = fmax(worst, fabs(sum));
         }
-        free(copy);
-        free(left);
+        known = (size_t)rank == used && worst <= SOLVED * size;
+        *determined = *determined && (known || size == 0);
+        for (size_t k = 0; k < used; k++)
+            dx[l->order[e.active[k]] + n * p] = known       ? moves[k + rows * p] * e.scale[e.active[k]]
+                                                : size == 0 ? 0
+                                                            : NAN;
     }
-    free(A);
-    free(right);
+    moved_free(&e);
+    free(left);
+    free(moves);
     free(s);
-    free(active);
     return dx;
 }
 
@@ -220,7 +260,8 @@ parameter_effects(linearization *l, const var_id *by, size_t np, const state_spa
                          bg_calloc(np + 1, sizeof(double)),
                          bg_calloc(count * np + 1, sizeof *t->at),
                          bg_calloc(count * np + 1, sizeof *t->total),
-                         l->equilibrium && !l->sparse && (!held || held->regular) };
+                         l->equilibrium && !l->sparse && (!held || held->regular),
+                         true };
     for (size_t p = 0; p < np; p++) {
         t->parameter[p] = model_variable(l->model, by[p]).name;
         t->value[p] = model_parameter_value(l->model, by[p]);
@@ -229,7 +270,7 @@ parameter_effects(linearization *l, const var_id *by, size_t np, const state_spa
         t->at[i] = t->total[i] = NAN;
     v.c = (held ? model_curvature_held : model_curvature)(l->model, by, np);
     if (t->has_total)
-        v.dx = equilibrium_moves(l, np, all);
+        v.dx = equilibrium_moves(l, np, all, &t->determined);
     known = model_curvature_at(l->model, v.c, l->time, x);
     for (size_t k = 0; k < l->modes.nclusters && known; k++) {
         const cluster *c = &l->modes.cluster[k];

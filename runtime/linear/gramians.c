@@ -4,46 +4,47 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "block_form.h"
 #include "dense.h"
 #include "gramians.h"
 
-#define UNSTABLE 1e-10   /* relative to the norm: a real part above minus this counts as not stable */
+#define UNSTABLE 1e-10   /* relative to the norm of a block: a real part above minus this counts as not stable */
 #define NO_VALUE 1e-14   /* relative to the greatest Hankel value: rounding, which cannot be balanced */
 #define TRANSMITTED 1e-8 /* relative to the product of the norms of input and output vectors */
 
 bool
 lyapunov(size_t n, const double *A, const double *Q, bool transposed, double *X)
 {
-    double *T = transposed ? dense_transpose(n, n, A) : bg_malloc((n * n + 1) * sizeof *T),
-           *V = bg_calloc(n * n + 1, sizeof *V);
-    double *re = bg_calloc(n + 1, sizeof *re), *im = bg_calloc(n + 1, sizeof *im), *R = bg_calloc(n * n + 1, sizeof *R),
-           *W, factor = 1;
-    lapack_int sdim;
+    double *T = bg_calloc(n * n + 1, sizeof *T), *V = bg_calloc(n * n + 1, sizeof *V),
+           *W = bg_calloc(n * n + 1, sizeof *W), *R = bg_calloc(n * n + 1, sizeof *R), factor = 1;
+    block_form f;
     bool fine;
 
-    if (!transposed)
-        memcpy(T, A, n * n * sizeof *T);
-    fine = n == 0 || LAPACKE_dgees(LAPACK_COL_MAJOR, 'V', 'N', NULL, (lapack_int)n, T, (lapack_int)n, &sdim, re, im, V,
-                                   (lapack_int)n) == 0;
-    W = dense_transpose(n, n, V);
+    block_form_make(n, A, &f);
+    fine = block_form_schur(&f, T, V, W);
+    block_form_free(&f);
     if (fine && n) {
-        /* T Y + Y T^T = -V^T Q V */
-        dense_multiply(n, n, n, -1, W, Q, 0, X);
-        dense_multiply(n, n, n, 1, X, V, 0, R);
-        fine = LAPACKE_dtrsyl(LAPACK_COL_MAJOR, 'N', 'T', 1, (lapack_int)n, (lapack_int)n, T, (lapack_int)n, T,
+        /* A = V T W: T Y + Y T^T = -W Q W^T, X = V Y V^T; T^T Y + Y T = -V^T Q V, X = W^T Y W */
+        const double *in = transposed ? V : W, *out = transposed ? W : V;
+        char first = transposed ? 'T' : 'N', second = transposed ? 'N' : 'T';
+        double *in_turned = dense_transpose(n, n, in), *out_turned = dense_transpose(n, n, out);
+
+        dense_multiply(n, n, n, -1, transposed ? in_turned : in, Q, 0, X);
+        dense_multiply(n, n, n, 1, X, transposed ? in : in_turned, 0, R);
+        fine = LAPACKE_dtrsyl(LAPACK_COL_MAJOR, first, second, 1, (lapack_int)n, (lapack_int)n, T, (lapack_int)n, T,
                               (lapack_int)n, R, (lapack_int)n, &factor) == 0 &&
                factor > 0;
-        dense_multiply(n, n, n, 1 / factor, V, R, 0, X);
-        dense_multiply(n, n, n, 1, X, W, 0, R);
+        dense_multiply(n, n, n, 1 / factor, transposed ? out_turned : out, R, 0, X);
+        dense_multiply(n, n, n, 1, X, transposed ? out : out_turned, 0, R);
         for (size_t i = 0; i < n; i++)
             for (size_t k = 0; k < n; k++)
                 X[i + n * k] = (R[i + n * k] + R[k + n * i]) / 2;
+        free(in_turned);
+        free(out_turned);
     }
     free(T);
     free(V);
     free(W);
-    free(re);
-    free(im);
     free(R);
     return fine;
 }
@@ -69,19 +70,24 @@ gramians(const state_space *s, double **P, double **Q)
     return fine;
 }
 
-/* R with P = R R^T (n by n). */
+/* R with P = R R^T (n by n), found with a diagonal of 1: small states keep their digits. */
 static bool
 root_of_positive(size_t n, const double *P, double *R)
 {
-    double *value = bg_calloc(n + 1, sizeof *value);
+    double *value = bg_calloc(n + 1, sizeof *value), *scale = bg_calloc(n + 1, sizeof *scale);
     bool fine;
 
-    memcpy(R, P, n * n * sizeof *R);
+    for (size_t i = 0; i < n; i++)
+        scale[i] = P[i * (n + 1)] > 0 ? sqrt(P[i * (n + 1)]) : 1;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++)
+            R[i + n * k] = P[i + n * k] / scale[i] / scale[k];
     fine = dense_symmetric(n, R, true, value);
     for (size_t k = 0; k < n && fine; k++)
         for (size_t i = 0; i < n; i++)
-            R[i + n * k] *= value[k] > 0 ? sqrt(value[k]) : 0;
+            R[i + n * k] *= value[k] > 0 ? scale[i] * sqrt(value[k]) : 0;
     free(value);
+    free(scale);
     return fine;
 }
 
@@ -191,33 +197,58 @@ difference_of(const state_space *a, const state_space *b)
 
 /* ---------------------------------------------------------------- the stable part */
 
-static _Thread_local double real_limit; /* read by is_stable, which LAPACK calls */
-
-static lapack_logical
-is_stable(const double *re, const double *im)
+/* Reorders the Schur form A = V T W so that the stable eigenvalues come first. Returns their number; NO_INDEX: no
+ * convergence. */
+static size_t
+stable_first(const block_form *f, double *T, double *V, double *W)
 {
-    (void)im;
-    return *re < real_limit;
+    size_t n = f->n;
+    lapack_int N = (lapack_int)n, m = 0, least;
+    lapack_logical *stable = bg_calloc(n + 1, sizeof *stable);
+    double *re = bg_calloc(n + 1, sizeof *re), *im = bg_calloc(n + 1, sizeof *im), *Q = dense_identity(n),
+           *work = bg_calloc(n + 1, sizeof *work), *moved = bg_calloc(n * n + 1, sizeof *moved),
+           *back = bg_calloc(n * n + 1, sizeof *back), *QT;
+    bool fine = block_form_schur(f, T, V, W);
+
+    /* of a pair, LAPACK gives both places the same real part */
+    for (size_t i = 0; i < n; i++)
+        stable[i] = T[i + n * i] < -UNSTABLE * f->size[f->block_of[i]];
+    /* with its own work: the simpler call passes none for integers, where dtrsen writes one */
+    fine = fine && (n == 0 || LAPACKE_dtrsen_work(LAPACK_COL_MAJOR, 'N', 'V', stable, N, T, N, Q, N, re, im, &m, NULL,
+                                                  NULL, work, N, &least, 1) == 0);
+    QT = dense_transpose(n, n, Q);
+    dense_multiply(n, n, n, 1, V, Q, 0, moved);
+    dense_multiply(n, n, n, 1, QT, W, 0, back);
+    memcpy(V, moved, n * n * sizeof *V);
+    memcpy(W, back, n * n * sizeof *W);
+    free(stable);
+    free(re);
+    free(im);
+    free(work);
+    free(Q);
+    free(QT);
+    free(moved);
+    free(back);
+    return fine ? (size_t)m : NO_INDEX;
 }
 
 bool
 stable_part(const state_space *s, state_space *out, char **why)
 {
     size_t n = s->n, m, rest;
-    double *T = bg_malloc((n * n + 1) * sizeof *T), *V = bg_calloc(n * n + 1, sizeof *V),
-           *re = bg_calloc(n + 1, sizeof *re), *im = bg_calloc(n + 1, sizeof *im);
-    double *B = bg_calloc(n * s->nu + 1, sizeof *B), *C = bg_calloc(s->ny * n + 1, sizeof *C), *W, *X, factor = 1;
-    lapack_int sdim = 0;
+    double *T = bg_calloc(n * n + 1, sizeof *T), *V = bg_calloc(n * n + 1, sizeof *V),
+           *W = bg_calloc(n * n + 1, sizeof *W);
+    double *B = bg_calloc(n * s->nu + 1, sizeof *B), *C = bg_calloc(s->ny * n + 1, sizeof *C), *X, factor = 1;
+    block_form f;
     bool fine;
 
     *why = NULL;
-    memcpy(T, s->A, n * n * sizeof *T);
-    real_limit = -UNSTABLE * dense_norm(n * n, s->A);
-    fine = n == 0 || LAPACKE_dgees(LAPACK_COL_MAJOR, 'V', 'S', is_stable, (lapack_int)n, T, (lapack_int)n, &sdim, re,
-                                   im, V, (lapack_int)n) == 0;
-    m = (size_t)sdim;
+    block_form_make(n, s->A, &f);
+    m = stable_first(&f, T, V, W);
+    block_form_free(&f);
+    fine = m != NO_INDEX;
+    m = fine ? m : 0;
     rest = n - m;
-    W = dense_transpose(n, n, V);
     X = bg_calloc(m * rest + 1, sizeof *X);
     dense_multiply(n, n, s->nu, 1, W, s->B, 0, B);
     dense_multiply(s->ny, n, n, 1, s->C, V, 0, C);
@@ -237,8 +268,8 @@ stable_part(const state_space *s, state_space *out, char **why)
         double *B2 = bg_calloc(rest * s->nu + 1, sizeof *B2), *C2 = bg_calloc(s->ny * rest + 1, sizeof *C2),
                *A2 = bg_calloc(rest * rest + 1, sizeof *A2);
         double *G = bg_calloc(s->ny * s->nu + 1, sizeof *G),
-               limit = TRANSMITTED * dense_norm(n * s->nu, s->B) * dense_norm(s->ny * n, s->C);
-        double scale = dense_norm(n * n, s->A);
+               limit = TRANSMITTED * dense_norm(n * s->nu, B) * dense_norm(s->ny * n, C);
+        double scale = dense_norm(n * n, T);
 
         for (size_t i = 0; i < m; i++)
             for (size_t k = 0; k < m; k++)
@@ -283,8 +314,6 @@ stable_part(const state_space *s, state_space *out, char **why)
     free(V);
     free(W);
     free(X);
-    free(re);
-    free(im);
     free(B);
     free(C);
     return !*why;

@@ -492,8 +492,10 @@ linear_json(const linearization *l, const linear_view *v, json *j)
         matrix(j, "E_IC_dependent", n, l->structure.nd, l->E_D);
     if (l->modes_known) {
         effects_json(l, "effects", l->effect.at, j);
-        if (l->effect.has_total)
+        if (l->effect.has_total) {
             effects_json(l, "effects_total", l->effect.total, j);
+            json_key(j, "no_effects_total"), json_string(j, l->effect.determined ? NULL : NOT_DETERMINED);
+        }
     }
     norms_json(l, v, j);
     hamiltonian_json(l, j);

@@ -4,6 +4,10 @@
 
 #include "linear_report.h"
 
+/* why a total effect is not known */
+#define NOT_DETERMINED \
+    "the linear equations at this equilibrium do not determine how it moves: it is one of many, or jumps away"
+
 const char *linear_input_name(const linearization *l, size_t i);
 const char *linear_output_name(const linearization *l, size_t i);
 /* Participation of state k in mode i. */

@@ -190,6 +190,8 @@ effects_text(const linearization *l, FILE *out)
     if (totals_differ(e, m->count, m->size)) {
         fprintf(out, "total effects: the same, the equilibrium moving with the parameter\n");
         effect_table_text(l, e->total, mode, shown, out);
+        if (!e->determined)
+            fprintf(out, "  -: %s\n", NOT_DETERMINED);
     } else {
         fprintf(out, "  the same, with the equilibrium moving with the parameter\n");
     }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "block_form.h"
 #include "curvature.h"
 #include "dense.h"
 #include "effects.h"
@@ -209,21 +210,33 @@ row_mismatch(const double *one, const double *other, size_t n, double rounding)
     return worst <= rounding ? 0 : worst / size;
 }
 
+/* out: A with states scaled against each other, so that units do not matter. Returns the scales; free() them. */
+static double *
+scaled_copy(size_t n, const double *A, double *out)
+{
+    double *scale = bg_calloc(n + 1, sizeof *scale);
+    block_form f;
+
+    block_form_make(n, A, &f);
+    memcpy(scale, f.scale, n * sizeof *scale);
+    block_form_free(&f);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++)
+            out[i + n * k] = A[i + n * k] == 0 ? 0 : A[i + n * k] * (scale[k] / scale[i]);
+    return scale;
+}
+
 /* Relative to each row, with states scaled as balancing scales them. */
 static void
 compare_ways(linearization *l, const state_space *all, const struct columns_of *c)
 {
     const structure *s = &l->structure;
     size_t n = s->n, wide = n > s->nu ? n : s->nu;
-    double *balanced = bg_malloc((n * n + 1) * sizeof *balanced), *scale = bg_calloc(n + 1, sizeof *scale),
-           *B = bg_calloc(n * s->nu + 1, sizeof *B);
+    double *balanced = bg_malloc((n * n + 1) * sizeof *balanced), *scale, *B = bg_calloc(n * s->nu + 1, sizeof *B);
     double *one = bg_calloc(wide + 1, sizeof *one), *other = bg_calloc(wide + 1, sizeof *other), round_A, round_B;
-    lapack_int low, high;
 
     l->mismatch = s->why ? NAN : 0;
-    memcpy(balanced, l->space.A, n * n * sizeof *balanced);
-    if (n)
-        LAPACKE_dgebal(LAPACK_COL_MAJOR, 'S', (lapack_int)n, balanced, (lapack_int)n, &low, &high, scale);
+    scale = scaled_copy(n, l->space.A, balanced);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < s->nu; k++)
             B[i + n * k] = all->B[l->order[i] + n * (c->first + 2 * s->source[k])] / scale[i];
@@ -318,14 +331,9 @@ find_conserved(linearization *l)
     size_t n = l->space.n, rank = 0;
     double *balanced = bg_malloc((n * n + 1) * sizeof *balanced), *A, *sigma = bg_calloc(n + 1, sizeof *sigma),
            *V = bg_calloc(n * n + 1, sizeof *V);
-    double *work = bg_calloc(n + 1, sizeof *work), *row = bg_calloc(n + 1, sizeof *row),
-           *scale = bg_calloc(n + 1, sizeof *scale);
-    lapack_int low, high;
+    double *work = bg_calloc(n + 1, sizeof *work), *row = bg_calloc(n + 1, sizeof *row), *scale;
 
-    /* scales states against each other, so that units do not matter */
-    memcpy(balanced, l->space.A, n * n * sizeof *balanced);
-    if (n)
-        LAPACKE_dgebal(LAPACK_COL_MAJOR, 'S', (lapack_int)n, balanced, (lapack_int)n, &low, &high, scale);
+    scale = scaled_copy(n, l->space.A, balanced);
     A = dense_transpose(n, n, balanced);
     if (n && LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'N', 'A', (lapack_int)n, (lapack_int)n, A, (lapack_int)n, sigma, NULL, 1,
                             V, (lapack_int)n, work) == 0) {

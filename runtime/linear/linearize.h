@@ -29,6 +29,7 @@ typedef struct effect_table {
     double complex *at;
     double complex *total;
     bool has_total;
+    bool determined; /* false: the equilibrium does not move smoothly with some parameter, or is not the only one */
 } effect_table;
 
 typedef struct linearization {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "block_form.h"
 #include "dense.h"
 #include "response.h"
 
@@ -12,33 +13,40 @@ struct responder {
     double complex *M, *X, *G; /* s I - A by rows; (s I - A)^-1 B; a response */
 };
 
-/* Transforms rows of B and columns of C to the balanced coordinates. */
+/* Rows of B and columns of C by places and scales of the block form. */
 static void
-scale_ports(state_space *s, const double *scale)
+place_ports(state_space *s, const block_form *f, const state_space *from)
 {
     for (size_t i = 0; i < s->n; i++) {
+        size_t state = f->order[i];
+
         for (size_t k = 0; k < s->nu; k++)
-            s->B[i + s->n * k] /= scale[i];
+            s->B[i + s->n * k] = from->B[state + s->n * k] / f->scale[state];
         for (size_t k = 0; k < s->ny; k++)
-            s->C[k + s->ny * i] *= scale[i];
+            s->C[k + s->ny * i] = from->C[k + s->ny * state] * f->scale[state];
     }
 }
 
+/* The blocks stay apart, so that a response keeps its digits where one of them drives another by a large
+ * coefficient. */
 static bool
-to_hessenberg(state_space *s)
+to_hessenberg(state_space *s, const state_space *from)
 {
-    lapack_int n = (lapack_int)s->n, low, high;
-    double *scale = bg_calloc(s->n + 1, sizeof *scale), *tau = bg_calloc(s->n + 1, sizeof *tau),
-           *Q = bg_malloc((s->n * s->n + 1) * sizeof *Q);
-    bool fine = LAPACKE_dgebal(LAPACK_COL_MAJOR, 'S', n, s->A, n, &low, &high, scale) == 0;
+    lapack_int n = (lapack_int)s->n;
+    double *tau = bg_calloc(s->n + 1, sizeof *tau), *Q = bg_malloc((s->n * s->n + 1) * sizeof *Q);
+    block_form f;
+    bool fine;
 
+    block_form_make(s->n, from->A, &f);
+    memcpy(s->A, f.M, s->n * s->n * sizeof *s->A);
+    place_ports(s, &f, from);
+    block_form_free(&f);
+    fine = LAPACKE_dgehrd(LAPACK_COL_MAJOR, n, 1, n, s->A, n, tau) == 0;
+    memcpy(Q, s->A, s->n * s->n * sizeof *Q);
+    fine = fine && LAPACKE_dorghr(LAPACK_COL_MAJOR, n, 1, n, Q, n, tau) == 0;
     if (fine) {
         double *B = bg_calloc(s->n * s->nu + 1, sizeof *B), *C = bg_calloc(s->ny * s->n + 1, sizeof *C), *T;
 
-        scale_ports(s, scale);
-        fine = LAPACKE_dgehrd(LAPACK_COL_MAJOR, n, 1, n, s->A, n, tau) == 0;
-        memcpy(Q, s->A, s->n * s->n * sizeof *Q);
-        fine = fine && LAPACKE_dorghr(LAPACK_COL_MAJOR, n, 1, n, Q, n, tau) == 0;
         T = dense_transpose(s->n, s->n, Q);
         dense_multiply(s->n, s->n, s->nu, 1, T, s->B, 0, B);
         dense_multiply(s->ny, s->n, s->n, 1, s->C, Q, 0, C);
@@ -48,7 +56,6 @@ to_hessenberg(state_space *s)
         s->B = B;
         s->C = C;
     }
-    free(scale);
     free(tau);
     free(Q);
     return fine;
@@ -63,7 +70,7 @@ responder_new(const state_space *s)
     r->M = bg_calloc(s->n * s->n + 1, sizeof *r->M);
     r->X = bg_calloc(s->n * s->nu + 1, sizeof *r->X);
     r->G = bg_calloc(s->ny * s->nu + 1, sizeof *r->G);
-    if (s->n && (!dense_finite(s->n * s->n, s->A) || !to_hessenberg(&r->s))) {
+    if (s->n && (!dense_finite(s->n * s->n, s->A) || !to_hessenberg(&r->s, s))) {
         responder_free(r);
         return NULL;
     }

@@ -5,11 +5,11 @@
  * appear as large finite ones).
  */
 #include <float.h>
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "block_form.h"
 #include "dense.h"
 #include "modes.h"
 #include "response.h"
@@ -32,7 +32,7 @@ cancel(double complex *zero, size_t *nzeros, double complex *pole, size_t *npole
         size_t best = *npoles;
 
         for (size_t k = 0; k < *npoles; k++)
-            if (cabs(zero[i] - pole[k]) <= CANCELS * cabs(pole[k]) + ROUNDING * size &&
+            if (cabs(zero[i] - pole[k]) <= (pole[k] == 0 ? ROUNDING * size : CANCELS * cabs(pole[k])) &&
                 (best == *npoles || cabs(zero[i] - pole[k]) < cabs(zero[i] - pole[best])))
                 best = k;
         if (best == *npoles) {
@@ -99,6 +99,35 @@ deflate(struct channel *g, double *v)
     g->n--;
 }
 
+/* [A b; 0 0] for one input, x' = A x + b u with u constant: (n + 1) by (n + 1). */
+static double *
+with_input(const state_space *s, size_t input)
+{
+    size_t n = s->n, m = n + 1;
+    double *E = bg_calloc(m * m + 1, sizeof *E);
+
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < n; k++)
+            E[i + m * k] = s->A[i + n * k];
+        E[i + m * n] = s->B[i + n * input];
+    }
+    return E;
+}
+
+/* The sizes of the states that an input drives. */
+static double *
+driven_scales(const state_space *s, size_t input)
+{
+    double *E = with_input(s, input), *scale = bg_calloc(s->n + 2, sizeof *scale);
+    block_form f;
+
+    block_form_make(s->n + 1, E, &f);
+    memcpy(scale, f.scale, (s->n + 1) * sizeof *scale);
+    block_form_free(&f);
+    free(E);
+    return scale;
+}
+
 /* The finite zeros of a channel: eigenvalues of the motion that leaves the output zero. False: no convergence. */
 static bool
 find_zeros(const state_space *s, size_t input, size_t output, double *size, double complex *zero, size_t *nzeros)
@@ -110,20 +139,18 @@ find_zeros(const state_space *s, size_t input, size_t output, double *size, doub
                          bg_calloc(n + 1, sizeof(double)),
                          bg_calloc(n + 1, sizeof(double)),
                          s->D[output + s->ny * input] };
-    double *v = bg_calloc(n + 1, sizeof *v), *scale = bg_calloc(n + 1, sizeof *scale), in = 0;
-    lapack_int low, high;
+    double *v = bg_calloc(n + 1, sizeof *v), *scale = driven_scales(s, input), in = 0;
     bool fine = true;
     modes m = { 0 };
 
     *nzeros = 0;
-    memcpy(g.A, s->A, n * n * sizeof *g.A);
-    if (n)
-        LAPACKE_dgebal(LAPACK_COL_MAJOR, 'S', (lapack_int)n, g.A, (lapack_int)n, &low, &high, scale);
-    *size = dense_norm(n * n, g.A);
     for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < n; k++)
+            g.A[i + n * k] = s->A[i + n * k] == 0 ? 0 : s->A[i + n * k] * (scale[k] / scale[i]);
         g.b[i] = s->B[i + n * input] / scale[i];
         g.c[i] = s->C[output + s->ny * i] * scale[i];
     }
+    *size = dense_norm(n * n, g.A);
     in = dense_norm(n, g.b);
     while (g.n > 0 && fabs(g.d) <= INFINITE_ZERO * in && dense_norm(g.n, g.c) > 0) {
         deflate(&g, v);
@@ -300,31 +327,35 @@ bool
 time_response(const state_space *s, size_t input, bool impulse, double h, size_t points, double *y)
 {
     size_t n = s->n, m = n + 1;
-    double *E = bg_calloc(m * m + 1, sizeof *E), *x = bg_calloc(m + 1, sizeof *x),
-           *next = bg_calloc(m + 1, sizeof *next);
+    double *E = with_input(s, input), *x = bg_calloc(m + 1, sizeof *x), *next = bg_calloc(m + 1, sizeof *next);
+    block_form f;
     bool fine;
 
-    for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < n; k++)
-            E[i + m * k] = h * s->A[i + n * k];
-        if (impulse)
-            x[i] = s->B[i + n * input];
-        else
-            E[i + m * n] = h * s->B[i + n * input];
+    if (impulse)
+        memset(E + m * n, 0, m * sizeof *E);
+    /* scaled: the number of squarings goes by rates, not by the units of states */
+    block_form_make(m, E, &f);
+    for (size_t i = 0; i < m; i++) {
+        size_t state = f.order[i];
+
+        x[i] = (state == n ? !impulse : impulse ? s->B[state + n * input] : 0) / f.scale[state];
     }
-    x[n] = !impulse;
+    for (size_t i = 0; i < m * m; i++)
+        E[i] = h * f.M[i];
     fine = matrix_exponential(m, E);
     for (size_t k = 0; k < points && fine; k++) {
         for (size_t i = 0; i < s->ny; i++) {
-            double sum = x[n] * s->D[i + s->ny * input];
+            double sum = impulse ? 0 : s->D[i + s->ny * input];
 
-            for (size_t j = 0; j < n; j++)
-                sum += s->C[i + s->ny * j] * x[j];
+            for (size_t j = 0; j < m; j++)
+                if (f.order[j] < n)
+                    sum += s->C[i + s->ny * f.order[j]] * f.scale[f.order[j]] * x[j];
             y[k * s->ny + i] = sum;
         }
         dense_multiply(m, m, 1, 1, E, x, 0, next);
         memcpy(x, next, m * sizeof *x);
     }
+    block_form_free(&f);
     free(E);
     free(x);
     free(next);

@@ -3,10 +3,11 @@
  * A U = U diag(eigenvalue) and W A = diag(eigenvalue) W with W U = I, columns of U of length 1, without conjugation.
  * Order: falling |Im|, then rising Re, +Im before -Im.
  *
- * Eigenvalues that are closer than the effect of rounding the matrix form a cluster. Each of them is given as their
- * mean; their columns of U are a basis of the invariant subspace, their rows of W its dual. Where the subspace has
- * fewer eigenvectors than columns, the cluster is defective (Jordan blocks): then the restriction is W A U = mean I +
- * N, with N strictly upper triangular, and the first column of U is an eigenvector. Real and imaginary parts that
+ * Eigenvalues that are closer than the effect of rounding the matrix form a cluster: by their conditions in one block
+ * of states that act on each other (block_form.h), by rounding of the two blocks otherwise. Each of them is given as
+ * their mean; their columns of U are a basis of the invariant subspace, their rows of W its dual. Where the subspace
+ * has fewer eigenvectors than columns, the cluster is defective (Jordan blocks): then the restriction is W A U = mean I
+ * + N, with N strictly upper triangular, and the first column of U is an eigenvector. Real and imaginary parts that
  * cannot be distinguished from zero are set to zero.
  *
  * shapes   by columns, U n by count, W count by n; count is n where all eigenvalues are known
@@ -22,7 +23,6 @@ typedef struct cluster {
     size_t first, n;
     bool defective;
     double complex eigenvalue;
-    double nilpotent; /* greatest entry of N */
 } cluster;
 
 typedef struct modes {
@@ -33,7 +33,8 @@ typedef struct modes {
     size_t *cluster_of; /* [count] */
     size_t nclusters;
     cluster *cluster; /* in order, single eigenvalues included */
-    double size;      /* norm of the balanced matrix, to which rounding is relative */
+    double
+        size; /* norm of the largest balanced block (block_form.h): rounding of eigenvalues is at most relative to it */
 } modes;
 
 /* False: the QR algorithm did not converge, or A is not finite. Call modes_free in any case. */

@@ -346,7 +346,7 @@ set_cluster(modes *m, size_t k, const double complex *X, const double complex *Y
     for (size_t i = 0; i < k; i++)
         mean += lambda[i] / (double)k;
     mean = (fabs(creal(mean)) <= least ? 0 : creal(mean)) + (real || fabs(cimag(mean)) <= least ? 0 : cimag(mean)) * I;
-    *c = (cluster){ first, k, defective, conjugate ? conj(mean) : mean, 0 };
+    *c = (cluster){ first, k, defective, conjugate ? conj(mean) : mean };
     for (size_t i = 0; i < k; i++) {
         double length = 0, wide = 0;
 
