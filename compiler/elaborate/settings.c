@@ -3,7 +3,7 @@
  * What depends on parameters is checked by the run, which alone knows their values.
  *
  * reports   experiment-span, experiment-tolerance, experiment-limit, experiment-window, expect-time, expect-tolerance,
- *           run-delay, run-every: each at the number itself, all of them
+ *           delay-time, every-period: each at the number itself, all of them
  */
 #include <math.h>
 
@@ -106,10 +106,10 @@ check_delays(elab *el)
     for (size_t k = 0; k < f->delay.n; k++)
         if (known_setting(el, f->delay.at[k].by, &x) && !(x > 0 && isfinite(x)))
             diag_error(
-                el->s, "run-delay", f->delay.at[k].at,
+                el->s, "delay-time", f->delay.at[k].at,
                 "\"%s\" is delayed by %.6g s: a delay must be positive and long enough for time to advance by it",
                 var_name(f, f->delay.at[k].var), x);
     for (size_t k = 0; k < f->when.n; k++)
         if (known_setting(el, f->when.at[k].period, &x) && !(x > 0 && isfinite(x)))
-            diag_error(el->s, "run-every", f->when.at[k].at, "a period must be positive, and is %.6g s", x);
+            diag_error(el->s, "every-period", f->when.at[k].at, "a period must be positive, and is %.6g s", x);
 }
