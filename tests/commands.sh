@@ -112,4 +112,12 @@ status 1 "$bgc" diff more.bg other.bg --json
 grep -q '"kind":"experiment","what":"- keep mass; + rtol = 1e-9"' out || bad "diff --json does not say what the experiments differ in"
 sed 's/b = 8 /b = 9 /' slider.bg >damped.bg
 status 1 "$bgc" diff slider.bg damped.bg -e push
+
+# a folder's run replaces no table beside a model that partition did not write
+mkdir measured && cp slider.bg measured/slider.bg
+echo 'time [s],x' >measured/slider_push.csv && cp measured/slider_push.csv kept
+status 4 "$bgc" run measured && cmp -s measured/slider_push.csv kept || bad "run of a folder replaced a table"
+grep -q 'slider_push.csv exists' err || bad "run of a folder does not name the table"
+rm measured/slider_push.csv
+status 0 "$bgc" run measured && [ -s measured/slider_push.csv ] || bad "run of a folder wrote no table"
 exit $fail

@@ -187,6 +187,15 @@ val initial_value(elab *el, scope *in, const ast_expr *e, const char *who, const
 bool offset_in_tolerance(elab *el, const ast_expr *e); /* reports that a tolerance is a difference */
 void make_expect(elab *el, const ast_exp_item *item);  /* expect.c */
 
+/* ---- constant numbers that make no sense (settings.c) ---- */
+/* Is it a constant of the text? */
+bool known_setting(const elab *el, inst i, double *x);
+void check_positive(elab *el, const char *code, const char *name, const char *in, inst i, span at);
+void check_tolerance(elab *el, const char *name, inst i, span at); /* name: of what it is for */
+void note_timed(elab *el, enum timed_kind kind, inst from, inst to, span at);
+void check_times(elab *el, span start_at, span stop_at); /* of the run, and those noted */
+void check_delays(elab *el);                             /* and periods of samples */
+
 /* ---------------------------------------------------------------- fields (fields.c, field_laws.c, reciprocity.c) */
 
 void declare_field(elab *el, uint32_t element, const ast_node *written); /* only if the block has ports */

@@ -285,6 +285,15 @@ typedef struct named_quantity {
     span at;
 } named_quantity;
 
+/* Times to compare with those of the run, once both of its ends were read. A window has both ends, an expectation its
+ * time. */
+enum timed_kind { TIMED_WINDOW, TIMED_EXPECT };
+typedef struct timed_item {
+    enum timed_kind kind;
+    inst from, to;
+    span at;
+} timed_item;
+
 /* What must fit a unit and reads what has its unit from bonds, to be checked once these are known. */
 typedef struct unit_claim {
     inst of;
@@ -363,6 +372,7 @@ typedef struct elab {
     map field_of, field_ports; /* element -> field; (field, name) -> field_port */
     VEC(named_quantity) named_quantity;
     VEC(unit_claim) claim;
+    VEC(timed_item) timed;
     VEC(const unit *) table_unit;      /* by table of the pool: of what it gives; NULL: none is stated */
     VEC(pending_when) when;            /* made when all that they read exists */
     VEC(struct remembered) remembered; /* for previous(), in the current `every` */

@@ -151,6 +151,7 @@ elaborate_model(elab *el, const ast_model *m, uint32_t from)
     make_outputs(el);
     check_fields(el);
     make_experiment(el);
+    check_delays(el);
     weights_end(el);
     open_ends(el);
 }
@@ -223,6 +224,7 @@ release_elab(elab *el)
     map_free(&el->field_ports);
     vec_free(&el->when);
     vec_free(&el->claim);
+    vec_free(&el->timed);
     vec_free(&el->table_unit);
     vec_free(&el->named_quantity);
     vec_free(&el->remembered);

@@ -145,6 +145,9 @@ make_expect(elab *el, const ast_exp_item *item)
         u = o.unit;
     fine &= !offset_in_tolerance(el, item->b) &&
             !initial_value(el, el->model_scope, item->b, "the tolerance of an expectation", u, &x.within).bad;
+    if (inst_known(x.time))
+        note_timed(el, TIMED_EXPECT, x.time, INST_NONE, e->time->at);
+    check_tolerance(el, item->a ? o.name : text_of(el, e->element.at), x.within, item->b->at);
     fine &= !e->path || make_path(el, e, &x);
     if (!fine || !el->opt->expect)
         return;

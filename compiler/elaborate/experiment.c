@@ -130,8 +130,18 @@ make_solver(elab *el, const ast_expr *e)
         diag_help(el->s, "Did you mean \"%s\"?", nearest_name(name, solvers, NSOLVERS));
 }
 
+/* Those of the run's ends are compared once both are there. */
 static void
-make_setting(elab *el, const ast_exp_item *item, span *seen)
+check_setting(elab *el, const char *name, inst i, span at)
+{
+    if (!strcmp(name, "rtol") || !strcmp(name, "atol"))
+        check_positive(el, "experiment-tolerance", name, "", i, at);
+    else if (!strncmp(name, "max_", 4))
+        check_positive(el, "experiment-limit", name, " s", i, at);
+}
+
+static void
+make_setting(elab *el, const ast_exp_item *item, span *seen, span *given)
 {
     flat_experiment *x = &el->f->experiment;
     inst *const into[] = { &x->start, &x->stop, &x->rtol, &x->atol, NULL, &x->max_step, &x->max_time };
@@ -165,10 +175,11 @@ make_setting(elab *el, const ast_exp_item *item, span *seen)
     seen[k] = item->ref.at;
     if (!item->a)
         return;
+    given[k] = item->a->at;
     if (!strcmp(name, "solver"))
         make_solver(el, item->a);
-    else
-        initial_value(el, el->model_scope, item->a, arena_format(el->a, "\"%s\"", name), want[k], into[k]);
+    else if (!initial_value(el, el->model_scope, item->a, arena_format(el->a, "\"%s\"", name), want[k], into[k]).bad)
+        check_setting(el, name, *into[k], item->a->at);
 }
 
 /* ---------------------------------------------------------------- windows, outputs, elements */
@@ -181,6 +192,7 @@ make_window(elab *el, const ast_exp_item *item)
     initial_value(el, el->model_scope, item->a, "the begin of a window", el->second, &w.from);
     initial_value(el, el->model_scope, item->b, "the end of a window", el->second, &w.to);
     vec_push(&el->f->experiment.window, w);
+    note_timed(el, TIMED_WINDOW, w.from, w.to, span_join(item->a->at, item->b->at));
 }
 
 /* Outputs by their variables. */
@@ -307,6 +319,7 @@ observe_item(void *ctx, uint32_t index, uint32_t entry)
                           &o.within)
                 .bad)
             return false;
+        check_tolerance(el, y->name, o.within, item->b->at);
     }
     map_set(w->seen, o.output, (uint32_t)el->f->experiment.observe.n);
     vec_push(&el->f->experiment.observe, o);
@@ -457,13 +470,13 @@ void
 make_experiment(elab *el)
 {
     const ast_experiment *x = el->experiment;
-    span seen[NSETTINGS], equilibrium = SPAN_NONE;
+    span seen[NSETTINGS], given[NSETTINGS], equilibrium = SPAN_NONE;
     map outputs = { 0 }, observed = { 0 };
 
     if (!x)
         return;
     for (int k = 0; k < NSETTINGS; k++)
-        seen[k] = SPAN_NONE;
+        seen[k] = given[k] = SPAN_NONE;
     for (size_t k = 0; k < el->f->output.n; k++)
         map_set(&outputs, inst_slots(el->f, el->f->output.at[k].def)[0], (uint32_t)k);
     el->f->ast_experiment = x;
@@ -473,7 +486,7 @@ make_experiment(elab *el)
         const ast_exp_item *item = &x->item[k];
 
         switch (item->kind) {
-        case AST_EXP_SET: make_setting(el, item, seen); break;
+        case AST_EXP_SET: make_setting(el, item, seen, given); break;
         case AST_EXP_LET: break; /* done before */
         case AST_EXP_WINDOW: make_window(el, item); break;
         case AST_EXP_OBSERVE: make_observe(el, &outputs, item, &observed); break;
@@ -495,6 +508,7 @@ make_experiment(elab *el)
     for (int k = 0; k < x->nitems; k++)
         if (x->item[k].kind == AST_EXP_EXPECT)
             make_expect(el, &x->item[k]);
+    check_times(el, given[index_of("start", settings, NSETTINGS)], given[index_of("stop", settings, NSETTINGS)]);
     keep_insides(el);
     if (!span_known(seen[index_of("stop", settings, NSETTINGS)])) {
         diag_error(el->s, "experiment-stop", x->name_at, "experiment \"%s\" does not say when it stops", x->name);

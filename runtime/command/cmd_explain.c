@@ -72,6 +72,8 @@ list_codes(json *j)
         } else {
             const char *stop = strstr(text, ". ");
 
+            while (stop && stop > text && stop[-1] == '.') /* an ellipsis ends no sentence */
+                stop = strstr(stop + 1, ". ");
             table_put(&t, "%s", code);
             table_put(&t, "%.*s", stop ? (int)(stop - text) : (int)strcspn(text, "\n"), text);
         }

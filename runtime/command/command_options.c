@@ -29,7 +29,8 @@ static const struct option_row option_rows[OPT_COUNT] = {
                       "integrals" },
     [OPT_WITHOUT_SOURCES] = { "without-sources", 0, NULL, "leave the sources out of the total" },
     [OPT_WITHIN] = { "within", 0, "TOL",
-                     "tolerance of the observed outputs: 1[mm], 0.001 (SI), 2% of their greatest size" },
+                     "tolerance of the observed outputs, in place of those in the text: 1[mm], 0.001 (SI), 2% of their "
+                     "greatest size" },
     [OPT_TERMS] = { "terms", 0, NULL,
                     "also delete terms of sums or replace them by their mean, in components and loops too" },
     [OPT_BONDS] = { "bonds", 0, NULL, "also drop bonds between junctions and two-ports, or make them one-way" },

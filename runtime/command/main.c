@@ -33,7 +33,8 @@ static const struct command commands[] = {
     { "run", "FILE",
       "Simulates an experiment. The columns are the outputs and the recorded expressions, in their units.\n"
       "For a folder written by `bgc partition -o DIR`: runs its partitions, independent ones in parallel; "
-      "each writes a table.\n"
+      "each writes a table\n"
+      "NAME_EXPERIMENT.csv beside it. Beside other models no table that is there is replaced: nothing is run.\n"
       "-v and --json add the energy balance: supplied by sources, stored, dissipated, taken by jumps, and "
       "the residual of the\n"
       "integrator's steps.",

@@ -430,6 +430,29 @@ run_in_order(struct folder *d, folder_runs *out, char **why)
     return fine;
 }
 
+/* Tables are written beside the models; one that is there already is written anew only if its model was written by
+ * `bgc partition`, whose signals these are. Others may be measurements. */
+static bool
+may_write_tables(const struct folder *d, char **why)
+{
+    for (size_t i = 0; i < d->member.n && !*why; i++) {
+        const struct member *m = &d->member.at[i];
+        bool ours = is_marked(m->path);
+
+        for (size_t k = 0; k < m->experiment.n && !ours && !*why; k++) {
+            char *path = bg_format("%s/%s_%s.csv", d->o->path, m->name, m->experiment.at[k]);
+
+            if (access(path, F_OK) == 0)
+                *why = bg_format(
+                    "%s exists, and %s.bg is no part that `bgc partition` wrote: nothing is run, since its "
+                    "table would go there; move the file, or run the model alone with -o",
+                    path, m->name);
+            free(path);
+        }
+    }
+    return !*why;
+}
+
 bool
 folder_run_all(const folder_options *o, folder_runs *out, char **why)
 {
@@ -438,7 +461,7 @@ folder_run_all(const folder_options *o, folder_runs *out, char **why)
 
     *out = (folder_runs){ 0 };
     *why = NULL;
-    fine = list_files(&d, why) && read_members(&d) && run_in_order(&d, out, why);
+    fine = list_files(&d, why) && read_members(&d) && may_write_tables(&d, why) && run_in_order(&d, out, why);
     for (size_t i = 0; i < d.member.n; i++) {
         struct member *m = &d.member.at[i];
 

@@ -3,7 +3,8 @@
  * Each NAME.bg of the folder is a partition, except conditioned.bg and reduced.bg, which are whole models. A partition
  * waits for the tables NAME_EXPERIMENT.csv of other partitions that its experiments read. Its own run of each
  * experiment writes such a file: outputs and recorded signals, sampled at FOLDER_POINTS points or at the number asked
- * for (sampled.h).
+ * for (sampled.h). A file of that name that is there already is replaced only if its model is a part that `bgc
+ * partition` wrote (FOLDER_MARK); otherwise nothing is run.
  */
 #ifndef BG_FOLDER_H
 #define BG_FOLDER_H

@@ -31,7 +31,7 @@ is_of_unit(const compilation *c, const flat_output *y, const char *written)
     return !written || (u && (y->unit ? unit_dimension(u) == unit_dimension(y->unit) : unit_is_number(u)));
 }
 
-/* The smaller of the requested tolerance and the one that the experiment states. */
+/* The requested tolerance, else the one that the experiment states. */
 static double
 tolerance(const struct search *d, const struct version *v, const struct bound *x)
 {
@@ -39,8 +39,8 @@ tolerance(const struct search *d, const struct version *v, const struct bound *x
     const flat_output *y = &c->flat->output.at[x->output];
 
     if (d->o->within == WITHIN_SHARE)
-        return fmin(x->stated, d->o->tolerance * greatest(v, x));
-    return d->o->within == WITHIN_VALUE && is_of_unit(c, y, d->o->unit) ? fmin(x->stated, d->o->tolerance) : x->stated;
+        return d->o->tolerance * greatest(v, x);
+    return d->o->within == WITHIN_VALUE && is_of_unit(c, y, d->o->unit) ? d->o->tolerance : x->stated;
 }
 
 /* Checks that a tolerance in a unit applies to some output, and that there is any tolerance. */

@@ -147,8 +147,8 @@ typedef struct bounded_options {
     const struct elaborate_override *set;
     size_t nset;
     /* A tolerance for observed outputs (all outputs where an experiment observes none): a value in SI for outputs of
-     * the given unit (NULL: all), or a share of the output's greatest magnitude. A smaller one stated by the experiment
-     * counts. */
+     * the given unit (NULL: all), or a share of the output's greatest magnitude. It counts in place of what the
+     * experiment states. */
     enum within_kind within;
     double tolerance;
     const char *unit;
