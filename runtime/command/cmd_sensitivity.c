@@ -192,6 +192,22 @@ run_nominal(struct study *s)
     return fine ? STATUS_DONE : status_of(s->l->c.sources);
 }
 
+/* A share of 0 is 0: such a parameter is moved by none of the measures. */
+static bool
+is_varied(const struct study *s, size_t q)
+{
+    return s->value[q] != 0;
+}
+
+/* Is it a temperature? It is varied by a share of its kelvins, which is much for one that is written in degC. */
+static bool
+is_temperature(const struct study *s, size_t q)
+{
+    const unit *u = model_variable(s->m, s->c.by.at[q]).unit;
+
+    return u && !strcmp(unit_text(u), "K");
+}
+
 static void
 write_sensitivity_json(const struct study *s, FILE *out)
 {
@@ -215,12 +231,14 @@ write_sensitivity_json(const struct study *s, FILE *out)
         json_open(&j, '{');
         json_key(&j, "name"), json_string(&j, s->c.name.at[q]);
         json_key(&j, "value"), json_number(&j, s->value[q]);
-        json_key(&j, "sensitivity"), json_number(&j, s->size[q]);
+        json_key(&j, "varied"), json_bool(&j, is_varied(s, q));
+        json_key(&j, "change"), json_number(&j, fabs(s->delta * s->value[q]));
+        json_key(&j, "sensitivity"), json_number(&j, is_varied(s, q) ? s->size[q] : NAN);
         json_key(&j, "activity"), json_number(&j, s->activity[q]);
         if (s->designed) {
-            json_key(&j, "sum_sq"), json_number(&j, s->anova.effect[q].sum);
-            json_key(&j, "F"), json_number(&j, s->anova.effect[q].F);
-            json_key(&j, "p"), json_number(&j, s->anova.effect[q].p);
+            json_key(&j, "sum_sq"), json_number(&j, is_varied(s, q) ? s->anova.effect[q].sum : NAN);
+            json_key(&j, "F"), json_number(&j, is_varied(s, q) ? s->anova.effect[q].F : NAN);
+            json_key(&j, "p"), json_number(&j, is_varied(s, q) ? s->anova.effect[q].p : NAN);
         }
         json_close(&j, '}');
     }
@@ -272,9 +290,12 @@ write_sensitivity_text(const struct study *s, FILE *out)
         table_put(&t, "share of squares"), table_put(&t, "F"), table_put(&t, "p");
     for (size_t q = 0; q < n; q++) {
         table_put(&t, "%s", s->c.name.at[q]);
-        table_put(&t, "%.4g", s->size[q]);
+        if (is_varied(s, q))
+            table_put(&t, "%.4g", s->size[q]);
+        else
+            table_put(&t, "-");
         table_put(&t, "%.2f %%", 100 * s->activity[q]);
-        if (s->designed) {
+        if (s->designed && is_varied(s, q)) {
             table_put(&t, "%.2f %%", 100 * s->anova.effect[q].sum / s->anova.total);
             table_put(&t, "%.4g", s->anova.effect[q].F);
             put_p(&t, s->anova.effect[q].p);
@@ -283,6 +304,14 @@ write_sensitivity_text(const struct study *s, FILE *out)
         }
     }
     table_print(&t, out, "");
+    for (size_t q = 0; q < n; q++) {
+        if (!is_varied(s, q))
+            fprintf(out, "%s is 0, and a share of 0 is 0: it is not varied, which does not say that it has no effect\n",
+                    s->c.name.at[q]);
+        else if (is_temperature(s, q))
+            fprintf(out, "%s is %.4g K and varied by a share of that: by %.3g K\n", s->c.name.at[q], s->value[q],
+                    s->delta * s->value[q]);
+    }
     if (isfinite(rho))
         fprintf(out, "rank correlation of sensitivity and activity %.3f\n", rho);
     if (!s->designed)

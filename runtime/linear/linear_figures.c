@@ -298,6 +298,20 @@ strongest(const linearization *l, size_t mode, double *size)
     return best;
 }
 
+/* An axis on which all points have one value has a range about it; gnuplot would warn and choose one. */
+static void
+put_range(strbuf *b, const linearization *l, const char *axis, double (*part)(double complex))
+{
+    double least = INFINITY, most = -INFINITY;
+
+    for (size_t i = 0; i < l->modes.count; i++) {
+        least = fmin(least, part(l->modes.eigenvalue[i]));
+        most = fmax(most, part(l->modes.eigenvalue[i]));
+    }
+    if (least == most)
+        strbuf_printf(b, "set %srange [%.9g:%.9g]\n", axis, least - fmax(1, fabs(least)), least + fmax(1, fabs(least)));
+}
+
 bool
 draw_poles(const linearization *l, const char *path, char **why)
 {
@@ -351,6 +365,8 @@ draw_poles(const linearization *l, const char *path, char **why)
         strbuf_puts(&b, "EOD\n");
     }
     put_figure_head(&b, l, "eigenvalues", path, 560);
+    put_range(&b, l, "x", creal);
+    put_range(&b, l, "y", cimag);
     strbuf_puts(&b, "set rmargin at screen 0.72\nset xlabel \"Re [1/s]\"\nset ylabel \"Im [1/s]\"\nset xzeroaxis lc "
                     "rgb \"#606060\"\nset yzeroaxis lc rgb \"#606060\"\n"
                     "set offsets graph 0.06, graph 0.06, graph 0.06, graph 0.06\nset key title \"strongest effect\" "
