@@ -77,11 +77,11 @@ struct events {
     bool *far;           /* [n] not looked at, by events_rest_far */
     bool *plain;         /* [n] a < or <= of the text, not tied to a sign(x): its margin is g or -g */
     bool *of_net;        /* [n] set by the search for the modes of ideal switches, not here */
-    VEC(uint32_t) gates; /* modes that are known before the search (gates.h in the compiler) */
-    double *g_gates;     /* [2*gates] their conditions, now and a short time later */
-    bool *follows;       /* [n] sign(x) with a value between -1 and 1: x is zero because other signs stick */
-    double drift;        /* greatest |x| among the x that stick, relative to its size */
-    size_t last;         /* mode that switched last, or NO_INDEX */
+    VEC(uint32_t) gates, gates_end; /* modes known before the search, by level, and where each level ends (gates.h) */
+    double *g_gates;                /* [2*gates] their conditions, now and a short time later */
+    bool *follows;                  /* [n] sign(x) with a value between -1 and 1: x is zero because other signs stick */
+    double drift;                   /* greatest |x| among the x that stick, relative to its size */
+    size_t last;                    /* mode that switched last, or NO_INDEX */
     size_t nwhens, nreinits;
     struct model_when *when;
     bool *held, *turned; /* [nwhens] its condition was true when last evaluated; it has turned true just now */
