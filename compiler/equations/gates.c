@@ -29,14 +29,15 @@ read_by(const struct finder *d, var_id v)
     return d->mode_of[v] != NONE ? d->e->mode.at[d->mode_of[v]].g : d->e->var.at[v].def;
 }
 
-/* Of a variable that reads nothing, or nothing that has to be followed. */
+/* Of a variable that reads nothing, or nothing that has to be followed. A mode that is no gate (a relay that may slide,
+ * a friction that sticks) has a value too: gates that read it are set again when it switches. */
 static enum reach
 reach_alone(const struct finder *d, var_id v)
 {
     const eq_var *x = &d->e->var.at[v];
 
     if (d->mode_of[v] != NONE)
-        return d->e->mode.at[d->mode_of[v]].known ? BEFORE : may_be_gate(&d->e->mode.at[d->mode_of[v]]) ? OPEN : AFTER;
+        return may_be_gate(&d->e->mode.at[d->mode_of[v]]) ? OPEN : BEFORE;
     return x->kind == DEF_EXPLICIT ? OPEN : x->kind == DEF_BLOCK || x->kind == DEF_HELD ? AFTER : BEFORE;
 }
 

@@ -468,7 +468,7 @@ follow_contradictions(events *e, double t, double *x)
     for (size_t round = 0;; round++) {
         enum events_status found;
 
-        events_settle_gates(e, t, x, false);
+        events_settle_gates(e, t, x, ZERO_OF_READERS);
         found = round == 0 ? search_seen(e, t, x) : events_search(e, t, x, 1);
         if (found == EVENTS_FAILED || found == EVENTS_STOP)
             return found;

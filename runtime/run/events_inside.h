@@ -222,9 +222,11 @@ bool events_stick_together(events *e, double t, const double *x);
  * far ahead the search looks. */
 enum events_status events_search(events *e, double t, double *x, double farther);
 
-/* Sets the gates as they are just after t, before a search: those that are contradicted, and those that a jump has made
- * exactly zero, or all that are zero where `zeros`. States that move are seen later, with the other conditions. */
-void events_settle_gates(events *e, double t, const double *x, bool zeros);
+/* Sets the gates as they are just after t, before a search: those that are contradicted, and those that are exactly
+ * zero: all of them, those that read other gates (their values jump), or only those that a jump has made zero. States
+ * that move are seen later, with the other conditions. */
+enum gates_at_zero { ZERO_BY_JUMP, ZERO_OF_READERS, ZERO_OF_ALL };
+void events_settle_gates(events *e, double t, const double *x, enum gates_at_zero which);
 
 /* Where the equations have no solution in the present modes (a switch has opened, and the diode beside it has not
  * closed yet): switches one more mode, or only one of those that have just switched together, so that they have one. */

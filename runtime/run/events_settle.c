@@ -63,13 +63,13 @@ settle_gate(events *e, uint32_t k, double g, double ahead, bool zeros)
 }
 
 void
-events_settle_gates(events *e, double t, const double *x, bool zeros)
+events_settle_gates(events *e, double t, const double *x, enum gates_at_zero which)
 {
     size_t n = e->gates.n, from = 0;
     double *g = e->g_gates, *ahead = g + n;
 
     for (size_t level = 0; level < e->gates_end.n; from = e->gates_end.at[level++]) {
-        bool any = false;
+        bool any = false, zeros = which == ZERO_OF_ALL || (which == ZERO_OF_READERS && level > 0);
 
         if (model_gates(e->model, t, x, g) != 0)
             return;
@@ -432,7 +432,7 @@ events_settle_right(events *e, double t, double *x, bool jumped)
         bool changed = false, ahead = false;
         enum events_status found;
 
-        events_settle_gates(e, t, x, round == 0 && !jumped);
+        events_settle_gates(e, t, x, round == 0 && !jumped ? ZERO_OF_ALL : ZERO_BY_JUMP);
         found = events_search(e, t, x, 1);
         if (found == EVENTS_FAILED || found == EVENTS_STOP)
             return found;
