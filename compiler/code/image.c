@@ -147,6 +147,7 @@ image_free(image *m)
     vec_free(&m->line);
     vec_free(&m->gate);
     vec_free(&m->others);
+    vec_free(&m->gate_level);
     free(m->constraint_at);
     free(m->mode);
     free(m->element);

@@ -174,11 +174,11 @@ typedef struct image {
     size_t nbond_values, ndeclared;
     parameter_program *parameters;
     struct image_mode *mode;
-    struct model_removal *element; /* NULL: elements are not removable */
-    VEC(uint32_t) gate;            /* gates.h; only with ideal switches */
-    VEC(formula) line;             /* slope, offset and by of each known mode, threshold */
-    VEC(uint32_t) others;          /* modes without a threshold (program_thresholds.h), */
-    size_t nquantities;            /* and quantities that the others compare with theirs */
+    struct model_removal *element;  /* NULL: elements are not removable */
+    VEC(uint32_t) gate, gate_level; /* modes, and their levels (gates.h) */
+    VEC(formula) line;              /* slope, offset and by of each known mode, threshold */
+    VEC(uint32_t) others;           /* modes without a threshold (program_thresholds.h), */
+    size_t nquantities;             /* and quantities that the others compare with theirs */
     readers_later line_readers;
     net_form *nets; /* NULL: no ideal switches */
     _Atomic(void *) later[LATER_COUNT];

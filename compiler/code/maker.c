@@ -424,10 +424,11 @@ image_new(maker *k)
     for (uint32_t i = 0; i < m->nheld; i++)
         m->position[e->held.at[i]] = (uint32_t)m->nmodes + i;
     m->nets = net_form_new(e, m->position);
-    if (m->nets)
-        gates_find(e, &k->gate);
-    for (uint32_t i = 0; i < k->gate.n; i++)
-        vec_push(&m->gate, k->gate.at[i]);
+    gates_find(e, &k->gate);
+    for (uint32_t i = 0; i < k->gate.n; i++) {
+        vec_push(&m->gate, k->gate.at[i].mode);
+        vec_push(&m->gate_level, k->gate.at[i].level);
+    }
     find_stated(m, k);
     add_elements(m, k);
     add_experiment(m, k->f);

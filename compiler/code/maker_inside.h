@@ -26,7 +26,7 @@ struct maker {
     clock_list clock;
     bend_list bend;
     pole_list pole;
-    gate_list gate; /* of a model with ideal switches */
+    gate_list gate;
     thresholds thresholds;
     bool clocks_known, poles_known;
     double compile_seconds;

@@ -147,7 +147,7 @@ model_plan_part(maker *m, enum model_part part)
     case PART_BONDS: add_bonds(e, &target); break;
     case PART_GATES:
         for (uint32_t i = 0; i < m->gate.n; i++)
-            target_add(&target, e->mode.at[m->gate.at[i]].g, i);
+            target_add(&target, e->mode.at[m->gate.at[i].mode].g, i);
         break;
     default: /* conditions, but for those with a threshold of a quantity; then these quantities */
         for (uint32_t i = 0; i < e->mode.n; i++)

@@ -628,6 +628,12 @@ model_gate(const bg_model *m, size_t i)
     return m->image->gate.at[i];
 }
 
+uint32_t
+model_gate_level(const bg_model *m, size_t i)
+{
+    return m->image->gate_level.at[i];
+}
+
 int
 model_gates(bg_model *m, double t, const double *x, double *g)
 {

@@ -178,10 +178,11 @@ double *model_modes(bg_model *m); /* the frozen values; the runtime sets them be
 int model_conditions(bg_model *m, double t, const double *x, double *g);
 /* The same for differences: what is rounding alone of a switch's condition is not set to zero. */
 int model_conditions_raw(bg_model *m, double t, const double *x, double *g);
-/* Conditions that are known before ideal switches are solved for (gates.h); none in a model without switches. Their
- * differences g[ngates], whether the modes of the switches are consistent or not. */
+/* Conditions that are known before anything is solved for, and those among them that read others, in the order of
+ * their levels (gates.h). Their differences g[ngates], whether the modes of switches are consistent or not. */
 size_t model_ngates(const bg_model *m);
 uint32_t model_gate(const bg_model *m, size_t i); /* its mode */
+uint32_t model_gate_level(const bg_model *m, size_t i);
 int model_gates(bg_model *m, double t, const double *x, double *g);
 /* Conditions that compare one quantity each with a threshold, a parameter, where many compare the same one: as this is
  * known, only those next to it can change. */

@@ -99,8 +99,11 @@ events_new(bg_model *m, double start, double stop)
     e->follows = bg_calloc(n + 1, sizeof *e->follows);
     for (size_t k = 0; k < n && e->nets; k++)
         e->of_net[k] = model_net_mode(m, k);
-    for (size_t i = 0; i < model_ngates(m); i++)
+    for (size_t i = 0; i < model_ngates(m); i++) {
         vec_push(&e->gates, model_gate(m, i));
+        if (i + 1 == model_ngates(m) || model_gate_level(m, i + 1) > model_gate_level(m, i))
+            vec_push(&e->gates_end, (uint32_t)i + 1);
+    }
     e->g_gates = bg_calloc(2 * (size_t)e->gates.n + 1, sizeof(double));
     return e;
 }
@@ -167,6 +170,7 @@ events_free(events *e)
     samples_free(e->samples);
     vec_free(&e->watched);
     vec_free(&e->gates);
+    vec_free(&e->gates_end);
     free(e->g_gates);
     vec_free(&e->turn);
     vec_free(&e->heap);
@@ -464,7 +468,7 @@ follow_contradictions(events *e, double t, double *x)
     for (size_t round = 0;; round++) {
         enum events_status found;
 
-        events_settle_gates(e, t, x, false);
+        events_settle_gates(e, t, x, ZERO_OF_READERS);
         found = round == 0 ? search_seen(e, t, x) : events_search(e, t, x, 1);
         if (found == EVENTS_FAILED || found == EVENTS_STOP)
             return found;

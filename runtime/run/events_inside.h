@@ -77,11 +77,11 @@ struct events {
     bool *far;           /* [n] not looked at, by events_rest_far */
     bool *plain;         /* [n] a < or <= of the text, not tied to a sign(x): its margin is g or -g */
     bool *of_net;        /* [n] set by the search for the modes of ideal switches, not here */
-    VEC(uint32_t) gates; /* modes that are known before the search (gates.h in the compiler) */
-    double *g_gates;     /* [2*gates] their conditions, now and a short time later */
-    bool *follows;       /* [n] sign(x) with a value between -1 and 1: x is zero because other signs stick */
-    double drift;        /* greatest |x| among the x that stick, relative to its size */
-    size_t last;         /* mode that switched last, or NO_INDEX */
+    VEC(uint32_t) gates, gates_end; /* modes known before the search, by level, and where each level ends (gates.h) */
+    double *g_gates;                /* [2*gates] their conditions, now and a short time later */
+    bool *follows;                  /* [n] sign(x) with a value between -1 and 1: x is zero because other signs stick */
+    double drift;                   /* greatest |x| among the x that stick, relative to its size */
+    size_t last;                    /* mode that switched last, or NO_INDEX */
     size_t nwhens, nreinits;
     struct model_when *when;
     bool *held, *turned; /* [nwhens] its condition was true when last evaluated; it has turned true just now */
@@ -222,9 +222,11 @@ bool events_stick_together(events *e, double t, const double *x);
  * far ahead the search looks. */
 enum events_status events_search(events *e, double t, double *x, double farther);
 
-/* Sets the gates as they are just after t, before a search: those that are contradicted, and those that a jump has made
- * exactly zero, or all that are zero where `zeros`. States that move are seen later, with the other conditions. */
-void events_settle_gates(events *e, double t, const double *x, bool zeros);
+/* Sets the gates as they are just after t, before a search: those that are contradicted, and those that are exactly
+ * zero: all of them, those that read other gates (their values jump), or only those that a jump has made zero. States
+ * that move are seen later, with the other conditions. */
+enum gates_at_zero { ZERO_BY_JUMP, ZERO_OF_READERS, ZERO_OF_ALL };
+void events_settle_gates(events *e, double t, const double *x, enum gates_at_zero which);
 
 /* Where the equations have no solution in the present modes (a switch has opened, and the diode beside it has not
  * closed yet): switches one more mode, or only one of those that have just switched together, so that they have one. */

@@ -46,46 +46,41 @@ events_search(events *e, double t, double *x, double farther)
 }
 
 /* Sets one gate by its condition now and a short time later, if it is contradicted, or is zero: by a jump or, where
- * `zeros`, in any way. True: its value changed. */
-static bool
+ * `zeros`, in any way. */
+static void
 settle_gate(events *e, uint32_t k, double g, double ahead, bool zeros)
 {
-    double before = e->value[k];
     bool met = e->mode[k].kind == MODE_EQUAL && g == 0 && fabs(e->g_before[k]) > CONTRADICTION * e->size[k];
 
     if (e->quiet[k] > 0 && fabs(g) <= e->quiet[k])
-        return false;
+        return;
     if (events_margin_of(e, k, g) < -CONTRADICTION * e->size[k]) {
         events_set_mode(e, k, events_right_value(e, k, g, g, false), g, ahead);
     } else if ((zeros && g == 0) || met || events_jumped_onto(e, k, g)) {
         events_set_mode(e, k, events_right_value(e, k, g, ahead, false), g, ahead);
         e->g_before[k] = g;
     }
-    return e->value[k] != before;
 }
 
 void
-events_settle_gates(events *e, double t, const double *x, bool zeros)
+events_settle_gates(events *e, double t, const double *x, enum gates_at_zero which)
 {
-    size_t n = e->gates.n;
+    size_t n = e->gates.n, from = 0;
     double *g = e->g_gates, *ahead = g + n;
-    bool changed = n > 0;
 
-    /* one gate may read another; a chain of them has at most n links */
-    for (size_t round = 0; changed && round <= n; round++) {
-        bool any = false;
+    for (size_t level = 0; level < e->gates_end.n; from = e->gates_end.at[level++]) {
+        bool any = false, zeros = which == ZERO_OF_ALL || (which == ZERO_OF_READERS && level > 0);
 
-        changed = false;
         if (model_gates(e->model, t, x, g) != 0)
             return;
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = from; i < e->gates_end.at[level]; i++)
             any |= g[i] == 0;
         memcpy(ahead, g, n * sizeof *g);
         if (any && model_gates(e->model, t + events_ahead(e), x, ahead) != 0)
             return;
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = from; i < e->gates_end.at[level]; i++)
             if (isfinite(g[i]) && isfinite(ahead[i]))
-                changed |= settle_gate(e, e->gates.at[i], g[i], ahead[i], zeros);
+                settle_gate(e, e->gates.at[i], g[i], ahead[i], zeros);
     }
 }
 
@@ -437,7 +432,7 @@ events_settle_right(events *e, double t, double *x, bool jumped)
         bool changed = false, ahead = false;
         enum events_status found;
 
-        events_settle_gates(e, t, x, round == 0 && !jumped);
+        events_settle_gates(e, t, x, round == 0 && !jumped ? ZERO_OF_ALL : ZERO_BY_JUMP);
         found = events_search(e, t, x, 1);
         if (found == EVENTS_FAILED || found == EVENTS_STOP)
             return found;

@@ -335,6 +335,12 @@ model_gate(const bg_model *m, size_t i)
     (void)m;
     return (uint32_t)i;
 }
+uint32_t
+model_gate_level(const bg_model *m, size_t i)
+{
+    (void)m, (void)i;
+    return 0;
+}
 int
 model_gates(bg_model *m, double t, const double *x, double *g)
 {
