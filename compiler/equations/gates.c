@@ -52,10 +52,12 @@ follow(struct finder *d, var_id v)
         size_t before = d->todo.n;
         inst reads;
 
-        if (found == UNKNOWN)
+        if (found == UNKNOWN) {
             d->of[at] = (uint8_t)(found = reach_alone(d, at));
-        else if (found == OPEN)
+            d->level[at] = found == BEFORE && d->mode_of[at] != NONE; /* it jumps, and what reads it with it */
+        } else if (found == OPEN) {
             found = UNKNOWN; /* all that it reads has been followed */
+        }
         if (found == BEFORE || found == AFTER) {
             d->todo.n--;
             continue;

@@ -19,7 +19,7 @@ struct gate {
 typedef VEC(struct gate) gate_list;
 
 /* Adds gates in ascending order of their levels, but not those that switch at known times: all of a model with ideal
- * switches; of others those that read gates, and those that are read. */
+ * switches; of others those that read modes, and those that are read. */
 void gates_find(const equations *e, gate_list *gates);
 
 #endif
