@@ -103,6 +103,7 @@ events_new(bg_model *m, double start, double stop)
         vec_push(&e->gates, model_gate(m, i));
         if (i + 1 == model_ngates(m) || model_gate_level(m, i + 1) > model_gate_level(m, i))
             vec_push(&e->gates_end, (uint32_t)i + 1);
+        e->gates_alone += model_gate_level(m, i) == 0;
     }
     e->g_gates = bg_calloc(2 * (size_t)e->gates.n + 1, sizeof(double));
     return e;

@@ -78,6 +78,7 @@ struct events {
     bool *plain;         /* [n] a < or <= of the text, not tied to a sign(x): its margin is g or -g */
     bool *of_net;        /* [n] set by the search for the modes of ideal switches, not here */
     VEC(uint32_t) gates, gates_end; /* modes known before the search, by level, and where each level ends (gates.h) */
+    uint32_t gates_alone;           /* number of those, the first, that read no others */
     double *g_gates;                /* [2*gates] their conditions, now and a short time later */
     bool *follows;                  /* [n] sign(x) with a value between -1 and 1: x is zero because other signs stick */
     double drift;                   /* greatest |x| among the x that stick, relative to its size */

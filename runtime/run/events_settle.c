@@ -69,7 +69,7 @@ events_settle_gates(events *e, double t, const double *x, enum gates_at_zero whi
     double *g = e->g_gates, *ahead = g + n;
 
     for (size_t level = 0; level < e->gates_end.n; from = e->gates_end.at[level++]) {
-        bool any = false, zeros = which == ZERO_OF_ALL || (which == ZERO_OF_READERS && level > 0);
+        bool any = false, zeros = which == ZERO_OF_ALL || (which == ZERO_OF_READERS && from >= e->gates_alone);
 
         if (model_gates(e->model, t, x, g) != 0)
             return;
