@@ -465,7 +465,6 @@ follow_contradictions(events *e, double t, double *x)
 {
     size_t most = ROUNDS + 4 * e->watched.n;
 
-    events_keep_before(e);
     for (size_t round = 0;; round++) {
         enum events_status found;
 
@@ -547,6 +546,7 @@ events_switch(events *e, double t_seen, const double *x_seen, double t, double *
         return EVENTS_SAME;
     if (events_stay_on_border(e, t, x))
         return EVENTS_SWITCHED;
+    events_keep_before(e);
     return turn_all(e, t, x) ? follow_contradictions(e, t, x) : EVENTS_STOP;
 }
 
@@ -557,6 +557,7 @@ events_due(events *e, double t, double *x)
 
     e->t = t;
     e->turn.n = 0;
+    events_keep_before(e);
     memcpy(e->value_before, e->value, e->n * sizeof(double));
     while (e->heap.n && e->heap.at[0].t <= t + events_tiny(e, t)) {
         struct due d = events_heap_pop(e);
@@ -572,6 +573,7 @@ enum events_status
 events_jolted(events *e, double t, double *x)
 {
     e->t = t;
+    events_keep_before(e);
     return e->watched.n || e->nets ? follow_contradictions(e, t, x) : EVENTS_SWITCHED;
 }
 
