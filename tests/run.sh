@@ -3,7 +3,7 @@
 #
 #   sh tests/run.sh            from anywhere
 #   BUILD=/tmp/b sh tests/run.sh
-#   FUZZ=0 sh tests/run.sh     without the fuzzers' smoke: four seconds of each, by clang
+#   FUZZ=0 sh tests/run.sh     without the fuzzers' smoke: two seconds of each, by clang
 #
 # Ends with CTest's summary; the exit status is 0 when every test of both builds passed.
 set -eu
@@ -43,7 +43,7 @@ configure_and_build "$build-sanitize" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_D
 status=0
 if [ "${FUZZ:-1}" != 0 ]; then
     echo "== fuzzers, for seconds"
-    BUILD="$build-fuzz" sh "$root/tests/fuzz/run.sh" 4 || status=1
+    BUILD="$build-fuzz" sh "$root/tests/fuzz/run.sh" 2 || status=1
 fi
 echo "== tests with the sanitizers"
 # freed memory is held back by 16 MB, not by 256, and known by the 8 calls nearest to it: a quarter of the time of these tests less
