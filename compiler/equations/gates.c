@@ -80,7 +80,7 @@ follow(struct finder *d, var_id v)
     }
 }
 
-/* Marks the modes that v reads. */
+/* Marks the modes that an expression reads. What `met` has of an earlier one is marked already. */
 static void
 mark_read(const struct finder *d, inst i, bool *met, bool *read)
 {
@@ -116,12 +116,16 @@ void
 gates_find(const equations *e, gate_list *gates)
 {
     size_t n = e->var.n + 1;
-    struct finder d = { .e = e,
-                        .of = bg_calloc(n, sizeof *d.of),
-                        .level = bg_calloc(n, sizeof *d.level),
-                        .mode_of = bg_malloc(n * sizeof *d.mode_of) };
-    bool *met = bg_calloc(n, sizeof *met), *read = bg_calloc(e->mode.n + 1, sizeof *read);
+    struct finder d = { .e = e };
+    bool *met, *read;
 
+    if (!e->mode.n)
+        return;
+    d.of = bg_calloc(n, sizeof *d.of);
+    d.level = bg_calloc(n, sizeof *d.level);
+    d.mode_of = bg_malloc(n * sizeof *d.mode_of);
+    met = bg_calloc(n, sizeof *met);
+    read = bg_calloc(e->mode.n + 1, sizeof *read);
     for (size_t i = 0; i < n; i++)
         d.mode_of[i] = NONE;
     for (uint32_t k = 0; k < e->mode.n; k++)
