@@ -9,36 +9,38 @@ enum {
     MAX_ITERATIONS = 60,
     MAX_HALVINGS = 8,
     MAX_HOMOTOPY_STEPS = 200,
-    MAX_BISECTIONS = 60, /* after so many, Newton's method converges from there */
-    REGULAR = 2,         /* steps within which a singular matrix is blamed on the start */
-    MOST_SHARED = 100,   /* unknowns of a block in which only some sums are determined */
-    EVENLY = 20,         /* first steps, of half length, that distribute undetermined sums evenly */
-    SHARED_ROUNDS = 3,   /* corrections of linear equations: later ones remove the rounding of the first */
+    MAX_BISECTIONS = 60, /* leave 1e-18 of the interval: its ends are neighbouring numbers, or nearly */
+    REGULAR = 2,         /* a singular matrix before so many regular steps is the start's fault: another one is tried */
+    MOST_SHARED = 100,   /* unknowns of a block in which only sums of some are determined (dense least squares) */
+    EVENLY = 20,         /* first steps that distribute undetermined sums evenly; halved from the second one on */
+    SHARED_ROUNDS = 3,   /* of linear equations: the later ones remove the rounding of the first */
     MOST_EXPONENT = 300  /* of the power of two that scales a column: its entries stay finite */
 };
 
-/* A residual counts as zero in three cases. It is CONVERGED of its terms. Or it is ROUNDED of what these terms were
- * before, and the step is STILL of the unknowns: a flow that stops through a law with zero slope. (This does not
- * hold for exponentials on their way from a far start, whose terms were larger than any other.) Or it is smaller
- * than any physical quantity. */
+/* A residual counts as zero in three cases.
+ * - It is at most CONVERGED times the size of its terms.
+ * - It is at most ROUNDED times the size that its terms had earlier, and the Newton step is at most STILL times the
+ *   unknowns. So a flow stops that decays through a law with zero slope, where the terms shrink with the residual. The
+ *   condition on the step is for exponentials: coming from a far start, their earlier terms exceed all later ones.
+ * - It is at most NOTHING, less than any physical quantity. */
 #define CONVERGED 1e-13
 #define ROUNDED 1e-16
 #define STILL 1e-7
 #define NOTHING 1e-250
-#define CLEARED 1e-13       /* of an unknown's greatest value during the iteration: its rounding */
-#define SHORT 1e-13         /* of the unknowns: after two steps no longer than this, rounding stops Newton's method */
-#define HOMOTOPY_FIRST 0.1  /* of the homotopy: first step, and least step; */
-#define HOMOTOPY_LEAST 1e-6 /* needing shorter steps means that the path leads to a fold */
-#define ZERO_MET 1e-6       /* of an unknown: Newton's method must confirm a bisected zero within this distance */
-#define ZERO_LEAST 1e-100   /* or both are nothing */
-#define SCAN_FROM 1e-6      /* of the unknown: first step of the search outwards, doubled each time; */
-#define SCAN_FROM_ZERO 1e-15
-#define SCAN_FAR 1e15    /* of the unknown, or of 1: greatest distance of that search; */
-#define BRANCH_FAR 1e3   /* and of the search for the solution on the branch of the last accepted point */
-#define SIZE_LEAST 1e-12 /* sizes of unknowns in SI at which terms are compared, by decades up to */
-#define SIZE_MOST 1e13
-#define LEAP 0.5    /* of an unknown's greatest size: longer steps are checked for a change of branch */
-#define LITTLE 0.02 /* of a residual: remainder after a step up to which the factors are kept */
+#define CLEARED 1e-13        /* of an unknown's greatest value during the iteration: its rounding */
+#define SHORT 1e-13          /* of the unknowns: the second step as short as this ends the iteration, it is rounding */
+#define HOMOTOPY_FIRST 0.1   /* first step of the homotopy's parameter, which goes from 0 to 1; */
+#define HOMOTOPY_LEAST 1e-6  /* and its least step: a path that needs shorter ones turns back (a fold) */
+#define ZERO_MET 1e-6        /* of an unknown: Newton's method must confirm a bisected zero within this distance, */
+#define ZERO_LEAST 1e-100    /* plus this distance in SI, for a zero at zero */
+#define SCAN_FROM 1e-6       /* of the unknown: first step of the search outwards, doubled each time; */
+#define SCAN_FROM_ZERO 1e-15 /* in SI, where the unknown is zero */
+#define SCAN_FAR 1e15        /* of the unknown, or of 1: greatest distance of that search; */
+#define BRANCH_FAR 1e3       /* of the unknown: the same, in the search for the branch of the last accepted point */
+#define SIZE_LEAST 1e-12     /* in SI: sizes of unknowns that start_sizes tries, by decades, */
+#define SIZE_MOST 1e13       /* up to this one */
+#define LEAP 0.5             /* of an unknown's greatest size: a solution farther than this may be another branch */
+#define LITTLE 0.02 /* of a residual: a step that leaves no more than this shows that the old factors still serve */
 
 static void
 run_chunks(evaluator *v, const program_block *b, const block_code *code, size_t n, double *to)
@@ -56,7 +58,7 @@ residuals(evaluator *v, const program_block *b, const double *z, double *r)
     run_chunks(v, b, c->residual.at, c->residual.n, r);
 }
 
-/* offset: NULL, zero */
+/* r(z) - offset; offset NULL is zero */
 static void
 residuals_beside(evaluator *v, const program_block *b, const double *z, const double *offset, double *r)
 {
@@ -101,9 +103,9 @@ residual_weights(const program_block *b, struct block_run *run)
         run->weight[i] += fabs(rest[i]);
 }
 
-/* Are all residuals zero to rounding? stepped: the Newton step from here is known. What their terms and the unknowns
- * were at accepted points and where the iteration began counts, not what they were on its way, which may lead far out:
- * beside 1e99 all residuals are rounding. */
+/* Are all residuals zero to rounding? stepped: the Newton step from here is known. The terms and unknowns are compared
+ * with their sizes at accepted points and at the iteration's start, not with those on its way. This may lead far out,
+ * and beside terms of 1e99 every residual would be rounding. */
 static bool
 residuals_are_zero(const program_block *b, const struct block_run *run, bool stepped)
 {
@@ -326,7 +328,8 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
             next = scaled_norm(b, run->at->r, run->weight, &dummy);
             if (halving == 0)
                 run->serves = b->n >= LEAST_KEPT && next <= LITTLE * norm;
-            /* unknowns without any size would make the norm a measure of rounding */
+            /* Old factors are judged by their whole step. While only sums are determined, and after the last halving,
+             * a greater residual is taken too: near zero its terms are so small that the norm measures rounding. */
             if (run->old || next < norm ||
                 ((halving == MAX_HALVINGS || ((run->keeps || run->shares) && shared)) && isfinite(next)))
                 break;
@@ -335,7 +338,7 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
         known = !run->old || run->serves;
         if (!known) /* continues from here with a new matrix */
             continue;
-        /* a small part of the step changes no bit: the residual is rounding of terms that cancel */
+        /* the shortest part of the step changed no bit of the residuals: they are rounding of terms that cancel */
         if (!shared && damping < 1.5 / (1 << MAX_HALVINGS) &&
             !memcmp(run->at->r, run->at->before, b->n * sizeof(double)))
             return 0;
@@ -478,8 +481,9 @@ from_afar(evaluator *v, const program_block *b, struct block_run *run)
     return false;
 }
 
-/* If there is no other solution: starts from the last one, and undetermined unknowns (the pressure between two
- * closed valves) keep their values. */
+/* From the last accepted solution, in such a way that undetermined unknowns (the pressure between two closed valves)
+ * keep their values. If modes may have made the matrix singular, this is tried next; otherwise when all else failed, so
+ * that a solution that determines every unknown is preferred. */
 static bool
 from_before(evaluator *v, const program_block *b, struct block_run *run, const double *start)
 {
