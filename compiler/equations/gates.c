@@ -1,5 +1,6 @@
 /* gates.c - see gates.h */
 #include <stdlib.h>
+#include <string.h>
 
 #include "gates.h"
 
@@ -11,6 +12,8 @@ struct finder {
     uint8_t *of;       /* [var] enum reach */
     uint32_t *level;   /* [var] above those of the gates that it reads */
     uint32_t *mode_of; /* [var] NONE: not a mode */
+    bool *sign;        /* [var] the sign of a relay or friction that states, parameters, time and modes determine */
+    bool modes_held;   /* modes are not followed: they have the values that they have */
     VEC(var_id) todo;
 };
 
@@ -30,14 +33,17 @@ read_by(const struct finder *d, var_id v)
 }
 
 /* Of a variable that reads nothing, or nothing that has to be followed. A mode that is no gate (a relay that may slide,
- * a friction that sticks) has a value too: gates that read it are set again when it switches. */
+ * a friction that sticks) has a value too: gates that read it are set again when it switches. So has its sign, which
+ * only sliding determines by rates, and so perhaps by the gates that read it. */
 static enum reach
 reach_alone(const struct finder *d, var_id v)
 {
     const eq_var *x = &d->e->var.at[v];
 
     if (d->mode_of[v] != NONE)
-        return may_be_gate(&d->e->mode.at[d->mode_of[v]]) ? OPEN : BEFORE;
+        return !d->modes_held && may_be_gate(&d->e->mode.at[d->mode_of[v]]) ? OPEN : BEFORE;
+    if (d->sign[v])
+        return BEFORE;
     return x->kind == DEF_EXPLICIT ? OPEN : x->kind == DEF_BLOCK || x->kind == DEF_HELD ? AFTER : BEFORE;
 }
 
@@ -54,7 +60,7 @@ follow(struct finder *d, var_id v)
 
         if (found == UNKNOWN) {
             d->of[at] = (uint8_t)(found = reach_alone(d, at));
-            d->level[at] = found == BEFORE && d->mode_of[at] != NONE; /* it jumps, and what reads it with it */
+            d->level[at] = found == BEFORE && (d->mode_of[at] != NONE || d->sign[at]); /* what reads it jumps with it */
         } else if (found == OPEN) {
             found = UNKNOWN; /* all that it reads has been followed */
         }
@@ -78,6 +84,25 @@ follow(struct finder *d, var_id v)
         d->level[at] += d->mode_of[at] != NONE;
         d->todo.n--;
     }
+}
+
+/* Finds the signs that something explicit determines where modes have the values that they have. */
+static void
+find_signs(struct finder *d)
+{
+    bool *found = bg_calloc(d->e->sign.n + 1, sizeof *found);
+
+    d->modes_held = true;
+    for (uint32_t k = 0; k < d->e->sign.n; k++) {
+        follow(d, d->e->sign.at[k].s);
+        found[k] = d->of[d->e->sign.at[k].s] == BEFORE;
+    }
+    d->modes_held = false;
+    memset(d->of, UNKNOWN, d->e->var.n);
+    memset(d->level, 0, d->e->var.n * sizeof *d->level);
+    for (uint32_t k = 0; k < d->e->sign.n; k++)
+        d->sign[d->e->sign.at[k].s] = found[k];
+    free(found);
 }
 
 /* Marks the modes that an expression reads. What `met` has of an earlier one is marked already. */
@@ -124,12 +149,14 @@ gates_find(const equations *e, gate_list *gates)
     d.of = bg_calloc(n, sizeof *d.of);
     d.level = bg_calloc(n, sizeof *d.level);
     d.mode_of = bg_malloc(n * sizeof *d.mode_of);
+    d.sign = bg_calloc(n, sizeof *d.sign);
     met = bg_calloc(n, sizeof *met);
     read = bg_calloc(e->mode.n + 1, sizeof *read);
     for (size_t i = 0; i < n; i++)
         d.mode_of[i] = NONE;
     for (uint32_t k = 0; k < e->mode.n; k++)
         d.mode_of[e->mode.at[k].var] = k;
+    find_signs(&d);
     for (uint32_t k = 0; k < e->mode.n; k++) {
         var_id v = e->mode.at[k].var;
 
@@ -151,6 +178,7 @@ gates_find(const equations *e, gate_list *gates)
     free(d.of);
     free(d.level);
     free(d.mode_of);
+    free(d.sign);
     free(met);
     free(read);
 }

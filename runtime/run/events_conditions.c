@@ -298,7 +298,7 @@ bool
 events_jumped_onto_other(const events *e, uint32_t k, double g)
 {
     return !e->of_net[k] && events_margin_of(e, k, g) == 0 && e->mode[k].kind != MODE_SIGN &&
-           e->mode[k].kind != MODE_EQUAL && fabs(g - e->g_before[k]) > CONTRADICTION * e->size[k];
+           fabs(g - e->g_before[k]) > CONTRADICTION * e->size[k];
 }
 
 void

@@ -50,13 +50,11 @@ events_search(events *e, double t, double *x, double farther)
 static void
 settle_gate(events *e, uint32_t k, double g, double ahead, bool zeros)
 {
-    bool met = e->mode[k].kind == MODE_EQUAL && g == 0 && fabs(e->g_before[k]) > CONTRADICTION * e->size[k];
-
     if (e->quiet[k] > 0 && fabs(g) <= e->quiet[k])
         return;
     if (events_margin_of(e, k, g) < -CONTRADICTION * e->size[k]) {
         events_set_mode(e, k, events_right_value(e, k, g, g, false), g, ahead);
-    } else if ((zeros && g == 0) || met || events_jumped_onto(e, k, g)) {
+    } else if ((zeros && g == 0) || events_jumped_onto(e, k, g)) {
         events_set_mode(e, k, events_right_value(e, k, g, ahead, false), g, ahead);
         e->g_before[k] = g;
     }
