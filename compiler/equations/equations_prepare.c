@@ -72,6 +72,7 @@ equations_prepare(flat_model *f)
 {
     equations *e = bg_calloc(1, sizeof *e);
     freezer *z;
+    relays *r;
     bool *smooth;
     size_t laws;
 
@@ -81,8 +82,9 @@ equations_prepare(flat_model *f)
         make_given(e, f->draw.at[i].var, f->draw.at[i].at);
     for (size_t i = 0; i < f->delay.n; i++)
         make_given(e, f->delay.at[i].var, f->delay.at[i].at);
-    smooth = relays_smooth_signals(e);
-    z = freezer_new(e);
+    r = relays_new(e);
+    smooth = relays_smooth_signals(r);
+    z = freezer_new(e, r);
     for (size_t i = 0; i < f->law.n; i++) {
         f->law.at[i].def = freeze(z, f->law.at[i].def,
                                   f->law.at[i].kind == LAW_RESIDUAL ? FREEZE_ROOTS : FREEZE_ROOTS | FREEZE_RELAYS,
@@ -107,6 +109,7 @@ equations_prepare(flat_model *f)
     for (size_t i = 0; i < f->delay.n; i++)
         freeze_delay(e, z, &f->delay.at[i]);
     freezer_free(z);
+    relays_free(r);
     free(smooth);
     return e;
 }

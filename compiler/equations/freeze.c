@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "freeze.h"
-#include "relays.h"
 
 /* A slot that freezing adds to a template: the value of a literal; or, for an expression g over the slots before it, a
  * condition on g, the sign of g, or whether g is kept at zero by its sign. */
@@ -24,6 +23,7 @@ struct extra {
 struct frozen {
     node from, root;
     uint8_t how;
+    relays_use relays; /* with FREEZE_RELAYS, of a template with conditions */
     uint32_t extra0, nextra, mask0, n, next;
 };
 
@@ -38,6 +38,7 @@ enum { MOST_UNIFIED = 64 }; /* greatest number of slots of an expression whose v
 
 struct freezer {
     equations *e;
+    relays *relays;
     VEC(struct frozen) done;
     VEC(struct extra) extra;
     VEC(uint8_t) masks;      /* by slot: enum known_slot */
@@ -61,11 +62,12 @@ struct freezer {
 enum { FEW_EXTRAS = 16 }; /* so few are searched linearly */
 
 freezer *
-freezer_new(equations *e)
+freezer_new(equations *e, relays *r)
 {
     freezer *z = bg_calloc(1, sizeof *z);
 
     z->e = e;
+    z->relays = r;
     return z;
 }
 
@@ -388,17 +390,22 @@ freeze_relay(freezer *z, struct frozen *r, const ex_node *x)
                    ex_make(p, EX_SELECT, frozen, z->mapped.at[x->b], z->mapped.at[x->c]));
 }
 
+/* May a template have relays that are looked for? */
+static bool
+has_relays(const freezer *z, node root, unsigned how)
+{
+    return (how & FREEZE_RELAYS) && pool_node(z->e->f->pool, root)->switching;
+}
+
 static void
 freeze_template(freezer *z, struct frozen *r)
 {
     pool *p = z->e->f->pool;
     size_t count;
-    node from = ex_odd(p, r->from), *tape;
-    const node *shared;
+    bool sliding = has_relays(z, r->from, r->how);
+    node from = sliding ? relays_whole(z->relays, r->relays) : ex_odd(p, r->from), *tape;
+    const node *shared = ex_tape(p, from, &count);
 
-    if ((r->how & FREEZE_RELAYS) && pool_node(p, from)->switching)
-        from = relays_split(p, from);
-    shared = ex_tape(p, from, &count);
     tape = bg_malloc(count * sizeof *tape); /* the pool may move its lists while new nodes are made */
     memcpy(tape, shared, count * sizeof *tape);
     z->continued.n = 0;
@@ -443,8 +450,7 @@ freeze_template(freezer *z, struct frozen *r)
             }
             if (!constant && switches(&x))
                 z->mapped.at[n] = freeze_node(z, r, &x, a, b, c, timed);
-            else if ((r->how & FREEZE_RELAYS) && x.op == EX_SELECT && !z->constant.at[x.a] && !z->timed.at[x.a] &&
-                     relays_jumps(p, from, n))
+            else if (sliding && x.op == EX_SELECT && relays_is(z->relays, r->relays, n))
                 z->mapped.at[n] = freeze_relay(z, r, &x);
             else if ((r->how & FREEZE_ROOTS) && !timed && is_root(p, &x))
                 z->mapped.at[n] = continue_root(z, a, b);
@@ -606,18 +612,21 @@ freeze(freezer *z, inst i, unsigned how, span at)
     uint64_t hash;
     uint32_t k;
     struct frozen *r = NULL;
+    relays_use used = { 0, 0 };
 
     if (!inst_known(i))
         return i;
     if (pool_node(f->pool, i.root)->switching && i.n <= MOST_UNIFIED)
         i = unify_literals(z, i);
+    if (has_relays(z, i.root, how))
+        used = relays_of(z->relays, i);
     vec_resize(&z->mask, i.n);
     for (uint32_t s = 0; s < i.n; s++)
         z->mask.at[s] = known_slot(f, f->slot.at[i.first + s]);
-    hash = bg_hash_bytes(z->mask.at, i.n, bg_hash_mix(i.root, how));
+    hash = bg_hash_bytes(z->mask.at, i.n, bg_hash_mix(i.root, how) ^ used.smooth);
     for (k = map_get(&z->index, hash); k != MAP_NONE; k = z->done.at[k].next) {
         r = &z->done.at[k];
-        if (r->from == i.root && r->how == how && r->n == i.n &&
+        if (r->from == i.root && r->how == how && r->relays.smooth == used.smooth && r->n == i.n &&
             (i.n == 0 || !memcmp(z->masks.at + r->mask0, z->mask.at, i.n)))
             break;
     }
@@ -625,6 +634,7 @@ freeze(freezer *z, inst i, unsigned how, span at)
         struct frozen fresh = { i.root,
                                 NODE_NONE,
                                 (uint8_t)how,
+                                used,
                                 (uint32_t)z->extra.n,
                                 0,
                                 (uint32_t)z->masks.n,

@@ -14,9 +14,10 @@
 #define BG_FREEZE_H
 
 #include "equations.h"
+#include "relays.h"
 
 typedef struct freezer freezer;
-freezer *freezer_new(equations *e);
+freezer *freezer_new(equations *e, relays *r);
 void freezer_free(freezer *z);
 /* ROOTS: square roots and powers with non-integer exponents of a varying argument are continued below 0 as odd
  * functions, so that a trial step or an iteration may evaluate them there; a mode watches where the root is used

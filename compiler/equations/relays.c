@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "expr_pool.h"
+#include "parameters.h"
 #include "relays.h"
 
 enum {
@@ -14,7 +15,7 @@ enum {
 };
 #define FARTHER 0.5     /* added to a value of order 1: the branches' size is taken there too, as both may be 0 at 0 */
 #define JUMPS 1e-6      /* relative to the branches: smaller differences are rounding */
-#define ON_BORDER 1e-12 /* last step of Newton's method, for values of order 1 */
+#define ON_BORDER 1e-12 /* last step of Newton's method, relative to a value of order 1 or greater */
 
 void
 relays_values(double *value, uint32_t n, uint64_t number)
@@ -35,7 +36,7 @@ to_border(pool *p, node g, uint32_t k, double *value)
         if (!isfinite(by))
             return false;
         value[k] -= by;
-        if (fabs(by) <= ON_BORDER)
+        if (fabs(by) <= ON_BORDER * fmax(1, fabs(value[k])))
             return true;
     }
     return false;
@@ -68,10 +69,10 @@ relays_split(pool *p, node n)
     return ex_replace(p, n, split_select, NULL);
 }
 
-/* Do b and c differ where g is zero, for any values of their slots? `unknown`: the answer if no point of the border is
- * found. */
+/* Do b and c differ where g is zero, for any values of their slots but the known ones (NULL: none is known; NAN: not
+ * this one)? `unknown`: the answer if no point of the border is found. */
 static bool
-differ_at(pool *p, node g, node b, node c, bool unknown)
+differ_at(pool *p, node g, node b, node c, const double *known_values, bool unknown)
 {
     uint32_t n = ex_slot_bound(p, g);
     double *value;
@@ -85,7 +86,9 @@ differ_at(pool *p, node g, node b, node c, bool unknown)
             double below, above, size;
 
             relays_values(value, n, t);
-            if (!to_border(p, g, k, value))
+            for (uint32_t i = 0; i < n && known_values; i++)
+                value[i] = isnan(known_values[i]) ? value[i] : known_values[i];
+            if ((known_values && !isnan(known_values[k])) || !to_border(p, g, k, value))
                 continue;
             below = ex_eval(p, b, value);
             above = ex_eval(p, c, value);
@@ -143,9 +146,10 @@ put_choice(void *ctx, pool *p, node at, const ex_node *e)
     return NODE_NONE;
 }
 
-/* Does the whole expression jump at the border of its choice n? f = e*(if e > 0 then a else b) does not. */
+/* Does the whole expression jump at the border of its choice n? f = e*(if e > 0 then a else b) does not. known: as of
+ * differ_at. */
 static bool
-whole_jumps(pool *p, node whole, node n)
+whole_jumps(pool *p, node whole, node n, const double *known)
 {
     const ex_node x = *pool_node(p, n), q = *pool_node(p, x.a);
     node g = ex_sub(p, q.a, q.b), below, above;
@@ -171,18 +175,263 @@ whole_jumps(pool *p, node whole, node n)
     above = ex_replace(p, whole, put_choice, &w);
     free(w.tape);
     free(w.holds);
-    return differ_at(p, g, below, above, true);
+    return differ_at(p, g, below, above, known, true);
 }
 
-bool
-relays_jumps(pool *p, node whole, node n)
+/* Does the whole jump at the border of its choice n, for most numbers? */
+static bool
+choice_jumps(pool *p, node whole, node n)
 {
     const ex_node *x = pool_node(p, n), *q = pool_node(p, x->a);
     node b = x->b, c = x->c;
 
     if ((q->op != EX_LT && q->op != EX_LE) || pool_node(p, b)->switching || pool_node(p, c)->switching)
         return false;
-    return differ_at(p, ex_sub(p, q->a, q->b), b, c, false) && whole_jumps(p, whole, n);
+    return differ_at(p, ex_sub(p, q->a, q->b), b, c, NULL, false) && whole_jumps(p, whole, n, NULL);
+}
+
+/* ---- templates, and the numbers of their uses ---- */
+
+/* What is known of all expressions with this template and with the slots that vary as in the mask. */
+struct judged {
+    node root, whole;           /* as given; with choices of one comparison each */
+    uint32_t mask0, n;          /* [slot] */
+    uint32_t choice0, nchoices; /* those that jump for most numbers */
+};
+
+/* The choices of a template that do not jump with these numbers: bits of `smooth`, for the first MOST_CHOICES. */
+struct numbered {
+    uint32_t judged, value0;
+    uint64_t smooth;
+};
+
+enum { MOST_CHOICES = 64 }; /* bits of relays_use.smooth */
+
+struct relays {
+    equations *e;
+    VEC(struct judged) judged;
+    VEC(bool) mask; /* varies */
+    VEC(node) choice;
+    index_set known; /* judged by template and mask */
+    VEC(struct numbered) numbered;
+    VEC(double) value;   /* [slot] of numbered; NAN: varies */
+    index_set known_use; /* numbered by template and values */
+    double *given;       /* [ngiven] [variable] parameters and literals, computed at first need; else NAN */
+    uint32_t ngiven;
+    VEC(double) slot; /* of the expression that is looked at */
+    VEC(bool) varying;
+};
+
+relays *
+relays_new(equations *e)
+{
+    relays *w = bg_calloc(1, sizeof *w);
+
+    w->e = e;
+    return w;
+}
+
+void
+relays_free(relays *w)
+{
+    if (!w)
+        return;
+    vec_free(&w->judged);
+    vec_free(&w->mask);
+    vec_free(&w->choice);
+    index_set_free(&w->known);
+    vec_free(&w->numbered);
+    vec_free(&w->value);
+    index_set_free(&w->known_use);
+    vec_free(&w->slot);
+    vec_free(&w->varying);
+    free(w->given);
+    free(w);
+}
+
+static uint64_t
+hash_of_template(node root, const bool *varying, uint32_t n)
+{
+    return bg_hash_bytes(varying, n * sizeof *varying, root);
+}
+
+static uint64_t
+hash_of_judged(const void *ctx, uint32_t k)
+{
+    const relays *w = ctx;
+    const struct judged *v = &w->judged.at[k];
+
+    return hash_of_template(v->root, w->mask.at + v->mask0, v->n);
+}
+
+static uint32_t
+find_judged(const relays *w, inst i)
+{
+    uint32_t k;
+
+    for (size_t h = hash_of_template(i.root, w->varying.at, i.n); (k = index_set_at(&w->known, h)) != MAP_NONE; h++) {
+        const struct judged *v = &w->judged.at[k];
+
+        if (v->root == i.root && v->n == i.n &&
+            (i.n == 0 || !memcmp(w->mask.at + v->mask0, w->varying.at, i.n * sizeof(bool))))
+            return k;
+    }
+    return MAP_NONE;
+}
+
+/* Looks for the choices on varying quantities at which the whole jumps. */
+static void
+judge(relays *w, struct judged *v)
+{
+    pool *p = w->e->f->pool;
+    bool *used = bg_calloc(v->n + 1, sizeof *used);
+    size_t count;
+    const node *shared = ex_tape(p, v->whole, &count);
+    node *tape = bg_malloc(count * sizeof *tape); /* the pool may move its lists while new nodes are made */
+
+    memcpy(tape, shared, count * sizeof *tape);
+    for (size_t t = 0; t < count; t++) {
+        bool moves = false;
+
+        if (pool_node(p, tape[t])->op != EX_SELECT)
+            continue;
+        memset(used, 0, v->n * sizeof *used);
+        ex_slots_used(p, pool_node(p, tape[t])->a, used, v->n);
+        for (uint32_t k = 0; k < v->n; k++)
+            moves |= used[k] && w->varying.at[k];
+        if (moves && choice_jumps(p, v->whole, tape[t])) {
+            vec_push(&w->choice, tape[t]);
+            v->nchoices++;
+        }
+    }
+    free(tape);
+    free(used);
+}
+
+static uint32_t
+find_or_judge(relays *w, inst i)
+{
+    const flat_model *f = w->e->f;
+    uint32_t k;
+
+    vec_resize(&w->varying, i.n + 1);
+    for (uint32_t s = 0; s < i.n; s++) {
+        enum var_kind kind = f->var.at[inst_slots(f, i)[s]].kind;
+
+        w->varying.at[s] = kind != VAR_PARAM && kind != VAR_LITERAL && kind != VAR_TIME;
+    }
+    k = find_judged(w, i);
+    if (k == MAP_NONE) {
+        struct judged v = {
+            i.root, relays_split(f->pool, ex_odd(f->pool, i.root)), (uint32_t)w->mask.n, i.n, (uint32_t)w->choice.n, 0
+        };
+
+        for (uint32_t s = 0; s < i.n; s++)
+            vec_push(&w->mask, w->varying.at[s]);
+        judge(w, &v);
+        k = (uint32_t)w->judged.n;
+        vec_push(&w->judged, v);
+        index_set_add(&w->known, hash_of_template(i.root, w->varying.at, i.n), k, hash_of_judged, w);
+    }
+    return k;
+}
+
+static uint64_t
+hash_of_use(const void *ctx, uint32_t k)
+{
+    const relays *w = ctx;
+    const struct numbered *u = &w->numbered.at[k];
+
+    return bg_hash_bytes(w->value.at + u->value0, w->judged.at[u->judged].n * sizeof(double), u->judged);
+}
+
+/* Fills w->slot with the numbers that the model gives. Variables that came later, while conditions became modes, have
+ * none. */
+static void
+read_numbers(relays *w, inst i)
+{
+    const flat_model *f = w->e->f;
+
+    if (!w->given) {
+        w->given = bg_malloc((f->var.n + 1) * sizeof *w->given);
+        for (size_t v = 0; v <= f->var.n; v++)
+            w->given[v] = NAN;
+        parameter_values(f, w->given, NULL);
+        w->ngiven = (uint32_t)f->var.n;
+    }
+    vec_resize(&w->slot, i.n + 1);
+    for (uint32_t s = 0; s < i.n; s++) {
+        var_id v = inst_slots(f, i)[s];
+
+        w->slot.at[s] = v < w->ngiven && !w->varying.at[s] ? w->given[v] : NAN;
+    }
+}
+
+/* Which choices of template j do not jump with the numbers of w->slot? */
+static uint64_t
+find_smooth(relays *w, uint32_t j)
+{
+    pool *p = w->e->f->pool;
+    const struct judged v = w->judged.at[j];
+    uint64_t smooth = 0;
+
+    for (uint32_t k = 0; k < v.nchoices && k < MOST_CHOICES; k++) {
+        node n = w->choice.at[v.choice0 + k];
+        const ex_node x = *pool_node(p, n), q = *pool_node(p, x.a);
+        bool jumps = differ_at(p, ex_sub(p, q.a, q.b), x.b, x.c, w->slot.at, true) &&
+                     whole_jumps(p, v.whole, n, w->slot.at);
+
+        smooth |= jumps ? 0 : (uint64_t)1 << k;
+    }
+    return smooth;
+}
+
+relays_use
+relays_of(relays *w, inst i)
+{
+    uint32_t j = find_or_judge(w, i), k;
+    uint64_t hash;
+
+    if (w->judged.at[j].nchoices == 0)
+        return (relays_use){ j, 0 };
+    read_numbers(w, i);
+    hash = bg_hash_bytes(w->slot.at, i.n * sizeof(double), j);
+    for (size_t h = hash; (k = index_set_at(&w->known_use, h)) != MAP_NONE; h++)
+        if (w->numbered.at[k].judged == j &&
+            !memcmp(w->value.at + w->numbered.at[k].value0, w->slot.at, i.n * sizeof(double)))
+            return (relays_use){ j, w->numbered.at[k].smooth };
+    k = (uint32_t)w->numbered.n;
+    vec_push(&w->numbered, ((struct numbered){ j, (uint32_t)w->value.n, find_smooth(w, j) }));
+    for (uint32_t s = 0; s < i.n; s++)
+        vec_push(&w->value, w->slot.at[s]);
+    index_set_add(&w->known_use, hash, k, hash_of_use, w);
+    return (relays_use){ j, w->numbered.at[k].smooth };
+}
+
+node
+relays_whole(const relays *w, relays_use u)
+{
+    return w->judged.at[u.judged].whole;
+}
+
+bool
+relays_is(const relays *w, relays_use u, node n)
+{
+    const struct judged *v = &w->judged.at[u.judged];
+
+    for (uint32_t k = 0; k < v->nchoices; k++)
+        if (w->choice.at[v->choice0 + k] == n)
+            return k >= MOST_CHOICES || !(u.smooth >> k & 1);
+    return false;
+}
+
+/* Is there a choice in the expression at which it jumps? */
+static bool
+has_relay(relays *w, inst i)
+{
+    relays_use u = relays_of(w, i);
+
+    return w->judged.at[u.judged].nchoices > (uint32_t)__builtin_popcountll(u.smooth);
 }
 
 /* ---- signals ---- */
@@ -193,106 +442,14 @@ struct reader {
     var_id signal; /* VAR_NONE: a law, or an integral */
 };
 
-/* Whether expressions with this template have a relay, with the slots that vary as in the mask. */
-struct verdict {
-    node root;
-    uint32_t mask0, n;
-    bool relay;
-};
-
 struct signals {
     equations *e;
+    relays *relays;
     VEC(struct reader) reader;
     map first;              /* variable -> first of the chain of its readers */
     VEC(uint32_t) of, next; /* of a chain: the reader; the next one */
     int budget;             /* readers that may still be examined for the present signal */
-    VEC(struct verdict) verdict;
-    VEC(bool) mask;
-    index_set known; /* verdicts by template and mask */
 };
-
-static uint64_t
-hash_of_template(node root, const bool *varying, uint32_t n)
-{
-    return bg_hash_bytes(varying, n * sizeof *varying, root);
-}
-
-static uint64_t
-hash_of_verdict(const void *ctx, uint32_t k)
-{
-    const struct signals *w = ctx;
-    const struct verdict *v = &w->verdict.at[k];
-
-    return hash_of_template(v->root, w->mask.at + v->mask0, v->n);
-}
-
-static const struct verdict *
-find_verdict(const struct signals *w, inst i, const bool *varying)
-{
-    uint32_t k;
-
-    for (size_t h = hash_of_template(i.root, varying, i.n); (k = index_set_at(&w->known, h)) != MAP_NONE; h++) {
-        const struct verdict *v = &w->verdict.at[k];
-
-        if (v->root == i.root && v->n == i.n && i.n > 0 &&
-            !memcmp(w->mask.at + v->mask0, varying, i.n * sizeof *varying))
-            return v;
-    }
-    return NULL;
-}
-
-/* Is there a choice on varying quantities in the template at which the whole jumps? */
-static bool
-template_has_relay(pool *p, inst i, const bool *varying)
-{
-    bool *used = bg_calloc(i.n + 1, sizeof *used), found = false;
-    node whole = relays_split(p, ex_odd(p, i.root)), *tape;
-    size_t count;
-    const node *shared = ex_tape(p, whole, &count);
-
-    tape = bg_malloc(count * sizeof *tape); /* the pool may move its lists while new nodes are made */
-    memcpy(tape, shared, count * sizeof *tape);
-    for (size_t t = 0; t < count && !found; t++) {
-        bool moves = false;
-
-        if (pool_node(p, tape[t])->op != EX_SELECT)
-            continue;
-        memset(used, 0, i.n * sizeof *used);
-        ex_slots_used(p, pool_node(p, tape[t])->a, used, i.n);
-        for (uint32_t k = 0; k < i.n; k++)
-            moves |= used[k] && varying[k];
-        found = moves && relays_jumps(p, whole, tape[t]);
-    }
-    free(tape);
-    free(used);
-    return found;
-}
-
-/* The same for an expression; each template is examined once. */
-static bool
-has_relay(struct signals *w, inst i)
-{
-    flat_model *f = w->e->f;
-    bool *varying = bg_calloc(i.n + 1, sizeof *varying), relay;
-    const struct verdict *known;
-
-    for (uint32_t k = 0; k < i.n; k++) {
-        enum var_kind kind = f->var.at[inst_slots(f, i)[k]].kind;
-
-        varying[k] = kind != VAR_PARAM && kind != VAR_LITERAL && kind != VAR_TIME;
-    }
-    known = find_verdict(w, i, varying);
-    relay = known ? known->relay : template_has_relay(f->pool, i, varying);
-    if (!known) {
-        vec_push(&w->verdict, ((struct verdict){ i.root, (uint32_t)w->mask.n, i.n, relay }));
-        for (uint32_t k = 0; k < i.n; k++)
-            vec_push(&w->mask, varying[k]);
-        index_set_add(&w->known, hash_of_template(i.root, varying, i.n), (uint32_t)w->verdict.n - 1, hash_of_verdict,
-                      w);
-    }
-    free(varying);
-    return relay;
-}
 
 static void
 add_reader(struct signals *w, inst def, var_id signal)
@@ -332,22 +489,23 @@ readers_jump(struct signals *w, var_id v, inst def)
         with = inst_compose(e->composer, r.def, inner.at);
         vec_free(&inner);
         jumps = !ex_fits(e->f->pool, with.root, MOST_AROUND) ||
-                (has_relay(w, with) && (r.signal == VAR_NONE || readers_jump(w, r.signal, with)));
+                (has_relay(w->relays, with) && (r.signal == VAR_NONE || readers_jump(w, r.signal, with)));
     }
     return jumps;
 }
 
 bool *
-relays_smooth_signals(equations *e)
+relays_smooth_signals(relays *r)
 {
+    equations *e = r->e;
     flat_model *f = e->f;
-    struct signals w = { .e = e };
+    struct signals w = { .e = e, .relays = r };
     VEC(var_id) candidate = { 0 };
     bool *smooth = NULL;
 
     for (uint32_t v = 0; v < f->var.n; v++)
         if (f->var.at[v].kind == VAR_SIGNAL && inst_known(var_def(f, v)) &&
-            pool_node(f->pool, var_def(f, v).root)->switching && has_relay(&w, var_def(f, v)))
+            pool_node(f->pool, var_def(f, v).root)->switching && has_relay(r, var_def(f, v)))
             vec_push(&candidate, v);
     if (candidate.n) {
         smooth = bg_calloc(f->var.n + 1, sizeof *smooth);
@@ -363,9 +521,6 @@ relays_smooth_signals(equations *e)
     }
     vec_free(&candidate);
     vec_free(&w.reader);
-    vec_free(&w.verdict);
-    vec_free(&w.mask);
-    index_set_free(&w.known);
     map_free(&w.first);
     vec_free(&w.of);
     vec_free(&w.next);
