@@ -4,6 +4,7 @@
 
 #include "domain.h"
 #include "equations_inside.h"
+#include "evenly.h"
 #include "walks.h"
 
 /* ---------------------------------------------------------------- states, outputs, known conditions */
@@ -481,6 +482,14 @@ relations_of_storage(struct build *b)
 }
 
 static bool
+equal_laws(struct build *b)
+{
+    if (!b->e->removable)
+        evenly_share(b->e, &b->group);
+    return true;
+}
+
+static bool
 split_groups(struct build *b)
 {
     groups_split(b->e, &b->group);
@@ -602,6 +611,9 @@ static const struct step {
     /* needs balances; replaces them by the sums that the rank check found for dependent storage. Before anything is
      * differentiated: one balance after the other would have no end. */
     { relations_of_storage, true },
+    /* needs all definitions but those of rates; of equal laws that saturate in a row one stays. Not where elements are
+     * to be taken out one by one. */
+    { equal_laws, true },
     /* needs complete groups; splits them where possible. */
     { split_groups, true },
     /* needs all definitions; gives der(...) of the text its rate. Before `rates`, which defines the rates asked for

@@ -435,7 +435,8 @@ events_settle_right(events *e, double t, double *x, bool jumped)
         if (found == EVENTS_FAILED || found == EVENTS_STOP)
             return found;
         changed = found == EVENTS_SWITCHED || ((round == 0 || round > CHASING) && events_stick_together(e, t, x));
-        if (!events_look_released(e, t, x) && !events_look_around(e, t, x))
+        if (!events_look_released(e, t, x) && !events_look_around(e, t, x) &&
+            !(e->starting && events_look_everywhere(e, t, x)))
             return EVENTS_FAILED;
         events_note_sizes(e, e->g);
         if (round == 0 && e->starting && events_stay_on_border(e, t, x))
