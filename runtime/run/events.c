@@ -9,8 +9,6 @@
  * with a look ahead that is FARTHER times as long, up to FARTHEST times the usual one. */
 #define FARTHER 100.0
 #define FARTHEST 1e4
-/* of the states' tolerances: two modes count as alike if until the end of the run their rates would part by less */
-#define MOVES_NOTHING 1e-3
 /* of the change that the states' tolerances make in a condition: a condition that stayed nearer to zero is there by
  * rounding */
 #define MET_BY_ROUNDING 1e-3
@@ -527,6 +525,17 @@ events_agree(events *e, double t, const double *x)
     return false;
 }
 
+/* Does an x that sticks begin to slip? */
+static bool
+any_released(const events *e)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < e->turn.n; i++)
+        any |= e->mode[e->turn.at[i]].kind == MODE_STICK;
+    return any;
+}
+
 enum events_status
 events_switch(events *e, double t_seen, const double *x_seen, double t, double *x)
 {
@@ -547,6 +556,12 @@ events_switch(events *e, double t_seen, const double *x_seen, double t, double *
     if (events_stay_on_border(e, t, x))
         return EVENTS_SWITCHED;
     events_keep_before(e);
+    if (any_released(
+            e)) { /* from exactly zero: the rounding of a long rest may be on the side to which it does not go */
+        events_hold_all(e, t, x);
+        if (!events_look(e, t_seen, x_seen, e->g))
+            return EVENTS_FAILED;
+    }
     return turn_all(e, t, x) ? follow_contradictions(e, t, x) : EVENTS_STOP;
 }
 

@@ -1,5 +1,6 @@
 /* events_conditions.c - conditions: their margins, the way they move, and chattering */
 #include <math.h>
+#include <string.h>
 
 #include "events_inside.h"
 #include "vectors.h"
@@ -211,22 +212,35 @@ events_drifted(const events *e, double part)
     return e->drift > part;
 }
 
+/* Has a rate changed by so much that a look ahead between e->f and e->f_half is too long for it? least: a rate below
+ * this moves nothing; of what rests it is rounding, and of what starts from rest it cannot be compared. */
+static bool
+bends(double before, double after, double least)
+{
+    double most = fmax(fabs(before), fabs(after));
+
+    return before != 0 && !(most <= least) && !(fabs(after - before) <= AHEAD_CHANGE * most);
+}
+
 bool
 events_ahead_of(events *e, double t, const double *x, double *d)
 {
     bool straight = false;
+    double *tolerance = e->x_try;
 
     *d = AHEAD * (e->stop - e->start);
     if (model_rhs(e->model, t, x, e->f) != 0)
         return false;
+    memset(tolerance, 0, e->nx * sizeof *tolerance);
+    if (e->tolerated && e->nx)
+        e->tolerated(e->moves_ctx, tolerance);
     for (int k = 0; k < AHEAD_SHORTER && !straight; k++) {
         *d /= k > 0 ? 10 : 1;
         for (size_t i = 0; i < e->nx; i++)
             e->x_ahead[i] = x[i] + *d / 2 * e->f[i];
         straight = model_rhs(e->model, t + *d / 2, e->x_ahead, e->f_half) == 0;
-        for (size_t i = 0; i < e->nx && straight; i++) /* a state that starts from rest has no rate to compare with */
-            straight = e->f[i] == 0 ||
-                       fabs(e->f_half[i] - e->f[i]) <= AHEAD_CHANGE * fmax(fabs(e->f[i]), fabs(e->f_half[i]));
+        for (size_t i = 0; i < e->nx && straight; i++)
+            straight = !bends(e->f[i], e->f_half[i], MOVES_NOTHING * tolerance[i] / (e->stop - e->start));
     }
     return model_rhs(e->model, t + *d / 2, e->x_ahead, e->f_half) == 0;
 }

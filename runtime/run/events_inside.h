@@ -25,6 +25,9 @@
 #define AT_REST 1e-9 /* of a condition's size: the x of a sign(x) counts as zero below this */
 /* of the run: an x that has always been zero has as its size what its friction alone would make of it in this time */
 #define HELD_SIZE 1e-3
+/* of the states' tolerances: two modes count as alike if until the end of the run their rates would part by less, and a
+ * rate as zero that moves its state by less */
+#define MOVES_NOTHING 1e-3
 #define LOUDER 4.0 /* a condition held as rounding is released when it exceeds the rounding error by this factor */
 #define AHEAD 1e-7 /* of the run: how far ahead the right limits of conditions are looked at, at most */
 

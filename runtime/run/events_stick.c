@@ -82,6 +82,16 @@ try_stick(events *e, uint32_t k, double t, const double *x, double *s)
     return false;
 }
 
+/* Does x of sign(x) k, which is zero, move to this side, or stay, as far as rounding tells? */
+static bool
+moves_to(events *e, uint32_t k, double side, double t, const double *x)
+{
+    double change;
+
+    return drift_of(e, k, t, x, &change) &&
+           (side == 0 ? change == 0 : change * side >= 0 || fabs(change) <= model_condition_noise(e->model, k, t, x));
+}
+
 /* Lets sign(x) k slip to a side to which x then moves; `first` is tried first, and taken if none fits. */
 static void
 choose_side(events *e, uint32_t k, double t, const double *x, double first)
@@ -89,15 +99,13 @@ choose_side(events *e, uint32_t k, double t, const double *x, double first)
     double side[] = { first, first != 0 ? -first : 1, first != 0 ? 0 : -1 };
 
     for (int i = 0; i < 3; i++) {
-        double change, g;
+        double g;
 
         events_set_side(e, k, side[i]);
         if (!events_conditions(e, t, x, e->g_try))
             continue;
         g = e->g_try[k];
-        if (fabs(g) > CONTRADICTION * e->size[k]
-                ? g * side[i] > 0
-                : drift_of(e, k, t, x, &change) && (side[i] != 0 ? change * side[i] >= 0 : change == 0))
+        if (fabs(g) > CONTRADICTION * e->size[k] ? g * side[i] > 0 : moves_to(e, k, side[i], t, x))
             return;
     }
     events_set_side(e, k, first);
