@@ -9,7 +9,7 @@
 enum { MOST_JOINT = 200 }; /* most relays that are held by one system of equations; it costs their cube */
 #define LEFT 1e-13         /* of its size: an x that is held at zero may be off by this, which is rounding */
 
-/* The change of x of sign(x) k over a short time, by one step of Euler's method. */
+/* The change of x of sign(x) k over a short time, by one step of the midpoint rule. */
 static bool
 drift_of(events *e, uint32_t k, double t, const double *x, double *change)
 {
@@ -19,7 +19,7 @@ drift_of(events *e, uint32_t k, double t, const double *x, double *change)
         return false;
     *change = -e->g_try[k];
     for (size_t i = 0; i < e->nx; i++)
-        e->x_ahead[i] = x[i] + d * e->f[i];
+        e->x_ahead[i] = x[i] + d * e->f_half[i];
     if (!events_conditions(e, t + d, e->x_ahead, e->g_try))
         return false;
     *change += e->g_try[k];

@@ -39,7 +39,8 @@ struct together {
     bool *rests, *follows;    /* [m] its x stays at zero; it does so because others stick */
 };
 
-/* x' of all signs, with the modes as they are. */
+/* x' of all signs, with the modes as they are: its mean over d, by the midpoint rule. At the limit of a friction the
+ * rates decide what they will be, not what they are. */
 static bool
 rates_of(struct together *c, double *rate)
 {
@@ -48,7 +49,11 @@ rates_of(struct together *c, double *rate)
     if (model_rhs(e->model, c->t, c->x, e->f) != 0 || !events_conditions(e, c->t, c->x, e->g_try))
         return false;
     for (size_t i = 0; i < e->nx; i++)
-        e->x_ahead[i] = c->x[i] + c->d * e->f[i];
+        e->x_ahead[i] = c->x[i] + c->d / 2 * e->f[i];
+    if (model_rhs(e->model, c->t + c->d / 2, e->x_ahead, e->f_half) != 0)
+        return false;
+    for (size_t i = 0; i < e->nx; i++)
+        e->x_ahead[i] = c->x[i] + c->d * e->f_half[i];
     if (!events_conditions(e, c->t + c->d, e->x_ahead, e->g_aside))
         return false;
     for (size_t i = 0; i < c->sign.n; i++) {
