@@ -11,12 +11,13 @@
  *             impulses
  *   verified  these impulses move the states onto the constraints of the modes (charge and momentum are conserved,
  *             energy does not increase), and the differences must agree there, up to rounding
- *   softened  if that fails, the same with conditions that contain a small part of their other branch: then switches in
- *             series, in parallel, or in loops with stiff sources have one solution for all modes
- *   complete  if that fails for several h, all combinations are tried as long as there are not too many; of many, those
- *             of switches that differ
- *   shared    of equivalent modes, those are taken that leave most to be shared evenly
- * At an event few of a thousand nets change: those whose modes still agree are checked together and not searched.
+ *   parted    if they do not, and the states met what the conditions demand of values (a mass has reached a stop, but
+ * is pulled away from it): the same once more, from the states as they were moved softened  if that fails, the same
+ * with conditions that contain a small part of their other branch: then switches in series, in parallel, or in loops
+ * with stiff sources have one solution for all modes complete  if that fails for several h, all combinations are tried
+ * as long as there are not too many; of many, those of switches that differ shared    of equivalent modes, those are
+ * taken that leave most to be shared evenly At an event few of a thousand nets change: those whose modes still agree
+ * are checked together and not searched.
  */
 #ifndef BG_NET_H
 #define BG_NET_H

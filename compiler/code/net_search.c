@@ -52,9 +52,33 @@ constraint_noise(const nets *s, const struct net *k, const struct known *w, uint
     return 10 * NET_NOISE * all;
 }
 
-/* Are the states x on the constraints of w? Rows with the held unknowns at zero are in s->raw. */
+/* Does constraint r contain a condition itself, not only derivatives of conditions? */
 static bool
-on_constraints(const nets *s, const struct net *k, const struct known *w, const double *x)
+is_of_values(const sparse_rows *constraint, uint32_t r)
+{
+    bool any = false;
+
+    for (uint32_t e = constraint->start[r]; e < constraint->start[r + 1]; e++)
+        any |= constraint->column[e] % ORDERS == 0;
+    return any;
+}
+
+/* The change of constraint r within a time: its conditions' derivatives with the same coefficients. */
+static double
+change_within(const nets *s, const struct net *k, const sparse_rows *constraint, uint32_t r, double time)
+{
+    double rate = 0;
+
+    for (uint32_t e = constraint->start[r]; e < constraint->start[r + 1]; e++)
+        if (constraint->column[e] % ORDERS + 1 < ORDERS)
+            rate += constraint->value[e] * s->raw[ORDERS * k->q->held0 + constraint->column[e] + 1];
+    return fabs(rate) * time;
+}
+
+/* Are the states x on the constraints of w, or, where `late` is given, on those of values, up to their motion within
+ * that time? Rows with the held unknowns at zero are in s->raw. */
+static bool
+on_constraints(const nets *s, const struct net *k, const struct known *w, const double *x, const double *late)
 {
     double *terms = s->constrained, most = 0;
     bool on = true;
@@ -71,7 +95,10 @@ on_constraints(const nets *s, const struct net *k, const struct known *w, const 
     for (uint32_t r = 0; r < w->now->constraint.n && on; r++) {
         double all, sum = net_row_sum(&w->now->constraint, r, s->raw + ORDERS * k->q->held0, &all);
 
-        on = fabs(sum) <= HOLDS * terms[r] + constraint_noise(s, k, w, r) + NOTHING * most;
+        if (late && !is_of_values(&w->now->constraint, r))
+            continue;
+        on = fabs(sum) <= HOLDS * terms[r] + constraint_noise(s, k, w, r) + NOTHING * most +
+                              (late ? change_within(s, k, &w->now->constraint, r, *late) : 0);
     }
     return on;
 }
@@ -150,23 +177,33 @@ agree_but_for_place(nets *s, struct net *k, struct known *w, double t, const dou
     return ok;
 }
 
+/* Moves the states onto the constraints of the present modes. *jumps: the greatest step, of the states' sizes. */
+static bool
+kick(nets *s, struct net *k, double t, double *x, double *jumps)
+{
+    double most = 0;
+
+    *jumps = 0;
+    for (int i = 0; i < KICKS && (i == 0 || most > KICKED); i++) {
+        if (net_kick(s, t, x, k, &most) != 0)
+            return false;
+        *jumps = fmax(*jumps, most);
+    }
+    return true;
+}
+
 bool
 net_admit(nets *s, struct net *k, double t, double *x, const double *x_given)
 {
     const net_part *q = k->q;
     struct known *w = NULL;
-    double most = 0, jumps = 0, *noise = s->c;
+    double jumps = 0, *noise = s->c;
 
     /* a curved net is linearized at its solution in these modes, if there is one before states are moved */
     if (k->guess && nets_solve(s, t, x) < 0)
         return false;
-    for (int i = 0; i < KICKS; i++) {
-        if (net_kick(s, t, x, k, &most) != 0)
-            return false;
-        jumps = fmax(jumps, most);
-        if (most <= KICKED)
-            break;
-    }
+    if (!kick(s, k, t, x, &jumps))
+        return false;
     w = net_known(s, k, t, x);
     if (!w || !net_find_rest(s, k, w, t, x))
         return false;
@@ -176,7 +213,7 @@ net_admit(nets *s, struct net *k, double t, double *x, const double *x_given)
         return false;
     for (uint32_t i = 0; i < ORDERS * q->n; i++)
         k->rows[i] = fmax(k->rows[i], fabs(s->raw[ORDERS * q->held0 + i]));
-    if (!on_constraints(s, k, w, x))
+    if (!on_constraints(s, k, w, x, NULL))
         return false;
     if (!solve_rows(s, k, w, t, x, noise))
         return false;
@@ -240,6 +277,39 @@ pivot_and_admit(nets *s, struct net *k, double t, double *x, const double *x_giv
         else if (k->guess && nets_solve(s, t, x) != 0)
             break;
     }
+    return found;
+}
+
+/* Is a jump from x an impact: do the states meet what conditions demand of values, as closely as an instant is known,
+ * and only the derivatives do not? A mass has reached a stop, which takes its momentum. */
+static bool
+is_impact(nets *s, struct net *k, const struct known *w, double t, const double *x, double ahead)
+{
+    bool derived = false;
+
+    for (uint32_t r = 0; r < w->now->constraint.n; r++)
+        derived |= !is_of_values(&w->now->constraint, r);
+    return derived && net_rows_free(s, t, x) == 0 && on_constraints(s, k, w, x, &ahead);
+}
+
+/* A stop takes the momentum of a mass that is pulled away from it at once: the modes in which the states are moved are
+ * not those that hold afterwards. */
+static bool
+touch_and_part(nets *s, struct net *k, double t, double *x, const double *x_given, const double *given, double h,
+               double ahead)
+{
+    double *moved = bg_malloc((s->nx + 1) * sizeof *moved), jumps;
+    bool found = false;
+    struct known *w;
+
+    net_set_modes(s, k, given);
+    copy_states(x, x_given, s->nx);
+    if (net_pivot(s, k, t, x, h, false) && (w = net_known(s, k, t, x)) && is_impact(s, k, w, t, x_given, ahead) &&
+        kick(s, k, t, x, &jumps)) {
+        copy_states(moved, x, s->nx);
+        found = pivot_and_admit(s, k, t, x, moved, given, h, false);
+    }
+    free(moved);
     return found;
 }
 
@@ -309,7 +379,7 @@ share(nets *s, struct net *k, double t, double *x, double h)
 }
 
 /* May the states jump as they did, from `before` to x? Not if a constraint fixes one state alone, or contains a source:
- * then nothing is conserved. *r tells which one jumps and what demands it. */
+ * then nothing is conserved; but an impact may. *r tells which one jumps and what demands it. */
 static bool
 check_jump(nets *s, struct net *k, double t, double *before, const double *x, double ahead, const bool *stated,
            nets_report *r)
@@ -341,6 +411,10 @@ check_jump(nets *s, struct net *k, double t, double *before, const double *x, do
                 worst = i;
         }
     if (worst == NO_INDEX) {
+        free(small);
+        return true;
+    }
+    if (w && is_impact(s, k, w, t, before, ahead)) {
         free(small);
         return true;
     }
@@ -465,6 +539,8 @@ search_net(nets *s, struct net *k, double t, double *x, double ahead, double far
         h = net_reach(k, ahead) * farther;
         for (int i = 0; i < 2 * GUESSES && !found; i++)
             found = pivot_and_admit(s, k, t, x, x_given, given, part[i % GUESSES] * h, i >= GUESSES);
+        for (int i = 0; i < GUESSES && !found && s->nx; i++)
+            found = touch_and_part(s, k, t, x, x_given, given, part[i] * h, ahead);
         for (int i = 0; i < GUESSES && !found; i++)
             found = try_all(s, k, t, x, x_given, given, part[i] * h);
         if (!found) { /* next to a steep law, a difference can be zero within rounding long before it switches */
@@ -572,7 +648,8 @@ find_staying(nets *s, double t, double *x, double ahead, double farther)
         if (!k->stays)
             continue;
         struct known *w = net_known(s, k, t, x);
-        k->stays = on_constraints(s, k, w, x) && net_contradictions(s, k, w, net_reach(k, ahead) * farther, which) == 0;
+        k->stays = on_constraints(s, k, w, x, NULL) &&
+                   net_contradictions(s, k, w, net_reach(k, ahead) * farther, which) == 0;
         net_noise(s, k, w->now, s->raw + ORDERS * h0, s->noise + h0);
         sparse_apply(&w->now->solve, s->raw + ORDERS * h0, s->z);
         for (uint32_t j = 0; j < k->q->n; j++)
