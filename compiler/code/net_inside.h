@@ -235,6 +235,10 @@ double net_row_sum(const sparse_rows *o, uint32_t r, const double *b, double *al
 double net_reach(const struct net *k, double ahead);           /* how far a search looks */
 void net_keep_modes(nets *s, const struct net *k, double *to); /* [nwatch] */
 void net_set_modes(nets *s, const struct net *k, const double *from);
+/* Where w makes a constraint of a condition and of its derivative, as a stop does of a position, and the states meet it
+ * up to the integrator's error and rounding: sets the condition to exactly zero in s->raw. Impulses do not move
+ * positions back, and closing what is left within a time h would take forces of its size by h^2. */
+void net_drop_drift(nets *s, const struct net *k, const struct known *w, const double *x);
 /* Do the present modes hold at (t, x), once x is moved onto their constraints? */
 bool net_admit(nets *s, struct net *k, double t, double *x, const double *x_given);
 span net_place(const nets *s, const struct net *k); /* of its first ideal switch */

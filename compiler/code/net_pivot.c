@@ -169,8 +169,12 @@ net_pivot(nets *s, struct net *k, double t, const double *x, double h, bool soft
 
     for (int round = 0; round < most; round++) {
         struct known *w = soft ? NULL : look(s, k, t, x);
-        int n = soft ? soft_contradictions(s, k, t, x, h, which) : w ? net_contradictions(s, k, w, h, which) : -1;
         uint64_t hash;
+        int n;
+
+        if (w)
+            net_drop_drift(s, k, w, x);
+        n = soft ? soft_contradictions(s, k, t, x, h, which) : w ? net_contradictions(s, k, w, h, which) : -1;
 
         if (n <= 0) {
             ok = n == 0;

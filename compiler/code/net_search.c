@@ -75,32 +75,69 @@ change_within(const nets *s, const struct net *k, const sparse_rows *constraint,
     return fabs(rate) * time;
 }
 
+/* How far each constraint of w may be off at x, by the integrator's error and rounding; in s->constrained. */
+static const double *
+find_slack(const nets *s, const struct net *k, const struct known *w, const double *x)
+{
+    double *slack = s->constrained, most = 0;
+
+    for (uint32_t r = 0; r < w->now->constraint.n; r++)
+        slack[r] = 0;
+    for (uint32_t i = 0; i < ORDERS * k->q->n; i++)
+        most = fmax(most, k->rows[i]);
+    for (size_t i = 0; i < w->slope.n; i++)
+        slack[w->slope.at[i].constraint] += HOLDS * fabs(w->slope.at[i].value) *
+                                            fmax(net_size(s, w->slope.at[i].state), fabs(x[w->slope.at[i].state]));
+    for (uint32_t r = 0; r < w->now->constraint.n; r++)
+        slack[r] += constraint_noise(s, k, w, r) + NOTHING * most;
+    return slack;
+}
+
 /* Are the states x on the constraints of w, or, where `late` is given, on those of values, up to their motion within
  * that time? Rows with the held unknowns at zero are in s->raw. */
 static bool
 on_constraints(const nets *s, const struct net *k, const struct known *w, const double *x, const double *late)
 {
-    double *terms = s->constrained, most = 0;
+    const sparse_rows *c = &w->now->constraint;
+    const double *slack = find_slack(s, k, w, x);
     bool on = true;
 
-    memset(terms, 0, w->now->constraint.n * sizeof *terms);
-    if (!w->now->constraint.n)
-        return true;
-    for (uint32_t i = 0; i < ORDERS * k->q->n; i++)
-        most = fmax(most, k->rows[i]);
+    for (uint32_t r = 0; r < c->n && on; r++) {
+        double all, sum = net_row_sum(c, r, s->raw + ORDERS * k->q->held0, &all);
 
-    for (size_t i = 0; i < w->slope.n; i++)
-        terms[w->slope.at[i].constraint] += fabs(w->slope.at[i].value) *
-                                            fmax(net_size(s, w->slope.at[i].state), fabs(x[w->slope.at[i].state]));
-    for (uint32_t r = 0; r < w->now->constraint.n && on; r++) {
-        double all, sum = net_row_sum(&w->now->constraint, r, s->raw + ORDERS * k->q->held0, &all);
-
-        if (late && !is_of_values(&w->now->constraint, r))
-            continue;
-        on = fabs(sum) <= HOLDS * terms[r] + constraint_noise(s, k, w, r) + NOTHING * most +
-                              (late ? change_within(s, k, &w->now->constraint, r, *late) : 0);
+        if (!late || is_of_values(c, r))
+            on = fabs(sum) <= slack[r] + (late ? change_within(s, k, c, r, *late) : 0);
     }
     return on;
+}
+
+/* Is the derivative of this condition in a constraint too? */
+static bool
+is_derived(const sparse_rows *c, uint32_t column)
+{
+    bool found = false;
+
+    for (uint32_t e = 0; e < c->start[c->n] && column % ORDERS + 1 < ORDERS; e++)
+        found |= c->column[e] == column + 1;
+    return found;
+}
+
+void
+net_drop_drift(nets *s, const struct net *k, const struct known *w, const double *x)
+{
+    const sparse_rows *c = &w->now->constraint;
+    const double *slack;
+
+    if (!w->rest_known || !c->n)
+        return;
+    slack = find_slack(s, k, w, x);
+    for (uint32_t r = 0; r < c->n; r++) {
+        double *row = s->raw + ORDERS * k->q->held0 + c->column[c->start[r]];
+
+        if (c->start[r + 1] == c->start[r] + 1 && is_derived(c, c->column[c->start[r]]) &&
+            fabs(c->value[c->start[r]] * *row) <= slack[r])
+            *row = 0;
+    }
 }
 
 /* Do the differences in s->raw agree with the present modes? noise: rounding error of each unknown. still: no state has
