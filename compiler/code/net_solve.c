@@ -258,6 +258,47 @@ start_from(nets *s, int place)
     }
 }
 
+/* Steps leave what the conditions do not determine where the last solution had it. Takes the least values instead,
+ * which are those that the linearized conditions give and the search for modes looks at, if the conditions are met
+ * there too. */
+static int
+share_curved(nets *s, double t, const double *x)
+{
+    double *before = NULL;
+    int status = 0;
+    bool met = true;
+
+    for (size_t i = 0; i < s->n; i++) {
+        const struct net *k = &s->net[i];
+        uint32_t n = k->q->n;
+        double *z = s->held + k->q->held0, *raw = s->raw + (size_t)ORDERS * k->q->held0;
+
+        if (!k->guess || k->now->now->free == 0)
+            continue;
+        if (!before) {
+            before = bg_malloc(s->nheld * sizeof *before);
+            memcpy(before, s->held, s->nheld * sizeof *before);
+            status = net_rows(s, t, x);
+        }
+        for (uint32_t r = 0; r < ORDERS * n; r++)
+            for (uint32_t j = 0; j < n; j++)
+                raw[r] -= k->now->a[(size_t)r * n + j] * z[j];
+        sparse_apply(&k->now->now->solve, raw, s->z);
+        for (uint32_t j = 0; j < n; j++)
+            z[j] = 0 - s->z[j];
+    }
+    if (before && status == 0)
+        status = net_rows(s, t, x);
+    for (size_t i = 0; i < s->n && before && status == 0; i++)
+        met = met && (!s->net[i].guess || is_met(s, &s->net[i], NULL));
+    if (before && (status > 0 || !met)) {
+        memcpy(s->held, before, s->nheld * sizeof *before);
+        status = 0;
+    }
+    free(before);
+    return status;
+}
+
 static int
 solve_varying(nets *s, double t, const double *x)
 {
@@ -268,6 +309,8 @@ solve_varying(nets *s, double t, const double *x)
         start_from(s, place);
         status = iterate(s, t, x, curved);
     }
+    if (status == 0 && curved)
+        status = share_curved(s, t, x);
     for (size_t k = 0; k < s->n && status == 0; k++)
         if (s->net[k].guess)
             memcpy(s->net[k].guess, s->held + s->net[k].q->held0, s->net[k].q->n * sizeof(double));
