@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "course.h"
+#include "mode_value.h"
 
 #define STRAY 0.05        /* of a term's range: greatest deviation from a straight line within a step */
 #define RANGE_WORK 200000 /* operations spent on ranges; the run is divided into as many parts as they allow */
 #define RANGE_PARTS 256
 #define PEAK_HALVINGS 60
+#define INSIDE 1e-6 /* of a stretch of time: so far from its ends a mode is looked at */
 
 struct term {
     uint32_t op, clock;
@@ -20,17 +22,33 @@ struct bounds {
     const bounds_form *form;
     const double *value;
     VEC(struct term) term;
-    course *at; /* [op.n] */
+    course *at;               /* [op.n] */
+    struct bounds_line *line; /* by mode; NULL: nothing is known of them */
     double start, stop;
     const interval *state; /* [moving.n] their ranges; NULL: unbounded */
     interval *range;       /* [moving.n] scratch */
 };
 
+/* A mode that is a known function of time. Its value is monotonic in its difference; at the very ends of from..to it
+ * may be that of the other side. */
 static course
-mode_course(const struct bounds_op *o, const double *modes)
+known_course(const struct bounds_op *o, const struct bounds_line *line, double from, double to)
+{
+    double inside = INSIDE * (to - from), first = line->offset + line->slope * (from + inside),
+           last = line->offset + line->slope * (to - inside);
+
+    first = mode_value(o->kind, o->table, first);
+    last = mode_value(o->kind, o->table, last);
+    return (course){ { fmin(first, last), fmax(first, last) }, interval_zero, interval_zero };
+}
+
+static course
+mode_course(const bounds *b, const struct bounds_op *o, const double *modes, double from, double to)
 {
     if (modes)
         return course_still(modes[o->a]);
+    if (b->line && isfinite(b->line[o->a].offset) && mode_switches(o->kind))
+        return known_course(o, &b->line[o->a], from, to);
     switch (o->kind) {
     case MODE_FLOOR:
     case MODE_GIVEN: return (course){ interval_everything, interval_zero, interval_zero };
@@ -40,7 +58,7 @@ mode_course(const struct bounds_op *o, const double *modes)
     }
 }
 
-/* Evaluates the first n operations over from..to. modes NULL: the modes are unknown. */
+/* Evaluates the first n operations over from..to. modes NULL: known are only those that are functions of time. */
 static void
 evaluate_operations(bounds *b, const double *modes, double from, double to, size_t n)
 {
@@ -51,7 +69,7 @@ evaluate_operations(bounds *b, const double *modes, double from, double to, size
         switch (o->op) {
         case OP_TIME: *out = (course){ { from, to }, interval_point(1), interval_zero }; break;
         case OP_GIVEN: *out = course_still(b->value[o->a]); break;
-        case OP_MODE: *out = mode_course(o, modes); break;
+        case OP_MODE: *out = mode_course(b, o, modes, from, to); break;
         case OP_STATE:
             *out = (course){ b->state ? b->state[o->b] : interval_everything, interval_zero, interval_zero };
             break;
@@ -105,6 +123,7 @@ bounds_free(bounds *b)
     if (!b)
         return;
     vec_free(&b->term);
+    free(b->line);
     free(b->range);
     free(b->at);
     free(b);
@@ -119,13 +138,15 @@ interval_magnitude(interval x)
 }
 
 void
-bounds_over(bounds *b, double start, double stop)
+bounds_over(bounds *b, struct bounds_line *line, double start, double stop)
 {
     size_t parts = RANGE_WORK / (b->form->op.n + 1);
     interval *range = bg_calloc(b->term.n + 1, sizeof *range);
     double *most = bg_calloc(b->term.n + 1, sizeof *most);
 
     parts = parts < 8 ? 8 : parts > RANGE_PARTS ? RANGE_PARTS : parts;
+    free(b->line);
+    b->line = line;
     b->start = start;
     b->stop = stop;
     for (size_t p = 0; p < parts; p++) {

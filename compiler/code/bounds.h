@@ -22,8 +22,13 @@ typedef struct bounds bounds;
 bounds *bounds_new(const bounds_form *clocks, const double *value);
 void bounds_free(bounds *b);
 
-/* Computes the ranges of the terms for a run from start to stop. Call again after parameters changed. */
-void bounds_over(bounds *b, double start, double stop);
+/* The difference of a mode's condition where it is a known function of time, offset + slope t; otherwise NAN. */
+struct bounds_line {
+    double slope, offset;
+};
+/* Computes the ranges of the terms for a run from start to stop. Call again after parameters changed. line: by mode;
+ * belongs to b from now on. */
+void bounds_over(bounds *b, struct bounds_line *line, double start, double stop);
 /* Longest step within from..to in which each term deviates from a straight line by a small share of its range; for the
  * clocks that rates read, or (all) for every clock. INFINITY: nothing limits it. 0: a bound is not finite over the
  * interval. *clock: the limiting one, NO_INDEX. */

@@ -301,6 +301,8 @@ span model_clock_place(bg_model *m, size_t k);
  * step; 0: that is not known over so long a time. *clock: the one that limits the step, or NO_INDEX. */
 void model_clocks_over(bg_model *m, double start, double stop);
 double model_clock_step(bg_model *m, double from, double to, bool all, size_t *clock);
+/* Sets the modes that are known functions of time to their values at t. */
+void model_modes_at(bg_model *m, double t);
 /* The times at which what the rates read of time is greatest, and for how long. */
 size_t model_clock_peaks(bg_model *m, double *time, double *width, size_t most);
 

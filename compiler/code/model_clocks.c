@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mode_value.h"
 #include "model_inside.h"
 
 size_t
@@ -46,11 +47,36 @@ model_clocks(bg_model *m, double t, double *value)
 void
 model_clocks_over(bg_model *m, double start, double stop)
 {
+    struct bounds_line *lines;
+
     if (!model_nclocks(m))
         return;
     if (!m->bounds)
         m->bounds = bounds_new(image_clocks_of(m->image, m->maker)->bounds, m->value);
-    bounds_over(m->bounds, start, stop);
+    lines = bg_malloc((model_nmodes(m) + 1) * sizeof *lines);
+    for (size_t k = 0; k < model_nmodes(m); k++) {
+        struct model_mode mode = model_mode(m, k);
+        bool known = mode.known && mode.by == 0;
+
+        lines[k] = (struct bounds_line){ known ? mode.slope : NAN, known ? mode.offset : NAN };
+    }
+    bounds_over(m->bounds, lines, start, stop);
+}
+
+void
+model_modes_at(bg_model *m, double t)
+{
+    double *modes = model_modes(m);
+
+    for (int reads_floor = 0; reads_floor < 2; reads_floor++)
+        for (size_t k = 0; k < model_nmodes(m); k++) {
+            struct model_mode mode = model_mode(m, k);
+            double g = mode.offset + mode.slope * t;
+
+            if (!mode.known || !mode_switches(mode.kind) || (mode.by != 0) != reads_floor)
+                continue;
+            modes[k] = mode_value(mode.kind, mode.table, reads_floor ? g + mode.by * modes[mode.count] : g);
+        }
 }
 
 double

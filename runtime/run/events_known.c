@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "events_inside.h"
+#include "mode_value.h"
 
 static void
 heap_push(events *e, struct due d)
@@ -107,18 +108,6 @@ set_piece(events *e, uint32_t k, double t)
     return m->slope > 0 ? (double)p : (double)(n - p);
 }
 
-/* The value of a mode whose g is constant. */
-static double
-constant_value(const struct model_mode *m, double g)
-{
-    return m->kind == MODE_PIECE        ? ex_table_piece(m->table, g)
-           : m->kind == MODE_FLOOR      ? floor(g)
-           : m->kind == MODE_SIGN       ? (g > 0) - (g < 0)
-           : m->kind == MODE_LESS       ? g < 0
-           : m->kind == MODE_LESS_EQUAL ? g <= 0
-                                        : g == 0;
-}
-
 bool
 events_set_known(events *e, uint32_t k, double t)
 {
@@ -132,7 +121,7 @@ events_set_known(events *e, uint32_t k, double t)
         offset += m->by * e->value[m->count];
     if (m->slope == 0 && m->kind == MODE_FLOOR)
         e->next[k] = INFINITY;
-    e->value[k] = m->slope == 0           ? constant_value(m, offset)
+    e->value[k] = m->slope == 0           ? mode_value(m->kind, m->table, offset)
                   : m->kind == MODE_PIECE ? set_piece(e, k, t)
                   : m->kind == MODE_FLOOR ? set_floor(e, k, t)
                                           : set_line(e, k, t);

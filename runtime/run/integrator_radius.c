@@ -58,13 +58,20 @@ integrator_follow_rates(integrator *g, double t, const double *x, const double *
     g->failed = failed;
 }
 
-/* Sizes from the rates at (t, x), where they differ from f: those that will move the states for this time. */
+/* Sizes from the rates at (t, x), where they differ from f: those that will move the states for this time. Conditions
+ * that are known functions of time hold as at t: beyond its border a branch may be larger than any value of the law. */
 static void
 foresee_rates(integrator *g, double t, const double *x, const double *f, double time)
 {
     struct instant at = { g, t };
+    size_t n = model_nmodes(g->model);
+    double *modes = model_modes(g->model), *held = bg_malloc((n + 1) * sizeof *held);
 
+    memcpy(held, modes, n * sizeof *held);
+    model_modes_at(g->model, t);
     scales_peak(g->scales, x, f, time, rates_there, &at);
+    memcpy(modes, held, n * sizeof *held);
+    free(held);
 }
 
 /* Sizes from later values of inputs. Without them a state that waits for a pulse would be followed from its first
