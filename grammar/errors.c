@@ -90,8 +90,8 @@ token_text(const struct parse *p, span at)
     uint32_t n = at.end - at.begin;
     const char *text = p->scan->text + at.begin;
 
-    if (!n)
-        return "the end of the text";
+    if (!n || source_behind_option(p->s, at))
+        return n ? "the end" : "the end of the text";
     if (n > 30) {
         n = 27;
         while (n && ((unsigned char)text[n] & 0xc0) == 0x80)

@@ -95,6 +95,34 @@ if command -v gnuplot >/dev/null; then
     cmp -s alone.csv few.csv || bad "a figure changes the table"
 fi
 
+# an option that is wrong is shown as it was written, with the place of the mistake; a name or a value is never empty
+wrong() { # STATUS PLACE COMMAND...: the line with the option, and below it the mark
+    place=$2; status "$1" "$bgc" "$3" slider.bg "$4" "$5"
+    grep -F -A1 "      | $4 $5" err | grep -q "^      | $place\$" || { bad "$4 $5 is not shown as it was written"; cat err; }
+}
+wrong 2 '          ^~' run --set 'm=2*xx'
+wrong 2 '          ^' run --set 'm=2+'
+wrong 2 '      ^' run --set 'x=2'
+wrong 2 '      ^~~~~~~~~' check --set 'mass.q(0)=2'
+wrong 2 '                ^~' run --set 'mass.p(0)=xx'
+wrong 2 '        ^~~~~~~~~~~' run --input 'x=slider.bg'
+wrong 2 '       ^~' run --stop -1
+status 0 "$bgc" run slider.bg --set 'm = 3 [kg]' --points 2
+for o in -o --plot -e --set --stop; do status 2 "$bgc" run slider.bg $o ''; done
+grep -q -- '--stop needs a value: T' err || bad "an empty value is not said"
+status 2 "$bgc" run '' && grep -q 'is empty' err || bad "an empty name is not said"
+status 2 "$bgc" completion && grep -q 'bash|zsh is needed' err || bad "completion does not say what it needs"
+status 0 "$bgc" help run && cp out helped && status 0 "$bgc" run -h && cmp -s out helped || bad "help run is not run -h"
+status 2 "$bgc" help runn && grep -q 'did you mean "run"' err || bad "help does not know the nearest command"
+
+# -h of a command does not speak of another command's options
+"$bgc" run -h | grep -q -- --mdk && bad "run -h speaks of --mdk"
+"$bgc" partition -h | grep -q -- '--output DIR' || bad "partition -h does not say that -o is a folder"
+
+# check --json: an object a line for each file that can be read
+status 4 "$bgc" check --json slider.bg missing.bg 2nd-try.bg
+[ "$(grep -c '^{"model":' out)" = 2 ] && sed -n 2p out | grep -q '"file":"2nd-try.bg"' || bad "check --json of several files"
+
 # diff: 0 the same, however it is laid out; 1 where something differs, experiments too
 status 0 "$bgc" diff slider.bg slider.bg && [ ! -s out ] || bad "a file differs from itself"
 sed 's/stop = 2 \[s\];/stop=2[s]; \/\/ short/; s/10 \[N\]/10[N]/' slider.bg >laid.bg

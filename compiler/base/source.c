@@ -21,7 +21,9 @@ struct text {
     size_t n;
     uint32_t *line; /* start of each line */
     size_t nlines;
-    bool lent; /* text and lines belong to the caller */
+    char *written; /* of an option; NULL: it is a file */
+    uint32_t from; /* where this begins in the text, or NONE */
+    bool lent;     /* text and lines belong to the caller */
 };
 
 /* A thread that reports. Notes and helps belong to its last message. */
@@ -65,6 +67,7 @@ sources_free(sources *s)
             continue;
         free(s->text.at[i].at);
         free(s->text.at[i].line);
+        free(s->text.at[i].written);
     }
     for (size_t i = 0; i < s->diag.n; i++)
         free(s->diag.at[i].child);
@@ -109,6 +112,26 @@ sources_add_text(sources *s, const char *path, const char *text, size_t n)
         memcpy(copy, text, n);
     copy[n] = '\0';
     return add_owned(s, path, copy, n);
+}
+
+int
+sources_add_option(sources *s, const char *option, const char *written, const char *text, uint32_t from)
+{
+    int i = sources_add_text(s, option, text, strlen(text));
+
+    if (i >= 0) {
+        s->text.at[i].written = bg_strdup(written);
+        s->text.at[i].from = from;
+    }
+    return i;
+}
+
+bool
+source_behind_option(const sources *s, span at)
+{
+    const struct text *t = at.file < s->text.n ? &s->text.at[at.file] : NULL;
+
+    return t && t->written && t->from != NONE && at.begin >= t->from + strlen(t->written);
 }
 
 int
@@ -207,11 +230,24 @@ line_of(const struct text *t, uint32_t pos)
     return low;
 }
 
+/* A position in the text of an option, as one in what is written; end: of a span. */
+static uint32_t
+place_in_option(const struct text *t, uint32_t pos, bool end)
+{
+    uint32_t n = (uint32_t)strlen(t->written);
+
+    if (t->from == NONE)
+        return end ? n : 0;
+    return pos < t->from ? 0 : pos - t->from < n ? pos - t->from : n;
+}
+
 void
 source_place(const sources *s, uint32_t file, uint32_t pos, int *line, int *column)
 {
     *line = *column = 1;
-    if (file < s->text.n) {
+    if (file < s->text.n && s->text.at[file].written) {
+        *column = (int)place_in_option(&s->text.at[file], pos, false) + 1;
+    } else if (file < s->text.n) {
         const struct text *t = &s->text.at[file];
         size_t l;
 
@@ -521,7 +557,7 @@ inside_character(char c)
 
 /* Prints the line in which a span begins, with the part of the span on it underlined. */
 static void
-print_line(const struct text *t, span at, FILE *out, const char *color, const char *off)
+print_line(const struct text *t, span at, bool numbered, FILE *out, const char *color, const char *off)
 {
     uint32_t pos = at.begin > t->n ? (uint32_t)t->n : at.begin;
     size_t number = line_of(t, pos), begin = t->line[number];
@@ -560,13 +596,29 @@ print_line(const struct text *t, span at, FILE *out, const char *color, const ch
     add_columns(&text, line, to, last);
     if (last < len)
         strbuf_puts(&text, "...");
-    fprintf(out, "%5zu |%s%s\n", number + 1, text.n ? " " : "", text.n ? text.at : "");
+    if (numbered)
+        fprintf(out, "%5zu", number + 1);
+    fprintf(out, "%s|%s%s\n", numbered ? " " : "      ", text.n ? " " : "", text.n ? text.at : "");
     strbuf_puts(&mark, "^");
     for (size_t i = 1; i < under; i++)
         strbuf_puts(&mark, "~");
     fprintf(out, "      | %*s%s%s%s\n", (int)indent, "", color, mark.at, off);
     strbuf_free(&text);
     strbuf_free(&mark);
+}
+
+/* Prints an option as it was written, with the part that the span stands for underlined. */
+static void
+print_option(const struct text *t, span at, FILE *out, const char *color, const char *off)
+{
+    char *line = bg_format("%s %s", t->path, t->written);
+    uint32_t begins[] = { 0 }, before = (uint32_t)strlen(t->path) + 1;
+    struct text shown = { .at = line, .n = strlen(line), .line = begins, .nlines = 1 };
+
+    at.begin = before + place_in_option(t, at.begin, false);
+    at.end = before + place_in_option(t, at.end, true);
+    print_line(&shown, at, false, out, color, off);
+    free(line);
 }
 
 static void
@@ -582,7 +634,9 @@ print_one(const sources *s, FILE *out, const struct look *l, const char *kind, c
         source_place(s, at.file, at.begin, &line, &column);
         strbuf_puts(&text, l->bold);
         quote_z(&text, QUOTE_LINE, source_path(s, at.file));
-        strbuf_printf(&text, ":%d:%d:%s ", line, column, l->off);
+        if (!s->text.at[at.file].written)
+            strbuf_printf(&text, ":%d:%d", line, column);
+        strbuf_printf(&text, ":%s ", l->off);
     } else {
         strbuf_printf(&text, "%sbgc:%s ", l->bold, l->off);
     }
@@ -592,8 +646,10 @@ print_one(const sources *s, FILE *out, const struct look *l, const char *kind, c
         strbuf_printf(&text, " [%s]", code);
     fprintf(out, "%s\n", text.at);
     strbuf_free(&text);
-    if (placed)
-        print_line(&s->text.at[at.file], at, out, color, l->off);
+    if (placed && s->text.at[at.file].written)
+        print_option(&s->text.at[at.file], at, out, color, l->off);
+    else if (placed)
+        print_line(&s->text.at[at.file], at, true, out, color, l->off);
 }
 
 /* Is it a note about the text, such as the causality of elements or names? */

@@ -56,6 +56,11 @@ int sources_read(sources *s, const char *path);
 /* The same with `shown` as the name in messages. */
 int sources_read_as(sources *s, const char *path, const char *shown);
 int sources_add_text(sources *s, const char *path, const char *text, size_t n); /* copies */
+/* A text that stands for what is `written` behind an option of the command line: messages show the option, and in it
+ * the place of their span. from: where `written` begins in the text; NONE: not in it, then it is shown as a whole. */
+int sources_add_option(sources *s, const char *option, const char *written, const char *text, uint32_t from);
+/* Does the span lie behind what was written? There stands what makes it a statement. */
+bool source_behind_option(const sources *s, span at);
 int sources_lend(sources *s, const sources *of, uint32_t file); /* a text that must outlive s: it is not copied */
 const char *source_path(const sources *s, uint32_t file);
 const char *source_text(const sources *s, uint32_t file); /* 0-terminated */

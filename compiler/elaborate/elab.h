@@ -132,7 +132,7 @@ uint32_t single_item(elab *el, const path_end *p, span at, uint32_t *entry);
 bool index_of_quantity(elab *el, const ast_ref *r, ast_ref *moved);
 /* Reports an index on a name that stands for one number. True: it has none. */
 bool takes_no_index(elab *el, const ast_part *p, const char *what);
-ast_ref text_ref(elab *el, const char *text, size_t n, bool *fine); /* of --set */
+ast_ref text_ref(elab *el, const char *text, size_t n, span at, bool *fine); /* of --set; at: its place */
 
 /* ---- parts taken out (without.c) ---- */
 void add_taken(elab *el, scope *in);             /* what the options take out, as by `without` */
@@ -427,7 +427,7 @@ void make_experiment(elab *el); /* call after outputs are made */
 
 /* ---------------------------------------------------------------- set from outside (overrides.c) */
 
-bool from_outside(const elab *el, span at);                 /* does the place lie in a formula of the command line? */
+bool from_outside(const elab *el, span at);                 /* does the place lie in an option of the command line? */
 void override_size(elab *el, scope *in, known_value *size); /* let and --set for the model's sizes */
 /* `x.q(0) = ...;` in models: call before the overrides from outside */
 void apply_initials(elab *el);

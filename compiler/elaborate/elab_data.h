@@ -328,6 +328,7 @@ typedef struct elab {
     flat_model *f;
     const ast_experiment *experiment, *gives_sizes; /* NULL: none; both are equal unless the options say bare */
     const ast_expr **formula;                       /* of opt->set, once parsed */
+    uint32_t *option_text;                          /* of opt->set: 1 + the number of its text, or 0 */
     size_t errors_before;
     strbuf name_room; /* buffer for full names */
     /* [LAST_FAMILIES] 1 + recent results, by hash: the iterations of a loop look up the same names */

@@ -8,11 +8,14 @@
 
 #include "flat.h"
 
-/* --set NAME=VALUE, in SI; or with a formula: its text, and its name in messages. */
+/* --set NAME=VALUE, in SI; or with a formula: its statement, `let NAME = FORMULA`. */
 struct elaborate_override {
     const char *name;
     double value;
-    const char *formula, *said;
+    const char *formula; /* NULL: the value counts */
+    const char *said,
+        *written;        /* for messages: the option (NULL: --set), and what was written behind it (NULL: nothing) */
+    uint32_t written_at; /* where that begins in the formula; NONE: it is not in it */
 };
 
 /* A part of the model itself that is taken out as by `without`: by name; or its effort or flow, "e" or "f", so that it

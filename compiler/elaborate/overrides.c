@@ -19,14 +19,17 @@ struct giving {
     double x;
     enum quantity q;
     const char *said;
+    bool placed; /* messages show the option itself */
 };
 
+/* What messages begin with. */
 static const char *
 said_by(elab *el, const struct giving *g)
 {
-    return g->of_model ? arena_format(el->a, "%s(0)", g->name)
-           : !g->said  ? "let"
-                       : arena_format(el->a, "%s %s", g->said, g->name);
+    return g->of_model ? arena_format(el->a, "%s(0): ", g->name)
+           : !g->said  ? "let: "
+           : g->placed ? ""
+                       : arena_format(el->a, "%s %s: ", g->said, g->name);
 }
 
 static void
@@ -36,7 +39,7 @@ unknown_target(elab *el, const struct giving *g, bool of_part)
 
     if (refused_before(el, g->in, name))
         return;
-    diag_error(el->s, "name-unknown", g->ref->at, "%s: %s is called \"%s\"", said_by(el, g),
+    diag_error(el->s, "name-unknown", g->ref->at, "%s%s is called \"%s\"", said_by(el, g),
                of_part ? "no element, junction or signal" : "no parameter or input", name);
     near = of_part ? nearest_part(el, g->in, name) : nearest_value(el, g->in, name);
     if (near)
@@ -53,7 +56,7 @@ may_override(struct giving *g, const value *v)
 
     if (v->kind == AST_PARAMETER || v->kind == AST_INPUT)
         return true;
-    diag_error(el->s, "let-target", g->ref->at, "%s: \"%s\" is %s; parameters and inputs can be given values",
+    diag_error(el->s, "let-target", g->ref->at, "%s\"%s\" is %s; parameters and inputs can be given values",
                said_by(el, g), v->name,
                v->kind == AST_CONSTANT ? "a constant"
                : v->kind == AST_SIGNAL ? "a signal"
@@ -206,8 +209,7 @@ override_integral(void *ctx, uint32_t index, uint32_t entry)
     (void)entry;
     if (v->kind != AST_SIGNAL || v->rank || !is_integral(el, v->expr)) {
         diag_error(el->s, "let-target", g->ref->at,
-                   "%s: \"%s\" has no initial value; a signal that is an integral(...) has one", said_by(el, g),
-                   v->name);
+                   "%s\"%s\" has no initial value; a signal that is an integral(...) has one", said_by(el, g), v->name);
         diag_note(el->s, v->at, "declared here");
         return false;
     }
@@ -235,18 +237,18 @@ override_stored(void *ctx, uint32_t index, uint32_t entry)
     if (g->of_model && (p->gone || p->rests))
         return true; /* was taken out together with its part */
     if (p->gone) {
-        diag_error(el->s, "part-gone", g->ref->at, "%s: \"%s\" was taken out", said_by(el, g), p->name);
+        diag_error(el->s, "part-gone", g->ref->at, "%s\"%s\" was taken out", said_by(el, g), p->name);
         diag_note(el->s, part_gone_at(el, p), "taken out here");
         return false;
     }
     if (p->rests) {
-        diag_error(el->s, "part-gone", g->ref->at, "%s: the %s of \"%s\" was taken out; it has no initial value",
+        diag_error(el->s, "part-gone", g->ref->at, "%sthe %s of \"%s\" was taken out; it has no initial value",
                    said_by(el, g), p->rest == Q_FLOW ? "flow" : "effort", p->name);
         diag_note(el->s, part_rests_at(el, p), "taken out here");
         return false;
     }
     if (!override_quantity(el, p, quantity, &g->q, &has)) {
-        diag_error(el->s, "initial-quantity", g->ref->at, "%s: \"%s\" has no initial value %s(0): %s", said_by(el, g),
+        diag_error(el->s, "initial-quantity", g->ref->at, "%s\"%s\" has no initial value %s(0): %s", said_by(el, g),
                    p->name, quantity, has);
         diag_note(el->s, part_at(p), "declared here");
         return false;
@@ -288,7 +290,7 @@ override_port(void *ctx, uint32_t index, uint32_t entry)
             return true;
         }
     }
-    diag_error(el->s, "initial-quantity", g->ref->at, "%s: there is no initial value of this name", said_by(el, g));
+    diag_error(el->s, "initial-quantity", g->ref->at, "%sthere is no initial value of this name", said_by(el, g));
     diag_note(el->s, part_at(p), "\"%s\" is declared here", p->name);
     return false;
 }
@@ -305,8 +307,8 @@ give_value(struct giving *g, bool initial)
 
     if (!initial && r->nparts == 1 && find_known(in, name, NULL)) {
         if (r->part[0].nindex)
-            diag_error(el->s, "let-target", r->at, "%s: \"%s\" is a size, one number; it takes no index",
-                       said_by(el, g), name);
+            diag_error(el->s, "let-target", r->at, "%s\"%s\" is a size, one number; it takes no index", said_by(el, g),
+                       name);
         return; /* a size: handled earlier */
     }
     if (r->nparts == 1 ? find_family(el, in, name, false) == NONE : find_part(el, in, name) == NONE) {
@@ -329,48 +331,83 @@ give_value(struct giving *g, bool initial)
     else if (p.kind == PLACE_PART && initial && p.used == r->nparts - 2)
         each_item(el, &p, r->at, false, override_port, g);
     else if (p.kind == PLACE_PART)
-        diag_error(el->s, "let-target", r->at, "%s: \"%s\" is no parameter, input or initial value", said_by(el, g),
+        diag_error(el->s, "let-target", r->at, "%s\"%s\" is no parameter, input or initial value", said_by(el, g),
                    g->name);
+}
+
+static const char *
+option_of(const struct elaborate_override *o)
+{
+    return o->said ? o->said : "--set";
+}
+
+/* A formula is parsed like an item of an experiment: what stands before it. */
+static const char before_item[] = "experiment set of set {\n";
+
+/* The text of an option: with a formula an experiment, else what was written. */
+static uint32_t
+option_text(elab *el, size_t k)
+{
+    const struct elaborate_override *o = &el->opt->set[k];
+
+    if (!el->option_text)
+        el->option_text = arena_new_array(el->a, uint32_t, el->opt->nset);
+    if (!el->option_text[k]) {
+        char *text = bg_format(o->formula ? "%s%s\n;\n}\n" : "%s%s", before_item, o->formula ? o->formula : o->written);
+        uint32_t from = o->written_at == NONE ? NONE : (uint32_t)strlen(before_item) + o->written_at;
+
+        el->option_text[k] = 1 + (uint32_t)sources_add_option(el->s, option_of(o), o->written ? o->written : o->name,
+                                                              text, from);
+        free(text);
+    }
+    return el->option_text[k] - 1;
+}
+
+/* The name in an option; SPAN_NONE if it does not come from a command line. */
+static span
+place_of_name(elab *el, size_t k)
+{
+    const struct elaborate_override *o = &el->opt->set[k];
+    uint32_t from = (uint32_t)strlen(before_item) + (o->written_at == NONE ? 0 : o->written_at);
+
+    return o->written ? (span){ option_text(el, k), from, from + (uint32_t)strlen(o->name) } : SPAN_NONE;
 }
 
 /* Parses the target of --set: k, front.k, m[2], x(0) or spring.q(0) */
 static ast_ref
-set_target(elab *el, const char *name, bool *initial, bool *fine)
+set_target(elab *el, size_t k, bool *initial, bool *fine)
 {
+    const char *name = el->opt->set[k].name;
     size_t n = strlen(name);
 
     *initial = n > 3 && !strcmp(name + n - 3, "(0)");
-    return text_ref(el, name, *initial ? n - 3 : n, fine);
+    return text_ref(el, name, *initial ? n - 3 : n, place_of_name(el, k), fine);
 }
 
 /* The formula of an override, parsed like an item of an experiment. NULL after an error. */
 static const ast_expr *
 formula_of(elab *el, size_t k)
 {
-    const struct elaborate_override *o = &el->opt->set[k];
-    char *text;
     const ast_file *file;
 
     if (!el->formula)
         el->formula = arena_new_array(el->a, const ast_expr *, el->opt->nset);
     if (el->formula[k])
         return el->formula[k];
-    text = bg_format("experiment set of set {\n%s;\n}\n", o->formula);
-    file = parse_file(el->s, el->names, el->a, (uint32_t)sources_add_text(el->s, o->said, text, strlen(text)));
-    free(text);
+    file = parse_file(el->s, el->names, el->a, option_text(el, k));
     if (file->ok && file->ndecls == 1 && file->decl[0].kind == AST_DECL_EXPERIMENT &&
         file->decl[0].experiment->nitems == 1)
         el->formula[k] = file->decl[0].experiment->item[0].a;
     else if (file->ok)
-        diag_error(el->s, "let-target", SPAN_NONE, "%s %s: this is not a formula", o->said, o->name);
+        diag_error(el->s, "let-target", place_of_name(el, k), "this is not a formula");
     return el->formula[k];
 }
 
 bool
 from_outside(const elab *el, span at)
 {
-    for (size_t k = 0; el->formula && k < el->opt->nset; k++)
-        if (el->formula[k] && el->formula[k]->at.file == at.file)
+    for (size_t k = 0; el->option_text && k < el->opt->nset; k++)
+        if (el->option_text[k] && el->option_text[k] - 1 == at.file)
             return true;
     return false;
 }
@@ -429,22 +466,21 @@ apply_experiment_lets(elab *el)
     }
     for (size_t k = 0; k < el->opt->nset; k++) {
         bool initial, fine;
-        ast_ref r = set_target(el, el->opt->set[k].name, &initial, &fine);
+        ast_ref r = set_target(el, k, &initial, &fine);
         struct giving g = { .el = el,
                             .in = el->model_scope,
                             .ref = &r,
                             .name = el->opt->set[k].name,
                             .x = el->opt->set[k].value,
-                            .said = el->opt->set[k].said ? el->opt->set[k].said : "--set" };
+                            .said = option_of(&el->opt->set[k]),
+                            .placed = el->opt->set[k].written != NULL };
 
         if (el->opt->set[k].formula && !(g.e = formula_of(el, k)))
             continue;
         if (fine)
             give_value(&g, initial);
         else
-            diag_error(el->s, "let-target", SPAN_NONE,
-                       "--set %s: this is not a name such as k, m[2], front.k or "
-                       "spring.q(0)",
-                       el->opt->set[k].name);
+            diag_error(el->s, "let-target", r.at, "%s\"%s\" is not a name such as k, m[2], front.k or spring.q(0)",
+                       said_by(el, &g), g.name);
     }
 }

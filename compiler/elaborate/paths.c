@@ -382,15 +382,15 @@ single_item(elab *el, const path_end *p, span at, uint32_t *entry)
 }
 
 ast_ref
-text_ref(elab *el, const char *text, size_t n, bool *fine)
+text_ref(elab *el, const char *text, size_t n, span at, bool *fine)
 {
     VEC(ast_part) parts = { 0 };
-    ast_ref r = { .at = SPAN_NONE };
+    ast_ref r = { .at = at };
     size_t i = 0;
 
     *fine = true;
     do {
-        ast_part p = { .at = SPAN_NONE };
+        ast_part p = { .at = at };
         size_t begin = i;
 
         while (i < n && (isalnum((unsigned char)text[i]) || text[i] == '_'))
@@ -400,7 +400,7 @@ text_ref(elab *el, const char *text, size_t n, bool *fine)
         if (i < n && text[i] == '[') {
             ast_brackets *b = arena_alloc(el->a, sizeof *b);
 
-            b->at = SPAN_NONE;
+            b->at = at;
             p.brackets = b;
             do {
                 ast_expr *e = arena_alloc(el->a, sizeof *e);
@@ -411,7 +411,7 @@ text_ref(elab *el, const char *text, size_t n, bool *fine)
                     x = 10 * x + (text[i++] - '0');
                 *fine &= i > begin && p.nindex < 2;
                 e->kind = AST_NUMBER;
-                e->at = SPAN_NONE;
+                e->at = at;
                 e->number.value = x;
                 if (p.nindex < 2)
                     b->index[p.nindex++].from = e;

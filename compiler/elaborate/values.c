@@ -14,13 +14,19 @@ before_the_run(const value *v)
     return v->kind == AST_PARAMETER || v->kind == AST_CONSTANT || (v->kind == AST_INPUT && !v->given);
 }
 
+/* What a message calls a value that is given elsewhere: by a `let`, or by an option, which the message shows. */
+static const char *
+given_who(elab *el, const char *name, const ast_expr *by)
+{
+    return arena_format(el->a, from_outside(el, by->at) ? "\"%s\"" : "\"let %s\"", name);
+}
+
 static const char *
 value_who(elab *el, const value *v)
 {
     static const char *const word[] = { "parameter", "constant", "signal", "input", "output" };
 
-    return v->let ? arena_format(el->a, "\"let %s\"", v->name)
-                  : arena_format(el->a, "%s \"%s\"", word[v->kind], v->name);
+    return v->let ? given_who(el, v->name, v->expr) : arena_format(el->a, "%s \"%s\"", word[v->kind], v->name);
 }
 
 static builder
@@ -103,7 +109,7 @@ override_entries(elab *el, uint32_t index)
             continue;
         }
         b = value_builder(el, v, el->model_scope, true);
-        b.who = arena_format(el->a, "\"let %s\"", var_name(el->f, v->var + k));
+        b.who = given_who(el, var_name(el->f, v->var + k), o->expr);
         x = resolve(&b, o->expr, true);
         need_single(el, &x, o->expr->at);
         as_number(el, &x);
@@ -256,6 +262,7 @@ see_value(void *ctx, const ast_expr *e)
 static void
 report_parameter_cycle(elab *el, const struct frame *path, size_t n, uint32_t again)
 {
+    const value *v = &el->value.at[again];
     size_t begin = 0;
     strbuf text = { 0 };
 
@@ -270,9 +277,9 @@ report_parameter_cycle(elab *el, const struct frame *path, size_t n, uint32_t ag
         if (k - begin < LONGEST_CYCLE || k == n - 1)
             strbuf_printf(&text, "%s -> ", el->value.at[path[k].at].name);
     }
-    strbuf_puts(&text, el->value.at[again].name);
-    diag_error(el->s, "value-cycle", el->value.at[again].at, "values that are computed from each other in a circle: %s",
-               text.at);
+    strbuf_puts(&text, v->name);
+    diag_error(el->s, "value-cycle", v->let && from_outside(el, v->expr->at) ? v->expr->at : v->at,
+               "values that are computed from each other in a circle: %s", text.at);
     for (size_t k = begin + 1; k < n && k < begin + 4; k++)
         diag_note(el->s, el->value.at[path[k].at].at, "\"%s\" is part of it", el->value.at[path[k].at].name);
     strbuf_free(&text);

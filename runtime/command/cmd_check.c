@@ -212,6 +212,7 @@ begin_json(json *j, const loaded *l, bool fine)
 
     json_open(j, '{');
     json_key(j, "model"), json_string(j, f ? f->name : name_of_model(l));
+    json_key_string(j, "file", l->path);
     if (fine) {
         json_key(j, "elements"), json_count(j, f->element.n);
         json_key(j, "bonds"), json_count(j, count_bonds(f));

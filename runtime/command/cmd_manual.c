@@ -77,7 +77,7 @@ put_page(strbuf *b, const struct command *c)
     put_lines(b, c->what);
     strbuf_puts(b, ".SH OPTIONS\n");
     for (int i = 0; i < OPT_COUNT; i++) {
-        const struct option_row *o = option_row((enum option)i);
+        const struct option_row row = option_row_of(c, (enum option)i), *o = &row;
 
         if (i != OPT_HELP && !(c->options & OPT(i)))
             continue;
@@ -197,7 +197,7 @@ bash_completion(strbuf *b)
         strbuf_printf(b, "    %s) words=\"", c->name);
         for (int o = 0; o < OPT_COUNT; o++)
             if (o == OPT_HELP || c->options & OPT(o))
-                strbuf_printf(b, "%s--%s", o == OPT_HELP ? "" : " ", option_row((enum option)o)->name);
+                strbuf_printf(b, "%s--%s", o == OPT_HELP ? "" : " ", option_row_of(c, (enum option)o).name);
         strbuf_puts(b, "\" ;;\n");
     }
     strbuf_puts(
@@ -262,7 +262,7 @@ zsh_completion(strbuf *b)
     for (size_t i = 0; (c = command_at(i)) != NULL; i++) {
         strbuf_printf(b, "%s) _arguments \\\n", c->name);
         for (int k = 0; k < OPT_COUNT; k++) {
-            const struct option_row *o = option_row((enum option)k);
+            const struct option_row row = option_row_of(c, (enum option)k), *o = &row;
 
             if (k != OPT_HELP && !(c->options & OPT(k)))
                 continue;

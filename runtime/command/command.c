@@ -64,10 +64,18 @@ print_diagnostics(const request *q, const sources *s)
 int
 status_of(const sources *s)
 {
+    bool first = true;
+
     for (size_t i = 0; i < diag_count(s); i++) {
         const diagnostic *d = diag_at(s, i);
 
-        if (d->severity == SEV_ERROR && d->code && !strncmp(d->code, "run-", 4))
+        if (d->severity != SEV_ERROR)
+            continue;
+        /* the first error tells whether the command line is wrong */
+        if (first && span_known(d->at) && !strncmp(source_path(s, d->at.file), "--", 2))
+            return STATUS_USAGE;
+        first = false;
+        if (d->code && !strncmp(d->code, "run-", 4))
             return STATUS_NUMBERS;
     }
     return STATUS_MODEL;

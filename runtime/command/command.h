@@ -152,7 +152,8 @@ struct option_row {
     char letter;
     const char *argument, *what;
 };
-const struct option_row *option_row(enum option o);
+/* of that command: an option may say something else in another one */
+struct option_row option_row_of(const struct command *c, enum option o);
 const struct command *command_at(size_t i);            /* in the order of the help; NULL after the last */
 const struct command *command_named(const char *name); /* NULL, with a message, if there is none */
 

@@ -42,14 +42,17 @@ static int
 read_set(const request *q, loaded *l, unit_system **units, const char *text)
 {
     const char *equal = strchr(text, '='), *from, *unit_written = NULL;
-    struct elaborate_override o = { 0 };
+    struct elaborate_override o = { .written = text };
     bool is_number;
     size_t n;
     int status;
 
     if (!equal || equal == text)
         return command_wrong(q, "--set is NAME=VALUE, not \"%s\"", text);
-    o.name = arena_strndup(l->arena, text, (size_t)(equal - text));
+    n = (size_t)(equal - text);
+    while (n > 1 && text[n - 1] == ' ')
+        n--;
+    o.name = arena_strndup(l->arena, text, n);
     for (from = equal + 1; *from == ' ';)
         from++;
     if (!*from)
@@ -57,11 +60,13 @@ read_set(const request *q, loaded *l, unit_system **units, const char *text)
     if ((status = read_set_number(q, l, units, &o, from, &unit_written, &is_number)) != STATUS_DONE)
         return status;
     if (!is_number) {
-        n = strlen(o.name);
-        o.said = "--set";
-        /* k(0) alone is no name of a `let`, and settings are found by o.name */
-        o.formula = arena_format(l->arena, "let %.*s = %s", (int)(n > 3 && !strcmp(o.name + n - 3, "(0)") ? n - 3 : n),
-                                 o.name, from);
+        char *let = arena_format(l->arena, "let %s", text);
+
+        /* k(0) alone is no name of a `let`, and settings are found by o.name: blanks in place of (0) keep all places */
+        o.written_at = sizeof "let " - 1;
+        if (n > 3 && !strcmp(o.name + n - 3, "(0)"))
+            memset(let + o.written_at + n - 3, ' ', 3);
+        o.formula = let;
     }
     vec_push(&l->set, o);
     vec_push(&l->set_unit, unit_written);
@@ -73,7 +78,7 @@ static int
 read_input(const request *q, loaded *l, const char *text)
 {
     const char *equal = strchr(text, '='), *colon = strrchr(text, ':'), *name, *path, *column;
-    struct elaborate_override o = { .said = "--input" };
+    struct elaborate_override o = { .said = "--input", .written = text, .written_at = NONE };
     bool number;
 
     if (!equal || equal == text || !equal[1])
@@ -108,19 +113,6 @@ read_overrides(const request *q, loaded *l)
         status = read_input(q, l, q->input.at[i]);
     units_free(units);
     return status;
-}
-
-/* Is the first error in a setting of the command line? */
-static bool
-error_is_outside(const sources *s)
-{
-    for (size_t i = 0; i < diag_count(s); i++) {
-        const diagnostic *d = diag_at(s, i);
-
-        if (d->severity == SEV_ERROR)
-            return span_known(d->at) && source_path(s, d->at.file)[0] == '-' && source_path(s, d->at.file)[1] == '-';
-    }
-    return false;
 }
 
 /* Checks that a unit given with --set has the parameter's dimension. */
@@ -235,7 +227,7 @@ load_rest(const request *q, enum compile_stage upto, enum experiment_choice choi
     o.expect = q->expect;
     o.names_apart = q->command->run == cmd_check;
     if (!compile_go_on(&l->c, upto, &o)) {
-        status = error_is_outside(l->c.sources) ? STATUS_USAGE : status_of(l->c.sources);
+        status = status_of(l->c.sources);
         print_diagnostics(q, l->c.sources);
         return status;
     }

@@ -23,7 +23,7 @@ static const struct option_row option_rows[OPT_COUNT] = {
                         "share that the remaining elements must reach (99%); of ratios: below it a bond is "
                         "negligible (5%)" },
     [OPT_ALL] = { "all", 0, NULL, "all experiments of the file together" },
-    [OPT_BY] = { "by", 0, "WHAT", "element (default), component, or (of rank) frequency" },
+    [OPT_BY] = { "by", 0, "WHAT", "what is ranked" },
     [OPT_SAMPLES] = { "samples", 0, "N",
                       "take kl from N uniform samples of the powers (the paper's 501), not from their exact "
                       "integrals" },
@@ -99,12 +99,9 @@ static const struct option_row option_rows[OPT_COUNT] = {
                      "with --modes or --band: add a direct term of the inputs to outputs where it makes step "
                      "responses more accurate" },
     [OPT_DATA] = { "data", 0, "FILE.csv", "measured data: named columns with units; may be given several times" },
-    [OPT_MDK] = { "mdk", 0, NULL,
-                  "mass, damping and stiffness matrices: of the model; identify: full ones from data alone" },
-    [OPT_STEP] = { "step", 0, "H",
-                   "time between samples, s, of --mdk where the data have no column time; longest step of a run" },
-    [OPT_METHOD] = { "method", 0, "NAME",
-                     "of --mdk: pem (default), variational, companion or modal; of --at: adjoint or forward" },
+    [OPT_MDK] = { "mdk", 0, NULL, "mass, damping and stiffness matrices" },
+    [OPT_STEP] = { "step", 0, "H", "longest step of the integrator, s (no limit)" },
+    [OPT_METHOD] = { "method", 0, "NAME", "how it is computed" },
     [OPT_HORIZON] = { "horizon", 0, "N",
                       "of --mdk: number of samples that the subspace step looks ahead (chosen "
                       "automatically)" },
@@ -133,10 +130,47 @@ static const struct option_row option_rows[OPT_COUNT] = {
                          "times" }
 };
 
-const struct option_row *
-option_row(enum option o)
+/* What an option is in one command, where the row above is that of others. */
+static const struct {
+    const char *command;
+    enum option option;
+    const char *argument, *what;
+} own_rows[] = {
+    { "rank", OPT_EXPERIMENT, "NAME", "the experiment; several times for several together" },
+    { "reduce", OPT_EXPERIMENT, "NAME", "the experiment; several times for several together, with tolerances" },
+    { "partition", OPT_EXPERIMENT, "NAME", "the experiment; several times for several together" },
+    { "identify", OPT_EXPERIMENT, "NAME", "the experiment; several times for several, each with its --data" },
+    { "test", OPT_EXPERIMENT, "NAME", "only this experiment; several times for several (all that expect something)" },
+    { "partition", OPT_OUTPUT, "DIR", "folder for the models of the partitions" },
+    { "man", OPT_OUTPUT, "DIR", "folder for all pages" },
+    { "partition", OPT_THRESHOLD, "SHARE", "below this share of the largest at its junction a bond is inactive (5%)" },
+    { "identify", OPT_THRESHOLD, "SHARE", "with --active: share of the activity whose parameters move (92%)" },
+    { "rank", OPT_BY, "WHAT", "element (default), component or frequency" },
+    { "reduce", OPT_BY, "WHAT", "element (default) or component" },
+    { "partition", OPT_POINTS, "N", "points of the runs that are compared, both ends included (501)" },
+    { "sensitivity", OPT_POINTS, "N", "points of the runs at which outputs are compared, both ends included (501)" },
+    { "partition", OPT_PLOT, "FILE", "draw the curves of --over: .svg, .png or .pdf" },
+    { "linearize", OPT_MDK, NULL, "mass, damping and stiffness matrices of the model" },
+    { "identify", OPT_MDK, NULL, "full mass, damping and stiffness matrices from data alone, without a model" },
+    { "identify", OPT_STEP, "H",
+      "longest step of a run, s; of --mdk the time between samples, where the data have no column time" },
+    { "identify", OPT_METHOD, "NAME", "of --mdk: pem (default), variational, companion or modal" },
+    { "sensitivity", OPT_METHOD, "NAME", "of --at: adjoint or forward (whichever is cheaper)" },
+    { "sensitivity", OPT_AT, "TIME", "a time of the experiment, s: derivatives of the outputs at it" },
+    { "reduce", OPT_PARAMETERS, "A,B,...", "of --refit and --order: the parameters to fit (all given as numbers)" },
+};
+
+struct option_row
+option_row_of(const struct command *c, enum option o)
 {
-    return &option_rows[o];
+    struct option_row row = option_rows[o];
+
+    for (size_t i = 0; i < sizeof own_rows / sizeof *own_rows; i++)
+        if (own_rows[i].option == o && !strcmp(own_rows[i].command, c->name)) {
+            row.argument = own_rows[i].argument;
+            row.what = own_rows[i].what;
+        }
+    return row;
 }
 
 void
@@ -144,14 +178,14 @@ print_command_help(const struct command *c, FILE *out)
 {
     fprintf(out, "usage: bgc %s [options] %s\n\n%s\n\noptions\n", c->name, c->operands, c->what);
     for (int i = 0; i < OPT_COUNT; i++) {
-        const struct option_row *o = &option_rows[i];
+        const struct option_row o = option_row_of(c, (enum option)i);
         char left[48];
 
         if (i != OPT_HELP && !(c->options & OPT(i)))
             continue;
-        snprintf(left, sizeof left, "%s%c%s--%s%s%s", o->letter ? "-" : " ", o->letter ? o->letter : ' ',
-                 o->letter ? ", " : "  ", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
-        fprintf(out, "  %-26s %s\n", left, o->what);
+        snprintf(left, sizeof left, "%s%c%s--%s%s%s", o.letter ? "-" : " ", o.letter ? o.letter : ' ',
+                 o.letter ? ", " : "  ", o.name, o.argument ? " " : "", o.argument ? o.argument : "");
+        fprintf(out, "  %-26s %s\n", left, o.what);
     }
     fprintf(out, "\nexamples\n%s", c->examples);
 }
@@ -283,6 +317,8 @@ accept_option(request *q, int o, const char *value)
 {
     double x;
 
+    if (value && !*value)
+        return command_wrong(q, "--%s needs a value: %s", option_rows[o].name, option_row_of(q->command, o).argument);
     q->given |= OPT(o);
     q->text[o] = value;
     switch (o) {
@@ -425,7 +461,8 @@ take_option(request *q, int argc, char **argv, int *i)
         if (equal)
             return accept_option(q, o, equal + 1);
         if (*i + 1 >= argc)
-            return command_wrong(q, "--%s needs a value: %s", option_rows[o].name, option_rows[o].argument);
+            return command_wrong(q, "--%s needs a value: %s", option_rows[o].name,
+                                 option_row_of(q->command, o).argument);
         return accept_option(q, o, argv[++*i]);
     }
     for (const char *s = a + 1; *s; s++) {
@@ -441,7 +478,7 @@ take_option(request *q, int argc, char **argv, int *i)
         if (s[1])
             return accept_option(q, o, s + 1);
         if (*i + 1 >= argc)
-            return command_wrong(q, "-%c needs a value: %s", *s, option_rows[o].argument);
+            return command_wrong(q, "-%c needs a value: %s", *s, option_row_of(q->command, o).argument);
         return accept_option(q, o, argv[++*i]);
     }
     return STATUS_DONE;
@@ -452,6 +489,18 @@ static bool
 keeps_input(const request *q, const char *target, size_t i)
 {
     return !target || !same_file(q->file.at[i], target);
+}
+
+static int
+missing_operand(const request *q)
+{
+    const struct command *c = q->command;
+
+    if (c->least == 2)
+        return command_wrong(q, "two files are needed");
+    if (!strcmp(c->operands, "FILE") || !strcmp(c->operands, "FILE..."))
+        return command_wrong(q, "a file is needed (- is standard input)");
+    return command_wrong(q, "%s is needed", c->operands);
 }
 
 int
@@ -475,9 +524,11 @@ request_parse(request *q, const struct command *c, int argc, char **argv)
     }
     if (q->given & OPT(OPT_HELP))
         return STATUS_DONE;
+    for (size_t i = 0; i < q->file.n; i++)
+        if (!*q->file.at[i])
+            return command_wrong(q, "the name \"\" is empty");
     if (q->file.n < c->least)
-        return command_wrong(q, "%s",
-                             c->least == 2 ? "two files are needed" : "a file is needed (- is standard input)");
+        return missing_operand(q);
     if (q->file.n > c->most)
         return command_wrong(q, "one file%s at a time; \"%s\" is too many", c->most == 2 ? " and another" : "",
                              q->file.at[c->most]);

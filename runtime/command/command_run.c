@@ -81,6 +81,21 @@ print_audit(const flat_model *f, const audit_totals *a)
     fputc('\n', stderr);
 }
 
+/* Is the end that the command line gives behind the start? Else says so. */
+static bool
+ends_after_start(const request *q, const loaded *l, const sim_options *o)
+{
+    const char *text = q->text[OPT_STOP];
+    span at;
+
+    if (!text || o->stop > o->start)
+        return true;
+    at = (span){ (uint32_t)sources_add_option(l->c.sources, "--stop", text, text, 0), 0, (uint32_t)strlen(text) };
+    diag_error(l->c.sources, "run-span", at, "the run's end (%.6g s) is not after its start (%.6g s)", o->stop,
+               o->start);
+    return false;
+}
+
 bool
 run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim_result *r)
 {
@@ -94,6 +109,9 @@ run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim
     fine = sim_options_from_experiment(l->c.model, o);
     if (fine) {
         o->stop = q->given & OPT(OPT_STOP) ? q->stop : o->stop;
+        fine = ends_after_start(q, l, o);
+    }
+    if (fine) {
         o->points = wanted.points;
         o->outputs = wanted.outputs;
         o->finite_outputs = wanted.finite_outputs;

@@ -24,7 +24,10 @@
 static const struct command commands[] = {
     { "check", "FILE...",
       "Checks models up to their equations; reports errors, counts, dependent states and "
-      "algebraic loops.",
+      "algebraic loops.\n"
+      "With --json: an object for each file, each on a line of its own, in the order given. A file that cannot be read "
+      "has none;\n"
+      "the exit status is the greatest of all files.",
       COMMON | OPT(OPT_JSON) | OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_DUMP) | OPT(OPT_OUTPUT) | OPT(OPT_WARN) |
           OPT(OPT_WERROR),
       1, SIZE_MAX, cmd_check,
@@ -351,6 +354,21 @@ xerbla_(const char *routine, const int *argument, size_t length)
     (void)routine, (void)argument, (void)length;
 }
 
+/* `bgc help`, or `bgc help run` (name), which is `bgc run -h`. */
+static int
+help(const char *name)
+{
+    const struct command *c = name ? command_named(name) : NULL;
+
+    if (name && !c)
+        return STATUS_USAGE;
+    if (c)
+        print_command_help(c, stdout);
+    else
+        print_usage(stdout);
+    return STATUS_DONE;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -371,10 +389,8 @@ main(int argc, char **argv)
         print_usage(stderr);
         return STATUS_USAGE;
     }
-    if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
-        print_usage(stdout);
-        return finish_command(STATUS_DONE);
-    }
+    if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help"))
+        return finish_command(help(argv[2]));
     if (!strcmp(argv[1], "--version")) {
         puts("bgc " BGC_VERSION);
         return finish_command(STATUS_DONE);
