@@ -332,14 +332,19 @@ settle_unit(struct check *c, uint32_t sym, const unit *u, uint32_t e)
         wake_readers(c, sym / 2);
 }
 
-/* The variable that has the unit of what the equation gives, unless it states its own; VAR_NONE for bonds. */
+/* The variable that has the unit of what the equation gives, unless it states its own; VAR_NONE for bonds. A signal
+ * that holds has the unit of what it is set to. */
 static var_id
 takes_unit(const flat_model *f, const struct equation *e)
 {
+    var_id target;
+
     switch (e->kind) {
     case EQ_SIGNAL: return e->index;
     case EQ_DELAY: return f->delay.at[e->index].var;
-    case EQ_REINIT: return f->reinit.at[e->index].remembers ? f->reinit.at[e->index].target : VAR_NONE;
+    case EQ_REINIT:
+        target = f->reinit.at[e->index].target;
+        return f->reinit.at[e->index].remembers || f->var.at[target].holds ? target : VAR_NONE;
     case EQ_LAW:
     case EQ_INITIAL: break;
     }
