@@ -7,6 +7,7 @@
 #include "passive.h"
 #include "quote.h"
 #include "report.h"
+#include "zero_divisors.h"
 
 static void
 dump(loaded *l, const char *pass, FILE *out)
@@ -245,7 +246,7 @@ end_json(json *j)
 
 /* The warnings that a check gives. */
 static const char *const warnings[] = { "element-idle", "junction-single", "port-unjoined", "unit-difference",
-                                        "unit-hertz",   "unit-lost",       "value-unread" };
+                                        "unit-hertz",   "unit-lost",       "value-unread",  "value-zero" };
 enum { NWARNINGS = sizeof warnings / sizeof *warnings };
 
 static size_t
@@ -304,6 +305,8 @@ static void
 warn(const request *q, const compilation *c, struct checked *done)
 {
     lint_model(c->flat, c->ast);
+    if (c->equations)
+        zero_divisors_warn(c->equations);
     diag_drop_warnings(c->sources, is_unwanted, (void *)q);
     done->warnings += diag_warnings(c->sources);
     print_diagnostics(q, c->sources);
