@@ -198,6 +198,21 @@ hidden_integral(builder *b, const ast_expr *e)
     return r;
 }
 
+/* In an option of the command line time is a pure number, which would fit a first column in any unit: of metres, say.
+ */
+static bool
+reads_over_time(const elab *el, const ast_expr *table, const unit *first)
+{
+    const ast_expr *x = table->call.arg[2];
+
+    if (!first || !from_outside(el, x->at) || !ast_expr_name(x) || ast_expr_name(x) != el->n_time ||
+        unit_dimension(first) == unit_dimension(el->second))
+        return true;
+    diag_error(el->s, "table-unit", x->at, "the first column of \"%s\" must be the time; it is in [%s]",
+               table->call.arg[0]->string, unit_text(first));
+    return false;
+}
+
 /* smooth: a spline through the points. */
 static val
 look_up_table(builder *b, const ast_expr *e, bool smooth)
@@ -237,7 +252,7 @@ look_up_table(builder *b, const ast_expr *e, bool smooth)
     table = read_table(el, e, e->call.arg[0]->string, name, number_of, column->at, smooth, &ux, &uy);
     x = resolve(b, e->call.arg[2], false);
     need_number(el, &x, e->call.arg[2]->at);
-    if (table == NONE || x.bad ||
+    if (table == NONE || x.bad || !reads_over_time(el, e, ux) ||
         !claim_given(b, x, e->call.arg[2]->at, ux ? unit_dimension(ux) : NULL, "the first column of the table"))
         return val_bad(el);
     set_table_unit(el, table, uy ? unit_dimension(uy) : NULL);
