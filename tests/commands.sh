@@ -115,6 +115,18 @@ status 2 "$bgc" completion && grep -q 'bash|zsh is needed' err || bad "completio
 status 0 "$bgc" help run && cp out helped && status 0 "$bgc" run -h && cmp -s out helped || bad "help run is not run -h"
 status 2 "$bgc" help runn && grep -q 'did you mean "run"' err || bad "help does not know the nearest command"
 
+# the first column of an input's file is the time
+printf 'x [m],F [N]\n0,1\n5,2\n' >force.csv
+status 2 "$bgc" run slider.bg --input F=force.csv
+grep -q 'first column of "force.csv" must be the time; it is in \[m\]' err || bad "a force over a path is taken for one over time"
+sed 's/x \[m\]/time [ms]/' force.csv >timed.csv
+status 0 "$bgc" run slider.bg --input F=timed.csv --points 2
+
+# identify says that a model cannot follow its data: the slider is pushed the other way
+printf 'time,x [mm]\n0.1,-50\n0.5,-20\n1,-80\n1.5,-40\n' >pulled.csv
+"$bgc" identify slider.bg --data pulled.csv --parameters b --dry-run >out 2>err
+grep -q '"x" does not fit its data: its root mean square error is .* mm, that of their mean would be' err || { bad "identify does not say that nothing fits"; cat err; }
+
 # -h of a command does not speak of another command's options
 "$bgc" run -h | grep -q -- --mdk && bad "run -h speaks of --mdk"
 "$bgc" partition -h | grep -q -- '--output DIR' || bad "partition -h does not say that -o is a folder"

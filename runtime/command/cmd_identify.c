@@ -567,10 +567,11 @@ write_identified_text(const struct session *s, FILE *out)
                 fprintf(out, "%s and %s are correlated by %.3f: the data determine their %s better than each\n",
                         s->f.parameter.at[k].name, s->f.parameter.at[i].name, s->r.correlation[i * n + k],
                         s->r.correlation[i * n + k] > 0 ? "ratio" : "sum");
-    fprintf(
-        out,
-        "%zu data, residual %.4g (root mean square, weighted), performance index %.4f, %zu evaluations in %zu steps\n",
-        s->r.data, s->r.residual, s->r.avasim, s->r.evaluations, s->r.steps);
+    fprintf(out, "%zu data, residual %.4g (root mean square, weighted), performance index %.4f", s->r.data,
+            s->r.residual, s->r.avasim);
+    if (s->r.avasim < 0)
+        fprintf(out, " (outputs are off by %.3g %% of the data)", 1 - s->r.avasim);
+    fprintf(out, ", %zu evaluations in %zu steps\n", s->r.evaluations, s->r.steps);
     if (s->r.grown)
         fprintf(out, "found by fitting a growing part of the data; fitting all of them from the start ends "
                      "elsewhere\n");
@@ -612,6 +613,23 @@ write_results(struct session *s)
     return fflush(stdout) == 0 ? STATUS_DONE : complain_file("-");
 }
 
+/* Names the outputs to which the data do not fit at all. */
+static void
+warn_of_poor_fits(const struct session *s)
+{
+    for (size_t k = 0; k < s->r.poor.n; k++) {
+        const fit_poor *p = &s->r.poor.at[k];
+        const fit_run *run = &s->f.run.at[p->run];
+        const struct model_output *o = &model_graph_of(run->model)->output[run->output[p->column]];
+        double scale = o->display ? unit_scale(o->display) : 1;
+        const char *in = unit_shown(o->unit, o->display);
+
+        complain(
+            "\"%s\" does not fit its data: its root mean square error is %.3g%s%s, that of their mean would be %.3g",
+            o->name, p->fitted / scale, in ? " " : "", in ? in : "", p->mean / scale);
+    }
+}
+
 static int
 identify_parameters(struct session *s)
 {
@@ -630,6 +648,8 @@ identify_parameters(struct session *s)
     if (!s->r.converged)
         complain("the search did not converge in %zu steps; the best values so far follow, nothing is written",
                  s->r.steps);
+    if (!s->q->quiet)
+        warn_of_poor_fits(s);
     if (s->r.converged)
         return write_results(s);
     if (s->q->json)

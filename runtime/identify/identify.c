@@ -401,6 +401,30 @@ performance(struct search *s)
     return sum / (double)count;
 }
 
+/* Is the mean of a column's data nearer to them than the output is? */
+static bool
+is_poor(struct search *s, size_t r, size_t c, fit_poor *found)
+{
+    const fit_run *run = &s->f->run.at[r];
+    const double *datum = run->datum + c * run->ntimes;
+    double mean = 0, fitted = 0, spread = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < run->ntimes; i++)
+        if (!isnan(datum[i]))
+            mean += (datum[i] - mean) / (double)++n;
+    for (size_t i = 0; i < run->ntimes; i++) {
+        double off = s->output.at[r][i * model_noutputs(run->model) + run->output[c]] - datum[i];
+
+        if (isnan(datum[i]))
+            continue;
+        fitted += off * off / (double)n;
+        spread += (datum[i] - mean) * (datum[i] - mean) / (double)n;
+    }
+    *found = (fit_poor){ r, c, sqrt(fitted), sqrt(spread) };
+    return fitted > spread && spread > 0; /* no spread: to be off by their noise is no fault */
+}
+
 static double
 uniform(uint64_t *seed)
 {
@@ -710,6 +734,13 @@ fit_search(fit *f, fit_result *r, char **why)
             if (set_start(&s, k, best.theta))
                 add_fit_run(&s, k, NULL);
         r->avasim = performance(&s);
+        for (size_t k = 0; k < f->run.n; k++)
+            for (size_t c = 0; c < f->run.at[k].ncolumns; c++) {
+                fit_poor poor;
+
+                if (is_poor(&s, k, c, &poor))
+                    vec_push(&r->poor, poor);
+            }
         r->cost = best.found.cost;
         r->data = best.found.rows;
         r->steps = best.found.steps;
@@ -770,6 +801,7 @@ fit_result_free(fit_result *r)
     for (size_t k = 0; k < r->unknown.n; k++)
         free(r->unknown.at[k].part);
     vec_free(&r->unknown);
+    vec_free(&r->poor);
     free(r->value);
     free(r->deviation);
     free(r->correlation);

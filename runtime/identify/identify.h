@@ -63,6 +63,11 @@ typedef struct fit {
 typedef struct fit_direction {
     double *part;
 } fit_direction; /* [parameters] relative change, length 1 */
+/* A column whose mean would be nearer to its data than the fitted output is: root mean squares, SI. */
+typedef struct fit_poor {
+    size_t run, column;
+    double fitted, mean;
+} fit_poor;
 typedef struct fit_result {
     /* [parameters] SI; standard error, NAN where the data do not determine it or it was held fixed */
     double *value, *deviation;
@@ -76,6 +81,7 @@ typedef struct fit_result {
     bool converged;
     double avasim;   /* 1: exact, 0: mean deviation of 1 %, negative beyond; mean over columns */
     double residual; /* weighted root mean square */
+    VEC(fit_poor) poor;
 } fit_result;
 
 /* False: the model does not run at the start, *why (free() it); the models' diagnostics say more. The models keep the
