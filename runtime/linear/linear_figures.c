@@ -6,6 +6,7 @@
 #include "effects.h"
 #include "figure.h"
 #include "linear_figures.h"
+#include "model_graph.h"
 #include "quote.h"
 #include "response.h"
 #include "transfer.h"
@@ -14,6 +15,10 @@ enum { WIDTH = 900, FREQUENCIES = 800, STEPS = 1001, PAIRS_MOST = 12, NAMED_MOST
 static const double LEAST_DRAWN = 1e-4; /* smaller relative effects have the colour of this one */
 static const double POINT = 1.2;        /* size of an eigenvalue's point, in gnuplot's unit, where nothing moves it, */
 static const double POINT_GROWTH = 1.6; /* and how much larger it is at most */
+/* Panels of step responses: their height, that of title and axis together; and as shares of the figure the upper and
+ * lower end of the panels, of a panel the gap below it. */
+enum { PANEL_HEIGHT = 330, MARGIN_HEIGHT = 90 };
+static const double TOP_MARGIN = 0.92, BOTTOM_MARGIN = 0.12, PANEL_GAP = 0.08;
 
 void
 overlays_free(overlays *o)
@@ -239,11 +244,57 @@ put_step_data(strbuf *b, const state_space *s, size_t k, const curve *x, size_t 
     return fine;
 }
 
+static const char *
+output_unit(const linearization *l, const curve *x)
+{
+    const unit *u = model_graph_of(l->model)->output[x->output].unit;
+
+    return u ? unit_text(u) : "";
+}
+
+/* Brings curves of outputs in one unit together; units and curves keep their order otherwise. */
+static void
+group_by_unit(const linearization *l, curve *x, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        curve moved = x[i];
+        size_t to = i;
+
+        while (to > 0 && strcmp(output_unit(l, &x[to - 1]), output_unit(l, &moved)))
+            to--;
+        if (to == 0)
+            continue; /* the first of its unit */
+        memmove(&x[to + 1], &x[to], (i - to) * sizeof *x);
+        x[to] = moved;
+    }
+}
+
+/* A panel for each unit, one above the other: 1 mm would not be seen beside 1000 N. */
+static void
+put_step_panels(strbuf *b, const linearization *l, const figure_choice *c, const curve *x, size_t n, size_t npanels)
+{
+    double top = TOP_MARGIN, each = (TOP_MARGIN - BOTTOM_MARGIN) / (double)npanels;
+
+    for (size_t from = 0, to, panel = 0; from < n; from = to, panel++) {
+        const char *u = output_unit(l, &x[from]);
+
+        for (to = from + 1; to < n && !strcmp(output_unit(l, &x[to]), u);)
+            to++;
+        strbuf_printf(b, "set tmargin at screen %.4f\nset bmargin at screen %.4f\n", top - each * (double)panel,
+                      top - each * (double)(panel + 1) + (to < n ? PANEL_GAP * each : 0));
+        strbuf_printf(b, "set format x \"%s\"\n%s", to < n ? "" : "%g",
+                      to < n ? "" : "set xlabel \"time after the step [s]\"\n");
+        strbuf_printf(b, "set ylabel \"departure%s%s%s\"\n", *u ? " [" : "", u, *u ? "]" : "");
+        put_curves(b, l, c, x + from, to - from, 2 + from, 1, true);
+        strbuf_puts(b, "unset title\n");
+    }
+}
+
 bool
 draw_steps(const linearization *l, const figure_choice *c, const char *path, char **why)
 {
     curve x[PAIRS_MOST];
-    size_t n;
+    size_t n, npanels = 1;
     double h;
     strbuf b = { 0 };
     bool fine = true;
@@ -251,6 +302,9 @@ draw_steps(const linearization *l, const figure_choice *c, const char *path, cha
     if (!can_respond(l, path, why))
         return false;
     n = curves_of(l, c, x);
+    group_by_unit(l, x, n);
+    for (size_t i = 1; i < n; i++)
+        npanels += strcmp(output_unit(l, &x[i]), output_unit(l, &x[i - 1])) != 0;
     h = time_range(l) / (STEPS - 1);
     for (size_t k = 0; k < nsystems(c) && fine; k++)
         fine = put_step_data(&b, system_at(l, c, k), k, x, n, h);
@@ -259,12 +313,11 @@ draw_steps(const linearization *l, const figure_choice *c, const char *path, cha
         strbuf_free(&b);
         return false;
     }
-    put_figure_head(&b, l, "responses to steps of 1 (SI)", path, 420);
-    strbuf_printf(&b,
-                  "set xrange [0:%.9g]\nset rmargin at screen 0.72\nset xlabel \"time after the step [s]\"\nset ylabel "
-                  "\"departure of the output [SI]\"\n",
+    put_figure_head(&b, l, "responses to steps of 1 (SI)", path, MARGIN_HEIGHT + PANEL_HEIGHT * (double)npanels);
+    strbuf_printf(&b, "set multiplot\nset xrange [0:%.9g]\nset lmargin 11\nset rmargin at screen 0.72\n",
                   h * (STEPS - 1));
-    put_curves(&b, l, c, x, n, 2, 1, true);
+    put_step_panels(&b, l, c, x, n, npanels);
+    strbuf_puts(&b, "unset multiplot\n");
     fine = figure_draw(&b, path, why);
     strbuf_free(&b);
     return fine;
