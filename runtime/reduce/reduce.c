@@ -235,20 +235,15 @@ choose_elements(const struct reducer *d, const struct version *v, const factor *
     component_list list = { 0 };
     uint32_t *of = d->o->components ? components_find(v->c, &list) : NULL;
     ranking r;
-    double total = 0, rest = 0;
+    bool ranked = rank_version(d, v, &r);
 
-    if (rank_version(d, v, &r))
-        for (size_t i = r.row.n; i-- > 0;)
-            total += r.row.at[i].source ? 0 : r.row.at[i].value;
-    /* from the small end: what goes together must stay within the share that the threshold leaves */
-    for (size_t i = r.row.n; i-- > 0 && total > 0;) {
+    if (ranked)
+        ranking_decide(&r, d->o->threshold);
+    for (size_t i = r.row.n; i-- > 0 && ranked;) {
         const metric_row *row = &r.row.at[i];
 
-        if (row->source)
+        if (row->decision != DECISION_GOES && row->decision != DECISION_KEPT)
             continue;
-        rest += row->value;
-        if (rest > (1 - d->o->threshold) * total)
-            break;
         if (!of || !add_component(&list, of, row, out))
             add_choice(d, f, &f->element.at[row->element], at ? &at[row->element] : NULL, out);
     }
