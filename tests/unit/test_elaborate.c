@@ -333,7 +333,7 @@ set_from_outside(void **state)
                   { "c.p(0)", "it has q(0) or e(0)" },
                   { "d.q(0)", "is called \"d\"" },
                   { "k(0)", "has no initial value" },
-                  { "", "this is not a name" },
+                  { "", "is not a name" },
                   { "(0)", "" },
                   { ".(0)", "" },
                   { "c.", "" } };
