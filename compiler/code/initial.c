@@ -8,17 +8,22 @@
 #include "joined.h"
 #include "initial.h"
 
-enum { MAX_ITERATIONS = 50, MAX_DENSE = 2000 };
-/* through one law: its slope may decrease as those of roots and exponentials do */
-enum { LAW_ITERATIONS = 200, LAW_HALVINGS = 40 };
-#define LAW_SOLVED 1e-15 /* of the stored quantity: a step of rounding */
-/* tolerance for values stated with fewer digits than a constraint requires */
+enum {
+    MAX_ITERATIONS = 50, /* of Gauss and Newton, for conditions that share states; from zero */
+    MAX_DENSE = 2000,    /* conditions and states that are solved for together: a dense least-squares problem */
+    MODE_ROUNDS = 8,     /* a mode may depend on the modes of a round before; more than a few such levels are a cycle */
+    LAW_ITERATIONS = 200, /* of Newton's method through one law. Many: along a root or an exponential a step only */
+    LAW_HALVINGS = 40     /* multiplies the remainder by some factor, and the first steps may overshoot by decades */
+};
+#define LAW_SOLVED 1e-15 /* of the stored quantity: a shorter step is rounding */
+/* Of a stated value: what constraints correct by no more than this was stated with too few digits, which is no mistake.
+ */
 #define AGREES 1e-6
-#define MOVE 1e-7       /* of a state, or of 1: step of the central differences */
-#define DEPENDENT 1e-10 /* of the greatest singular value: below it a condition depends on others */
-#define SETTLED 1e-14   /* of the states: changes of rounding */
-#define MET 1e-9        /* of a stated value: tolerance within which the states found must reproduce it; */
-#define NOTHING 1e-14   /* absolute tolerance of that, in SI */
+#define MOVE 1e-7       /* of a state, or of 1: half the step of central differences */
+#define DEPENDENT 1e-10 /* of the greatest singular value: below it a condition follows from others */
+#define SETTLED 1e-14   /* of the states: a step up to this is rounding, and ends the iteration */
+#define MET 1e-9        /* of a stated value: the states found must reproduce it within this, */
+#define NOTHING 1e-14   /* plus this, in SI */
 
 struct condition {
     var_id var;
@@ -78,7 +83,8 @@ shown_as(const struct solver *s, var_id v, const struct initial_stated *in, doub
 
 /* ---------------------------------------------------------------- through the law of a storage element */
 
-/* Root of law(q) = given by Newton's method from a start where it has a value. */
+/* Root of law(q) = given by Newton's method. Starts at zero; elsewhere if the law or its slope has no value there (a
+ * logarithm, a root), on both sides, small and large. */
 static bool
 newton(struct solver *s, const struct initial_law *law, double given, double *root)
 {
@@ -179,6 +185,7 @@ take_stated(struct solver *s, const struct initial_stated *in)
 
 /* ---------------------------------------------------------------- conditions */
 
+/* The conditions, and the routine that computes their values from the states. */
 struct system_ {
     struct solver *s;
     const condition_program *g;
@@ -222,7 +229,8 @@ report_contradiction(struct system_ *w, uint32_t i)
     s->ok = false;
 }
 
-/* Conditions list[0..n) that share the unset states free[0..nfree): Gauss-Newton steps of least norm. */
+/* Conditions list[0..n) that share the unset states free[0..nfree): Gauss-Newton steps of least norm, so that states
+ * which the conditions leave open stay near zero. */
 static void
 solve_group(struct system_ *w, const uint32_t *list, size_t n, const uint32_t *free_, size_t nfree)
 {
@@ -322,8 +330,9 @@ disagreement(const struct solver *s, const struct initial_loose *x, double q, do
     return evaluate_formula(s, x->law) - given;
 }
 
-/* The stored quantity at which the law gives `given`, nearest to 0: between bounds that grow to both sides of 0 until
- * one has the other sign, halved to the last digit. */
+/* The stored quantity at which the law gives `given`, nearest to 0: between bounds that are doubled on both sides of 0,
+ * through all sizes that occur (those of a float), until the law passes the value; halved to the last digit. Newton's
+ * method would not do: where such laws are flat, the step is infinite. */
 static bool
 nearest_to_zero(const struct solver *s, const struct initial_loose *x, double given, double *q)
 {
@@ -543,7 +552,8 @@ meet_constraints(struct solver *s)
     free(before);
 }
 
-/* Updates the modes of conditions at the start, in a few rounds, since some may depend on others. Did any change? */
+/* Sets the modes of conditions at the start to what these are, in a few rounds, since some depend on others. Modes
+ * that the run finds by a search are left alone (ideal switches), or off (what sticks). Did any change? */
 static bool
 set_initial_modes(const struct initial_problem *p)
 {
@@ -551,7 +561,7 @@ set_initial_modes(const struct initial_problem *p)
     bool any = false;
     double *g = bg_calloc(n + 1, sizeof *g), *modes = model_modes(p->m);
 
-    for (int round = 0; round < 8; round++) {
+    for (int round = 0; round < MODE_ROUNDS; round++) {
         bool changed = false;
 
         if (model_conditions(p->m, p->t, p->x, g) != 0)
@@ -622,7 +632,7 @@ initial_values(const struct initial_problem *p)
     memset(p->x, 0, p->image->nstates * sizeof *p->x);
     set_initial_modes(p);
     /* a value that goes through a law with conditions may change their modes */
-    for (int round = 0; (ok = solve_stated(p, g, false)) && set_initial_modes(p) && round < 8; round++)
+    for (int round = 0; (ok = solve_stated(p, g, false)) && set_initial_modes(p) && round < MODE_ROUNDS; round++)
         ;
     return ok && (!g->loose.n || solve_stated(p, g, true));
 }

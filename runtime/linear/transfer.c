@@ -286,13 +286,15 @@ zeros_poles_free(struct zeros_poles *z)
     *z = (struct zeros_poles){ 0 };
 }
 
-/* exp(M) by scaling and squaring with a diagonal Pade approximant of order 6 (Golub & Van Loan, 11.3). */
+/* exp(M) by scaling and squaring with a diagonal Pade approximant of order 8 (Golub & Van Loan, 11.3), of a matrix
+ * halved until its norm is at most SMALL: there the approximant is exact to rounding. */
 static bool
 matrix_exponential(size_t n, double *M)
 {
     enum { ORDER = 8 };
+    const double SMALL = 0.25;
     double size = dense_norm(n * n, M), factor = 1;
-    int squarings = size > 0.25 ? (int)ceil(log2(size / 0.25)) : 0;
+    int squarings = size > SMALL ? (int)ceil(log2(size / SMALL)) : 0;
     double *X = bg_calloc(n * n + 1, sizeof *X), *N = bg_calloc(n * n + 1, sizeof *N),
            *D = bg_calloc(n * n + 1, sizeof *D), *T = bg_calloc(n * n + 1, sizeof *T);
     bool fine;

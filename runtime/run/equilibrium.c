@@ -66,6 +66,20 @@
 #define PROGRESS 0.9
 #define NO_HIGHER 1.01
 #define CORRECTED 0.1
+/* A pseudo-transient step is taken if the residual grows by less than HIGHER, or is below NO_MATTER: far from rest, or
+ * near it, it need not fall at every step. Else a step SHORTER is tried. */
+#define HIGHER 4
+#define NO_MATTER 0.5
+#define SHORTER 8
+/* The motion has a time scale as soon as a rate changes by this share of its terms. The time tried is multiplied by
+ * LATER each time; so is the length of the runs in which a model may come to rest. */
+#define CHANGED 0.5
+#define LATER 10
+/* From the stage FROM_WAIT on such a run is worse if the rates do not fall to this share; after MOST_WORSE of them the
+ * model does not come to rest. */
+#define FALLEN 0.5
+#define FROM_WAIT 4
+#define MOST_WORSE 3
 /* Growth of the step: as the residual falls, within limits. */
 #define LEAST_GROWTH 4
 #define MOST_GROWTH 100
@@ -178,10 +192,10 @@ motion_time(rest *s, const double *x)
         is_rate[i] = s->gross[i] > 0;
         any |= is_rate[i];
     }
-    for (h = any ? shortest : 1; any && !moved && h < longest && stride(s, x, h); h *= moved ? 1 : 10) {
+    for (h = any ? shortest : 1; any && !moved && h < longest && stride(s, x, h); h *= moved ? 1 : LATER) {
         any = false;
         for (size_t i = 0; i < s->n; i++) {
-            bool changed = is_rate[i] && fabs(s->probe[i] - s->f[i]) > 0.5 * s->gross[i];
+            bool changed = is_rate[i] && fabs(s->probe[i] - s->f[i]) > CHANGED * s->gross[i];
 
             is_rate[i] = is_rate[i] && !(changed && h == shortest);
             any |= is_rate[i];
@@ -238,10 +252,10 @@ step_on(rest *s, double *x)
             for (size_t i = 0; i < s->n; i++) /* terms may grow on the way: 1e-12 is relative to terms that cancel */
                 s->gross[i] = fmax(s->gross[i], fabs(s->probe[i]));
             now = rest_residual(s, s->probe);
-            good = now <= 4 * fmax(r, best) || now <= 0.5;
+            good = now <= HIGHER * fmax(r, best) || now <= NO_MATTER;
         }
         if (!good) {
-            h /= 8;
+            h /= SHORTER;
             idle++;
             if (h < shortest)
                 break;
@@ -338,7 +352,7 @@ wait(rest *s, double *x)
     memset(s->gross, 0, s->n * sizeof *s->gross);
     measure_rates(s, x);
     length = motion_time(s, x);
-    for (int stage = 0; stage < WAITS && worse < 3; stage++, length *= 10) {
+    for (int stage = 0; stage < WAITS && worse < MOST_WORSE; stage++, length *= LATER) {
         sim_options o = { .start = s->t,
                           .stop = s->t + length,
                           .rtol = WAIT_RTOL,
@@ -371,7 +385,7 @@ wait(rest *s, double *x)
             memcpy(x, kept, s->n * sizeof *x);
             free(kept);
         }
-        worse = stage > 3 && r > 0.5 * before ? worse + 1 : 0;
+        worse = stage >= FROM_WAIT && r > FALLEN * before ? worse + 1 : 0;
         before = r;
     }
     return r;

@@ -22,13 +22,16 @@
 #define BDF_FACTORS 0.1        /* factorisations for each step of BDF, once it has its step length */
 /* greatest number of steps of BDF between switchings for which Rosenbrock's method replaces it, */
 #define OFTEN_BDF 200
-#define OFTEN_ROSENBROCK 100  /* and for which it stays */
-#define ROSENBROCK_SAVES 7    /* steps of BDF for one of Rosenbrock's between switchings (4 to 10) */
-#define LIMITED_STEPS 15      /* stability-limited steps in a row before BDF is considered */
-#define CREEPING 50           /* ratio of the step that the states would allow to the actual one, */
-#define CREEPING_LOOKS 8      /* at so many checks in a row: a state at rest limits the steps */
-#define ERROR_SAFETY 1.5      /* factor of the error estimate before a step length is computed from it */
-#define NO_CHANGE 1e-12       /* in tolerances: error, or change of the states, that limits no step */
+#define OFTEN_ROSENBROCK 100 /* and for which it stays */
+#define ROSENBROCK_SAVES 7   /* steps of BDF for one of Rosenbrock's between switchings (4 to 10) */
+#define LIMITED_STEPS 15     /* stability-limited steps in a row before BDF is considered */
+#define CREEPING 50          /* ratio of the step that the states would allow to the actual one, */
+#define CREEPING_LOOKS 8     /* at so many checks in a row: a state at rest limits the steps */
+#define ERROR_SAFETY 1.5     /* factor of the error estimate before a step length is computed from it */
+#define NO_CHANGE 1e-12      /* in tolerances: error, or change of the states, that limits no step */
+#define EASY 0.5             /* ratio of its costs to those of the present one at which the explicit method is taken: */
+                             /* clearly cheaper, since changing costs steps */
+#define FOLLOWS 0.5          /* of rtol^(1/5) times the states' own time: step in which order five follows them */
 #define JACOBIAN_COMPILED 5e7 /* cost of its first use, in the same unit: some milliseconds */
 
 static double
@@ -58,11 +61,13 @@ implicit_step(const integrator *g, double evaluations, double solutions, double 
            BDF_STATE * (double)g->n + FACTOR_OPERATION * factors * linear_flops(g->linear);
 }
 
-/* Eight stages, each with a solution; one Jacobian, and two evaluations for the derivative by time. */
+/* A stage evaluates the rates and solves; the Jacobian costs about one more evaluation, the derivative by time two. */
 static double
 rosenbrock_cost(const integrator *g)
 {
-    return implicit_step(g, 11, 8, 1);
+    enum { ROSENBROCK_STAGES = 8, JACOBIAN = 1, BY_TIME = 2 };
+
+    return implicit_step(g, ROSENBROCK_STAGES + JACOBIAN + BY_TIME, ROSENBROCK_STAGES, 1);
 }
 
 void
@@ -94,13 +99,15 @@ integrator_change_to(integrator *g, enum kind next, const char *why)
                       next == BDF ? "bdf" : "explicit", why, g->rho);
 }
 
+enum { ORDER = 5 }; /* of the explicit method */
+
 /* Step length in which a method of order five can follow the change of the states, over h. The states change by
- * their own size, in the error weights, in the time T = 1/(rtol / |f|); the length is about rtol^(1/5) T / 2. */
+ * their own size, in the error weights, in the time T = 1/(rtol / |f|); the length is about FOLLOWS rtol^(1/5) T. */
 static double
 change_over(integrator *g, double h)
 {
     scales_weights(g->scales, integrator_state(g, 2), g->weight);
-    return 0.5 * pow(g->rtol, 1.0 / 5) / fmax(g->rtol * vec_wrms(g->n, g->f[2], g->weight) * h, NO_CHANGE);
+    return FOLLOWS * pow(g->rtol, 1.0 / ORDER) / fmax(g->rtol * vec_wrms(g->n, g->f[2], g->weight) * h, NO_CHANGE);
 }
 
 /* Explicit step length that accuracy alone would allow, over h. The error estimate gives it if fast modes are at
@@ -111,7 +118,7 @@ accuracy_over(integrator *g, double h)
 {
     scales_weights(g->scales, integrator_state(g, 2), g->weight);
     double by_error = pow(fmax(ERROR_SAFETY * vec_wrms(g->n, explicit_error(g->explicit), g->weight), NO_CHANGE),
-                          -1.0 / 5),
+                          -1.0 / ORDER),
            by_change = change_over(g, h);
     return fmin(g->reach < REACH ? by_error : fmax(by_error, by_change), (g->stop - g->t[2]) / h);
 }
@@ -148,7 +155,7 @@ integrator_decide(integrator *g, bool cut)
             g->young--;
             return;
         }
-        g->easy = explicit_steps * explicit_cost(g) < 0.5 * cost ? g->easy + 1 : 0;
+        g->easy = explicit_steps * explicit_cost(g) < EASY * cost ? g->easy + 1 : 0;
         if (g->easy < g->easy_needed)
             return;
         g->easy_needed *= 2; /* so that the run does not alternate between methods */
