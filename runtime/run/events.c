@@ -213,9 +213,9 @@ events_samples(const events *e)
 }
 
 bool
-events_check(const events *e)
+events_check(const events *e, size_t most)
 {
-    return samples_check(e->samples, model_sources(e->model));
+    return samples_check(e->samples, most, model_sources(e->model));
 }
 
 /* Switches mode k, which g contradicts at (t, x): a comparison to its other value, a numbered piece to the piece of g.

@@ -58,8 +58,8 @@ enum events_status events_due(events *e, double t, double *x);
 /* Is a sample due at t? events_act takes it then. */
 bool events_sample_due(const events *e, double t);
 size_t events_samples(const events *e); /* taken so far */
-/* Do the times of samples make sense? False: reported. */
-bool events_check(const events *e);
+/* Do the times of samples make sense, and may a run of at most so many steps take them all? False: reported. */
+bool events_check(const events *e, size_t most);
 /* The condition of a `stop when` that turned true, NO_INDEX: none did. */
 size_t events_stopped(const events *e);
 

@@ -95,17 +95,35 @@ samples_free(samples *s)
     free(s);
 }
 
-bool
-samples_check(const samples *s, sources *to)
+static bool
+may_stop_early(const bg_model *m)
 {
-    bool fine = true;
+    for (size_t w = 0; w < model_nwhens(m); w++)
+        if (model_when(m, w).kind == WHEN_STOPS)
+            return true;
+    return false;
+}
+
+bool
+samples_check(const samples *s, size_t most, sources *to)
+{
+    bool fine = true, whole = s && !may_stop_early(s->model);
 
     for (size_t i = 0; s && i < s->block.n; i++) {
         const struct block *b = &s->block.at[i];
+        double due = (s->stop - b->next) / b->period;
 
-        if (makes_sense(s, b))
+        if (makes_sense(s, b) && !(whole && due > (double)most))
             continue;
         fine = false;
+        if (makes_sense(s, b)) {
+            diag_error(to, "run-every", model_when(s->model, b->when).at,
+                       "samples every %.6g s are %.3g until %.6g s, more than the %zu steps that a run may take",
+                       b->period, due, s->stop, most);
+            diag_help(to, "Is the period in the unit that was meant? A number without one is in seconds. Otherwise "
+                          "shorten the run, or allow more with --max-steps.");
+            continue;
+        }
         diag_error(to, "run-every", model_when(s->model, b->when).at,
                    "samples every %.6g s, from %.6g s on, cannot be taken in a run from %.6g s to %.6g s", b->period,
                    b->offset, s->start, s->stop);

@@ -15,8 +15,9 @@ typedef struct samples samples;
 /* NULL if the text has no samples. */
 samples *samples_new(bg_model *m, double start, double stop);
 void samples_free(samples *s);
-/* Checks periods, offsets and seeds. False: an error was reported. */
-bool samples_check(const samples *s, sources *to);
+/* Checks periods, offsets and seeds, and that no more samples are due than a run may take steps (most): each ends a
+ * step. A run that a condition may stop earlier is let go. False: an error was reported. */
+bool samples_check(const samples *s, size_t most, sources *to);
 
 /* The time of the next sample; INFINITY: there is none. */
 double samples_next(const samples *s);

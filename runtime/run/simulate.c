@@ -587,7 +587,7 @@ begin_run(run *s)
     if (o->activity)
         activity_sample_over(s->activity, o->sampler, o->nsamplers, s->border.at, s->border.n);
     bool switched;
-    if (!events_check(s->events) || !start_delays(s) ||
+    if (!events_check(s->events, s->max_steps) || !start_delays(s) ||
         !note_event(s, events_start(s->events, s->start, s->x), &switched))
         return false;
     if (first_solution(s->model, s->events, s->start, s->x) == FIRST_CHANGED &&
