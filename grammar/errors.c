@@ -477,7 +477,11 @@ beginning_error(struct parse *p, const struct expected *e)
         return false;
     parse_error(p, "syntax", before->at, "no statement begins with %s %s", token_text(p, before->at),
                 token_text(p, now->at));
-    if (now->kind == NAME && strchr("[(;", p->scan->text[now->at.end]))
+    if (!strcmp(token_name(p, before->at), "state"))
+        diag_help(p->s, "A state is what an integral or a C or I stores: `signal x = integral(...);`.");
+    else if (!strcmp(token_name(p, before->at), "sample"))
+        diag_help(p->s, "What is sampled stands in `every 10 [ms] { u = ...; }`.");
+    else if (now->kind == NAME && strchr("[(;", p->scan->text[now->at.end]))
         diag_help(p->s, "A part or component is declared by its type, a colon and its name: Write `%.*s:%.*s`.",
                   shown_length(before->at), p->scan->text + before->at.begin, shown_length(now->at),
                   p->scan->text + now->at.begin);
@@ -528,6 +532,9 @@ syntax_error(struct parse *p, const struct expected *e)
         diag_help(p->s, "The statements of a model stand in `model NAME { ... }`.");
     else if (e->name[':'] && now->kind == NAME)
         diag_help(p->s, "A part is declared as `TYPE:name`, a bond is written `a -> b`.");
+    else if (e->name[':'] && now->kind == '=' && p->before.at.begin != p->statement)
+        diag_help(p->s, "A part has a type and a name: `%s:name = ...`, as in `v -> R:damper = 8;`.",
+                  token_name(p, p->before.at));
     else if (e->name[':'] && now->kind == '=')
         diag_help(p->s, "A value is declared: `parameter %s = ...;`, `signal`, `constant`, `input` or `output`.",
                   token_name(p, p->before.at));

@@ -327,6 +327,12 @@ by_token(struct parse *p, const struct expected *e)
                                       "Write `function %s({A}) = {V};`, or `signal %s = ...;` for a value that changes "
                                       "during the run.",
                                       x.name, x.name));
+    if (now->kind == '.' && before->kind == ')')
+        return guess_say(p, now->at, "a quantity is read of a part by its name",
+                         "Write `cell.e`, of an array `cell[3].e`; parentheses hold arguments of functions.");
+    if (now->kind == '>' && before->kind == '-' && before->at.end < now->at.begin)
+        return guess_say(p, (span){ p->file, before->at.begin, now->at.end }, "an arrow has no blank inside",
+                         "Write `->`.");
     if (now->kind == '.' && (!strcmp(x.word, "output") || !strcmp(x.word, "signal")))
         return guess_say(p, now->at, "what is shown gets a name", arena_format(p->a, "Write `%s y = {N};`.", x.word));
     if ((now->kind == NUMBER || now->kind == NAME) && before->kind == NAME &&

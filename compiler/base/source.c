@@ -652,16 +652,17 @@ print_one(const sources *s, FILE *out, const struct look *l, const char *kind, c
         print_line(&s->text.at[at.file], at, true, out, color, l->off);
 }
 
-/* Is it a note about the text, such as the causality of elements or names? */
+/* Is it a note about the text that a check gives, such as the causality of elements or names? Where a run fails these
+ * may explain why; the spelling of an element does not. */
 static bool
-is_of_text(const char *code)
+is_of_text(const char *code, bool fails)
 {
     static const char *const list[] = { "causality-derivative", "causality-divides", "modulated-spelling",
                                         "name-shadow", "without-again" };
 
     for (size_t i = 0; code && i < sizeof list / sizeof *list; i++)
         if (!strcmp(code, list[i]))
-            return true;
+            return !fails || !strcmp(code, "modulated-spelling");
     return false;
 }
 
@@ -674,7 +675,7 @@ diag_print(const sources *s, FILE *out, bool color, enum diag_extent extent)
         const diagnostic *d = &s->diag.at[i];
 
         if (d->severity != SEV_ERROR &&
-            (extent == DIAG_ERRORS || (extent == DIAG_RUN && !s->nerrors && is_of_text(d->code))))
+            (extent == DIAG_ERRORS || (extent == DIAG_RUN && is_of_text(d->code, s->nerrors > 0))))
             continue;
         switch (d->severity) {
         case SEV_ERROR: print_one(s, out, l, "error", l->red, d->at, d->message, d->code); break;

@@ -92,6 +92,11 @@ read_known_name(struct reader *r, scope *in, const ast_expr *e, double *x)
                 arena_format(el->a, v->kind == AST_CONSTANT ? "\"%s\" is no plain number" : "\"%s\" is not", name));
         if (!r->quiet)
             diag_note(el->s, v->at, "declared here");
+        if (!r->quiet && v->kind == AST_PARAMETER && v->expr && v->expr->kind == AST_NUMBER)
+            diag_help(el->s,
+                      "A parameter may change from run to run. Write `constant %s = %s;`, or make it a size of the "
+                      "model: model NAME(%s = %s).",
+                      name, text_of(el, v->expr->at), name, text_of(el, v->expr->at));
         return false;
     }
     return read_known_number(r, v->expr_in, v->expr, x);

@@ -354,8 +354,13 @@ count_equations(elab *el, const flat_element *x)
         if (n++ || written->own->linear) {
             diag_error(el->s, "law-twice", item->at, "%s:%s has two laws", type, x->name);
             diag_note(el->s, written->own->linear ? written->own->linear->at : element_at(x), "the other one is here");
-            if (written->own->linear && (x->type == EL_C || x->type == EL_I))
-                diag_help(el->s, "An initial value is %s(0) = %s;", text_of(el, left.at), text_of(el, item->right->at));
+            if (written->own->linear && (x->type == EL_C || x->type == EL_I)) {
+                const char *of = text_of(el, left.at);
+
+                if (strlen(of) != 1 || !strchr("efqp", *of)) /* q0, x0, ... */
+                    of = x->type == EL_C ? "q" : "p";
+                diag_help(el->s, "An initial value is %s(0) = %s;", of, text_of(el, item->right->at));
+            }
             return -1;
         }
     }

@@ -366,8 +366,15 @@ single_item(elab *el, const path_end *p, span at, uint32_t *entry)
     uint32_t index;
 
     if (!p->one) {
-        diag_error(el->s, "index-missing", at, "\"%s\" is an array; an index says which one", f.name);
+        bool range = span_known(at) && strstr(text_of(el, at), "..");
+
+        if (range)
+            diag_error(el->s, "index-missing", at, "\"%s\" are several, and one is needed here", text_of(el, at));
+        else
+            diag_error(el->s, "index-missing", at, "\"%s\" is an array; an index says which one", f.name);
         diag_note(el->s, family_at(el, p->family), "declared here");
+        if (range)
+            diag_help(el->s, "A loop takes one after the other: for k in 1..3 { ... %s[k] ... }", f.name);
         return NONE;
     }
     index = family_item(el, p->family, p->low, entry);
