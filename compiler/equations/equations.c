@@ -6,6 +6,7 @@
 #include "equations_inside.h"
 #include "evenly.h"
 #include "walks.h"
+#include "zero_divisors.h"
 
 /* ---------------------------------------------------------------- states, outputs, known conditions */
 
@@ -216,7 +217,7 @@ find_known_modes(equations *e)
     find_linear(e, true);
 }
 
-/* Checks what depends on numbers: finite parameters, no derivatives of what jumps. */
+/* Checks what depends on numbers: finite parameters, no derivatives of what jumps, no conditions divided by zero. */
 static bool
 check_numbers(equations *e, const struct rates *r, size_t differentiated)
 {
@@ -225,6 +226,7 @@ check_numbers(equations *e, const struct rates *r, size_t differentiated)
 
     parameter_values(e->f, value, NULL);
     ok = parameters_finite(e->f, value) && jumps_check(e, value, r->differentiated.at, differentiated);
+    zero_divisors_warn_of_conditions(e, value);
     free(value);
     return ok;
 }

@@ -4,6 +4,7 @@
 
 #include "command.h"
 #include "lint.h"
+#include "parameters.h"
 #include "passive.h"
 #include "quote.h"
 #include "report.h"
@@ -305,8 +306,13 @@ static void
 warn(const request *q, const compilation *c, struct checked *done)
 {
     lint_model(c->flat, c->ast);
-    if (c->equations)
-        zero_divisors_warn(c->equations);
+    if (c->equations) {
+        double *value = bg_calloc(c->flat->var.n + 1, sizeof *value);
+
+        parameter_values(c->flat, value, NULL);
+        zero_divisors_warn(c->equations, value);
+        free(value);
+    }
     diag_drop_warnings(c->sources, is_unwanted, (void *)q);
     done->warnings += diag_warnings(c->sources);
     print_diagnostics(q, c->sources);
