@@ -4,9 +4,9 @@
 #include "jumps.h"
 #include "written.h"
 
-/* Relative to its terms, a condition is zero: the time is the one at which it switches. A jump is real if it exceeds
- * the rounding of the values beside it, and of the numbers that they are computed from. */
-#define IS_ZERO 1e-12
+#define IS_ZERO 1e-12 /* of its terms: a condition as small as this switches at this time */
+/* A difference between both sides of a switching is a jump if it exceeds rounding: this part of the values on the two
+ * sides, plus this part of the greatest number that they are computed from. */
 #define JUMP 1e-9
 #define JUMP_OF_TERMS 1e-12
 
@@ -35,7 +35,8 @@ mode_of(const equations *e, var_id v)
     return e->f->var.at[v].kind == VAR_MODE ? &e->mode.at[e->f->var.at[v].owner] : NULL;
 }
 
-/* Can the expression be evaluated at any time without a run? */
+/* Can the expression be evaluated at any time without a run? It reads time, parameters and conditions that switch at one
+ * known time; not those that repeat (`count`), nor the piece of a table. */
 static bool
 is_known_before(const equations *e, inst i)
 {
@@ -51,7 +52,8 @@ is_known_before(const equations *e, inst i)
     return true;
 }
 
-/* The expression just before (side < 0) or just after time t. *scale: the largest number in it. */
+/* The expression just before (side < 0) or just after time t. A condition that is zero there has the sign that its
+ * slope gives it on that side. *scale: the largest number in the expression. */
 static double
 value_beside(struct check *c, inst i, double t, int side, double *scale)
 {
@@ -108,7 +110,8 @@ check_variable(struct check *c, var_id v)
     return true;
 }
 
-/* The number of a spline in the expression that jumps where it is divided; or NAN. */
+/* The first argument at which a spline in the expression jumps: a point that is given twice, with two values. NAN: none
+ * does. */
 static double
 parts_with_jump(const flat_model *f, inst i)
 {

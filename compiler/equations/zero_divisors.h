@@ -1,8 +1,8 @@
 /* zero_divisors.h - divisions by parameters that are zero
  *
  * A mass of 0 is fine where others determine its velocity: the equations then multiply by it. Where they divide by it,
- * the run ends at its first instant; which of the two it is, only equations tell. A condition that is divided by zero
- * (mod(time, T) with T = 0 counts periods by it) ends no run: it is never true.
+ * the run ends at its first instant; which of the two it is, only equations tell. A condition that divides by zero
+ * (mod(time, T) with T = 0 counts the periods by one) ends no run: it compares as false, or counts nothing.
  */
 #ifndef BG_ZERO_DIVISORS_H
 #define BG_ZERO_DIVISORS_H

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of points of the run, evenly spaced behind its start, where much may be zero. */
+/* Points of the run at which derivatives are looked at: evenly spaced, without the start, where much is zero. */
 enum { POINTS = 3 };
 
 struct influence {
@@ -14,7 +14,7 @@ struct influence {
     struct model_pattern pattern;
     size_t nx, n, first_output, nelements; /* states; and kept variables; row of the first output */
     struct model_removal *part;            /* by element */
-    size_t *column_of;                     /* of its factor */
+    size_t *column_of;                     /* by element: the column of its factor */
     double time[POINTS], *state, *mode;    /* of the points */
     double *value, *sum;                   /* partial derivatives in a point; magnitudes in all of them */
     size_t *begin, *entry, *column;        /* entries by row, and their columns */
@@ -40,7 +40,8 @@ keep_points(influence *x, const sim_result *run)
     }
 }
 
-/* The entries by row. */
+/* The entries by row, from those by column: a counting sort. Counts are kept two places further on, so that the second
+ * loop, which moves each row's beginning up to its end, leaves begin[r] where row r begins. */
 static void
 turn_pattern(influence *x)
 {
@@ -169,7 +170,8 @@ reach(influence *x, size_t row)
     x->reached[row] = true;
 }
 
-/* A kept variable follows from all equations that it occurs in. */
+/* Something reached reads column c. A state is reached by its rate, unless it stays as it is. Another kept variable has
+ * no equation of its own: it follows from all those that it occurs in, so each of them is reached. */
 static void
 reach_variable(influence *x, size_t c)
 {

@@ -3,20 +3,16 @@
  * A stated atol is one number for all states. Without one each state has its own, a thousandth of rtol times its scale:
  * small enough not to matter while the state has its usual size, large enough that a state passing through zero, or at
  * rest up to rounding, does not stop the run. The scale is the greatest of
- *   - the largest |x| so far, and at the start (sum of the magnitudes of the terms in its rate) / (spectral radius):
- *   the
- *     change that such terms can cause, hence their noise at rest;
+ *   - the largest |x| so far, and at the start (sum of the magnitudes of the terms in its rate) / (spectral radius).
+ *     That is the change which such terms can cause, hence the noise at rest;
  *   - at the start, for what sticks, the change that slipping friction would cause in that time;
  *   - the change that the greatest value of an input that depends on time alone will cause while it lasts;
  *   - a thousandth of the largest state of its unit;
  *   - a thousandth of sqrt(2E/H), where H is the second derivative of the energy by this state (1/m, k) and E the
- *   largest
- *     energy that a state of the same connected part of the graph has stored so far; a millionth for E of the whole
- *     model.
- *     What has a millionth of the present energy, or less, moves nothing;
+ *     largest energy that a state of the same connected part of the graph has stored so far; a millionth for E of the
+ *     whole model. What has a millionth of the present energy, or less, moves nothing;
  *   - for a state that stores no energy (an integral), a thousandth of the change that the terms of its rate can cause
- *   when
- *     each state has its size.
+ *     when each state has its size.
  * A state that rests while large terms of its rate cancel (coils between equal voltages) is moved by rounding errors
  * and has no scale of its own: the change that rounding will have caused at the end of the run is tolerated.
  *
