@@ -35,8 +35,8 @@ mode_of(const equations *e, var_id v)
     return e->f->var.at[v].kind == VAR_MODE ? &e->mode.at[e->f->var.at[v].owner] : NULL;
 }
 
-/* Can the expression be evaluated at any time without a run? It reads time, parameters and conditions that switch at one
- * known time; not those that repeat (`count`), nor the piece of a table. */
+/* Can the expression be evaluated at any time without a run? It reads time, parameters and conditions that switch at
+ * one known time; not those that repeat (`count`), nor the piece of a table. */
 static bool
 is_known_before(const equations *e, inst i)
 {
@@ -52,8 +52,33 @@ is_known_before(const equations *e, inst i)
     return true;
 }
 
-/* The expression just before (side < 0) or just after time t. A condition that is zero there has the sign that its
- * slope gives it on that side. *scale: the largest number in the expression. */
+/* The value of a known condition just before (side < 0) or just after time t. Where it is zero, or for a floor() a
+ * whole number, it has the side that its slope gives it. */
+static double
+mode_beside(struct check *c, const eq_mode *m, double t, int side)
+{
+    double slope = value_of(c, m->slope), offset = value_of(c, m->offset), g = offset + slope * t,
+           rounding = IS_ZERO * (fabs(offset) + fabs(slope * t));
+
+    if (m->kind == MODE_FLOOR)
+        return fabs(g - round(g)) <= rounding ? round(g) - (side * slope < 0) : floor(g);
+    return m->kind == MODE_EQUAL ? 0 : (fabs(g) <= rounding ? side * slope : g) < 0;
+}
+
+/* The first time after the start at which a known condition switches; NAN: there is none. */
+static double
+first_switching(struct check *c, const eq_mode *m)
+{
+    double slope = value_of(c, m->slope), offset = value_of(c, m->offset), at_start = offset + slope * c->start;
+
+    if (slope == 0)
+        return NAN;
+    if (m->kind == MODE_FLOOR)
+        return ((slope > 0 ? floor(at_start) + 1 : ceil(at_start) - 1) - offset) / slope;
+    return -offset / slope;
+}
+
+/* The expression just before (side < 0) or just after time t. *scale: the largest number in it. */
 static double
 value_beside(struct check *c, inst i, double t, int side, double *scale)
 {
@@ -65,11 +90,7 @@ value_beside(struct check *c, inst i, double t, int side, double *scale)
         const eq_mode *m = mode_of(c->e, v);
 
         if (m) {
-            double slope = value_of(c, m->slope), offset = value_of(c, m->offset), g = offset + slope * t;
-
-            if (fabs(g) <= IS_ZERO * (fabs(offset) + fabs(slope * t)))
-                g = side * slope;
-            slot[k] = m->kind == MODE_EQUAL ? 0 : g < 0;
+            slot[k] = mode_beside(c, m, t, side);
         } else {
             slot[k] = v == 0 ? t : c->value[v];
             *scale = fmax(*scale, fabs(slot[k]));
@@ -80,7 +101,7 @@ value_beside(struct check *c, inst i, double t, int side, double *scale)
     return x;
 }
 
-/* Checks the times at which the variable's own conditions switch. */
+/* Checks the times at which the variable's own conditions switch, of a floor() the first one. */
 static bool
 check_variable(struct check *c, var_id v)
 {
@@ -89,8 +110,7 @@ check_variable(struct check *c, var_id v)
 
     for (uint32_t k = 0; k < def.n; k++) {
         const eq_mode *m = mode_of(c->e, f->slot.at[def.first + k]);
-        double slope = m ? value_of(c, m->slope) : 0, t = slope != 0 ? -value_of(c, m->offset) / slope : NAN, scale = 0,
-               before, behind;
+        double t = m ? first_switching(c, m) : NAN, scale = 0, before, behind;
 
         if (!(t > c->start && t <= c->stop))
             continue;
