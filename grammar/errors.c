@@ -368,9 +368,13 @@ unit_error(struct parse *p, const struct expected *e)
 static bool
 is_reserved(struct parse *p, const struct seen_token *word)
 {
-    if (!p->reserved[word->kind] || word->kind == VALUE_WORD || word->kind == CALL_WORD)
+    if (word->kind == OF && p->before.kind == EXPERIMENT) {
+        parse_error(p, "syntax", word->at, "the experiment has no name");
+        diag_help(p->s, "Write `experiment NAME of MODEL { ... }`.");
+    } else if (!p->reserved[word->kind] || word->kind == VALUE_WORD || word->kind == CALL_WORD) {
         parse_error(p, "syntax-reserved", word->at, "%s is a reserved word and cannot be a name",
                     token_text(p, word->at));
+    }
     p->reserved[word->kind] = true;
     return true;
 }

@@ -100,11 +100,14 @@ help_library(elab *el, const char *wrong)
 {
     struct library_names x = { .el = el };
     const char *near, *last = strrchr(wrong, '.') ? strrchr(wrong, '.') + 1 : wrong;
-    strbuf all = { 0 };
+    strbuf all = { 0 }, group = { 0 };
 
     library_each(add_library_name, &x);
     near = nearest_name(wrong, x.list.at, x.list.n);
-    for (size_t k = 0; k < x.list.n && !near; k++) {
+    for (size_t k = 0; k < x.list.n && !near && *wrong; k++) /* mechanics, of mechanics.planar and others */
+        if (!strncmp(x.list.at[k], wrong, strlen(wrong)))
+            strbuf_printf(&group, "%s`import %s;`", group.n ? " or " : "", x.list.at[k]);
+    for (size_t k = 0; k < x.list.n && !near && !group.n; k++) {
         const char *own = strrchr(x.list.at[k], '.') ? strrchr(x.list.at[k], '.') + 1 : x.list.at[k];
 
         if (!strncmp(own, last, strlen(own)) || !strncmp(own, last, strlen(last) > 3 ? strlen(last) : 4))
@@ -112,7 +115,9 @@ help_library(elab *el, const char *wrong)
     }
     for (size_t k = 0; k < x.list.n; k++)
         strbuf_printf(&all, "%s%s", k ? ", " : "", x.list.at[k]);
-    if (near)
+    if (group.n)
+        diag_help(el->s, "Write %s.", group.at);
+    else if (near)
         diag_help(el->s,
                   "Write `import %s;`. The library has %s; a file beside this one is imported by its name in quotes: "
                   "import \"%s.bg\";",
@@ -122,6 +127,7 @@ help_library(elab *el, const char *wrong)
                   "The library has %s. A file beside this one is imported by its name in quotes: import \"%s.bg\";",
                   all.at ? all.at : "nothing", wrong);
     strbuf_free(&all);
+    strbuf_free(&group);
     vec_free(&x.list);
 }
 

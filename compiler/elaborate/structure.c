@@ -361,6 +361,17 @@ lacks_bond(const elab *el, const part *p, uint32_t most)
                      is_told(el, CAUSE_PART, map_ptr_key(scope_of_text(p->in)->model), map_ptr_key(name)));
 }
 
+/* A part's name as the text of the model writes it that holds both: without the component that is around them. */
+static const char *
+name_beside(const char *name, const char *other)
+{
+    size_t own = 0;
+
+    for (size_t i = 0; name[i] && name[i] == other[i]; i++)
+        own = name[i] == '.' ? i + 1 : own;
+    return name + own;
+}
+
 static void
 make_one_port(elab *el, uint32_t p, flat_element *x)
 {
@@ -402,7 +413,8 @@ make_one_port(elab *el, uint32_t p, flat_element *x)
 
         diag_error(el->s, "bond-arrow", link_at(l), "the arrow points away from %s:%s, which takes power", type,
                    x->name);
-        diag_help(el->s, "Write %s -> %s:%s.", el->part.at[l->to].name, type, x->name);
+        diag_help(el->s, "Write %s -> %s:%s.", name_beside(el->part.at[l->to].name, x->name), type,
+                  name_beside(x->name, el->part.at[l->to].name));
     }
     make_port(el, q->index, p, q->link[0]);
 }

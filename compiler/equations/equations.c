@@ -231,22 +231,24 @@ check_numbers(equations *e, const struct rates *r, size_t differentiated)
     return ok;
 }
 
-/* Names the first few states on which v depends. */
-static void
+/* Names the first few states on which v depends; returns the first. */
+static var_id
 note_states(equations *e, var_id v)
 {
     enum { MOST = 4 };
     definition_walk r;
-    var_id w;
+    var_id w, first = VAR_NONE;
 
     definition_walk_begin(&r, e);
     definition_walk_add(&r, v);
     for (int named = 0; named < MOST && definition_walk_next(&r, &w);)
         if (e->var.at[w].kind == DEF_STATE) {
             diag_note(e->f->sources, var_at(e->f, w), "it follows from \"%s\"", var_name(e->f, w));
+            first = first == VAR_NONE ? w : first;
             named++;
         }
     definition_walk_free(&r);
+    return first;
 }
 
 /* Checks that `reinit` sets states only, since everything else follows from states. */
@@ -259,15 +261,21 @@ check_reinits(equations *e)
     for (size_t i = 0; i < f->reinit.n; i++) {
         const flat_reinit *r = &f->reinit.at[i];
         const eq_var *d = &e->var.at[r->target];
+        var_id state;
 
         if (d->kind == DEF_STATE)
             continue;
         ok = false;
         diag_error(f->sources, "reinit-dependent", r->at, "\"%s\" is not a state here, so an event cannot set it",
                    r->said);
-        note_states(e, r->target);
-        diag_help(f->sources, "Set a state it depends on, or put a compliance or a resistor between so that it has a "
-                              "state of its own.");
+        state = note_states(e, r->target);
+        if (state != VAR_NONE)
+            diag_help(f->sources,
+                      "Set what is stored, { reinit %s = ...; }, or put a compliance or a resistor between so "
+                      "that it has a state of its own.",
+                      var_name(f, state));
+        else
+            diag_help(f->sources, "Put a compliance or a resistor between so that it has a state of its own.");
     }
     return ok;
 }
