@@ -286,34 +286,6 @@ net_need_partials(nets *s)
     return true;
 }
 
-int
-net_partials(nets *s, double t, const double *x)
-{
-    const struct model_pattern *p = &s->pattern;
-    int status;
-
-    if (!net_need_partials(s))
-        return -1;
-    status = jacobian_evaluate(s->j, t, x, s->modes, s->value);
-    if (status || !s->ny)
-        return status;
-    memset(s->by_y, 0, s->ny * s->nheld * sizeof(double));
-    memset(s->gy, 0, s->ny * s->ny * sizeof(double)); /* the last factors are there */
-    for (size_t c = s->nx; c < s->held0 + s->nheld; c++)
-        for (int64_t i = p->column[c]; i < p->column[c + 1]; i++) {
-            size_t row = (size_t)p->row[i];
-
-            if (row < s->nx || row >= s->held0)
-                continue;
-            if (c < s->held0)
-                s->gy[(c - s->nx) * s->ny + row - s->nx] = s->value[i];
-            else
-                s->by_y[(c - s->held0) * s->ny + row - s->nx] = s->value[i];
-        }
-    return LAPACKE_dgesv(LAPACK_COL_MAJOR, (lapack_int)s->ny, (lapack_int)s->nheld, s->gy, (lapack_int)s->ny, s->pivot,
-                         s->by_y, (lapack_int)s->ny) != 0;
-}
-
 /* The greatest coefficient of row a, and those of the columns so far. */
 static void
 note_greatest(const double *a, uint32_t n, double *row, double *column)

@@ -13,6 +13,11 @@ enum { ORDERS = 3 };
     1e-3 /* SI: an unknown below this is judged like one of this size, so that less than 1e-16 never matters */
 #define NET_FLOOR 1e-14 /* relative to the greatest value of its unit: a smaller flow counts as none */
 
+/* Where slopes are taken as difference quotients, or beside a place at which there are none, states are moved by this
+ * part of their size, or of the least size (SI). */
+#define NET_PROBE 1e-6
+#define NET_LEAST_SIZE 1e-3
+
 /* Effect of a held unknown on a state. */
 struct push {
     uint32_t state, held;

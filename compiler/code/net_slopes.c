@@ -8,10 +8,8 @@
 /* of a row's greatest coefficient: another is taken as pivot only if it is greater by more, that is not by rounding */
 #define GREATER 1e-9
 #define CANCELLED 1e-12 /* of the terms of a difference: the remainder is rounding, and zero */
-/* Where conditions read states through kept variables, their slopes are difference quotients: states are moved by this
- * part of their size, or of the least size, and differences below the third part of the conditions are rounding. */
-#define PROBE 1e-6
-#define LEAST_SIZE 1e-3
+/* Where conditions read states through kept variables, their slopes are difference quotients: of the conditions,
+ * smaller differences are rounding. */
 #define PROBE_ROUNDING 1e-9
 
 void
@@ -109,7 +107,7 @@ net_slopes(nets *s, struct net *k, const struct known *w, double t, double *x, s
     for (size_t i = 0; i < s->nx && ok; i++) {
         memset(column, 0, ORDERS * q->n * sizeof *column);
         if (s->ny) {
-            double kept = x[i], h = PROBE * fmax(net_size(s, i), LEAST_SIZE);
+            double kept = x[i], h = NET_PROBE * fmax(net_size(s, i), NET_LEAST_SIZE);
 
             x[i] = kept + h;
             ok = s->access.rows(s->access.ctx, t, x, s->raw) == 0;

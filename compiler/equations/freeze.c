@@ -567,8 +567,8 @@ stick_var(freezer *z, inst x, inst by, span at)
     return e->mode.at[e->sign.at[sign].stick].var;
 }
 
-/* Replaces equal or opposite numbers of the text by one slot, so that the branches of an `if` are recognized as those
- * of one odd law (ex_odd). */
+/* Replaces equal or opposite numbers of the text by one slot, and a zero with a unit by zero, so that the branches of
+ * an `if` are recognized as those of one odd law (ex_odd). */
 static inst
 unify_literals(freezer *z, inst i)
 {
@@ -578,14 +578,14 @@ unify_literals(freezer *z, inst i)
 
     for (uint32_t k = 0; k < i.n; k++) {
         const flat_var *v = &f->var.at[f->slot.at[i.first + k]];
-        node same = NODE_NONE;
+        node same = v->kind == VAR_LITERAL && var_value(f, f->slot.at[i.first + k]) == 0 ? ex_const(f->pool, 0)
+                                                                                         : NODE_NONE;
 
         for (uint32_t j = 0; v->kind == VAR_LITERAL && j < k && same == NODE_NONE; j++) {
             const flat_var *w = &f->var.at[f->slot.at[i.first + j]];
 
             if (w->kind == VAR_LITERAL &&
-                fabs(var_value(f, f->slot.at[i.first + j])) == fabs(var_value(f, f->slot.at[i.first + k])) &&
-                var_value(f, f->slot.at[i.first + k]) != 0)
+                fabs(var_value(f, f->slot.at[i.first + j])) == fabs(var_value(f, f->slot.at[i.first + k])))
                 same = var_value(f, f->slot.at[i.first + j]) == var_value(f, f->slot.at[i.first + k])
                            ? ex_slot(f->pool, j)
                            : ex_neg(f->pool, ex_slot(f->pool, j));
