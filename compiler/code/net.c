@@ -642,6 +642,16 @@ nets_share(const nets *s, double *share)
 }
 
 void
+net_note_sizes(nets *s, const struct net *k, const double *noise)
+{
+    for (uint32_t i = 0; i < k->q->n; i++) {
+        double a = fabs(s->held[k->q->held0 + i]), *size = &s->unit_size[s->unit[k->q->held0 + i]];
+
+        *size = a > noise[i] && a > *size ? a : *size;
+    }
+}
+
+void
 net_held_sizes(nets *s)
 {
     for (size_t i = 0; i < s->nheld; i++) {

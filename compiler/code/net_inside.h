@@ -13,6 +13,7 @@ enum { ORDERS = 3 };
     1e-3 /* SI: an unknown below this is judged like one of this size, so that less than 1e-16 never matters */
 #define NET_FLOOR 1e-14 /* relative to the greatest value of its unit: a smaller flow counts as none */
 
+#define NET_LEFT 4 /* times its last step: how far from the solution a slow iteration ends */
 /* Where slopes are taken as difference quotients, or beside a place at which there are none, states are moved by this
  * part of their size, or of the least size (SI). */
 #define NET_PROBE 1e-6
@@ -157,7 +158,9 @@ int net_rows(nets *s, double t, const double *x);
 /* Rows for zero held unknowns; for curved nets the tangents at the last solution, extrapolated to zero. Leaves the held
  * unknowns where the coefficients are to be evaluated. */
 int net_rows_free(nets *s, double t, const double *x);
-void net_held_sizes(nets *s); /* updates sizes: the held unknowns are a solution */
+/* Update sizes: the held unknowns are a solution. Of one net, noise [n]: what is no more is rounding, and no size. */
+void net_held_sizes(nets *s);
+void net_note_sizes(nets *s, const struct net *k, const double *noise);
 /* Possible rounding error of each unknown of a net, solved by r from raw. */
 void net_noise(nets *s, const struct net *k, const staircase *r, const double *raw, double *to);
 /* Where a net's unknowns balance what else moves a state (a blocked coil, coils in a ring without a source), rounding

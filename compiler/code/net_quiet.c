@@ -3,7 +3,6 @@
 
 #include "net_inside.h"
 
-#define LEFT 4         /* times its last step: how far from the solution a slow iteration ends */
 #define ROUNDING 1e-14 /* of the terms of a rate, where held unknowns are among them: less is rounding */
 
 void
@@ -21,15 +20,15 @@ net_noise(nets *s, const struct net *k, const staircase *r, const double *raw, d
             sum = fabs(s->held[k->q->held0 + i]);
         to[i] = NET_NOISE * sum > least ? NET_NOISE * sum : least;
         if (k->guess) /* near slopes that are zero or infinite, the iteration leaves more than rounding */
-            to[i] = fmax(to[i], LEFT * fabs(s->stepped[k->q->held0 + i]));
+            to[i] = fmax(to[i], NET_LEFT * fabs(s->stepped[k->q->held0 + i]));
     }
 }
 
 void
 nets_quiet(nets *s, double *g)
 {
-    net_held_sizes(s);
     if (s->joined.used) {
+        net_held_sizes(s);
         net_joined_quiet(s, g);
         return;
     }
@@ -40,6 +39,7 @@ nets_quiet(nets *s, double *g)
         if (!q->now)
             continue;
         net_noise(s, q, q->now->now, s->raw + ORDERS * q->q->held0, noise);
+        net_note_sizes(s, q, noise);
         for (uint32_t i = 0; i < q->q->nwatch; i++) {
             double *at = &g[s->form->watch[q->q->watch0 + i]], slack = 0;
 

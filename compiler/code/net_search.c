@@ -189,7 +189,7 @@ solve_rows(nets *s, struct net *k, struct known *w, double t, const double *x, d
         w = k->now;
     }
     net_noise(s, k, w->now, s->raw + ORDERS * q->held0, noise);
-    net_held_sizes(s);
+    net_note_sizes(s, k, noise);
     net_forget(s);
     return net_rows(s, t, x) == 0;
 }

@@ -299,6 +299,17 @@ share_curved(nets *s, double t, const double *x)
     return status;
 }
 
+/* Where slopes are zero at the solution (a quadratic law at rest), each step halves an unknown, which never ends: what
+ * is no more than the last step leaves is zero. */
+static void
+drop_steps(nets *s, const struct net *k)
+{
+    for (uint32_t i = k->q->held0; i < k->q->held0 + k->q->n; i++)
+        if (fabs(s->held[i]) <= NET_LEFT * fabs(s->stepped[i]) &&
+            fabs(s->held[i]) <= NET_FLOOR * fmax(s->unit_size[s->unit[i]], NET_SMALL))
+            s->held[i] = 0;
+}
+
 static int
 solve_varying(nets *s, double t, const double *x)
 {
@@ -312,8 +323,10 @@ solve_varying(nets *s, double t, const double *x)
     if (status == 0 && curved)
         status = share_curved(s, t, x);
     for (size_t k = 0; k < s->n && status == 0; k++)
-        if (s->net[k].guess)
+        if (s->net[k].guess) {
+            drop_steps(s, &s->net[k]);
             memcpy(s->net[k].guess, s->held + s->net[k].q->held0, s->net[k].q->n * sizeof(double));
+        }
     return status;
 }
 
