@@ -13,6 +13,7 @@ enum { MOST_KNOWN = 256, PROJECTIONS = 4 };
 #define LEAST 1e-12
 #define UNKNOWN_SIZE 1e-1   /* SI: in place of BESIDE, as long as no unknown of the unit has had a value */
 #define ON_CONSTRAINT 1e-14 /* relative to the states: a projection ends when it moves them by no more */
+#define NOTHING 1e-20       /* SI: an unknown below this is what an iteration leaves of zero, and no size */
 #define NO_SLOPE 1e-20      /* of a condition: an unknown that can change it by no more is not determined by it */
 
 /* ---- making and freeing ---- */
@@ -647,7 +648,7 @@ net_note_sizes(nets *s, const struct net *k, const double *noise)
     for (uint32_t i = 0; i < k->q->n; i++) {
         double a = fabs(s->held[k->q->held0 + i]), *size = &s->unit_size[s->unit[k->q->held0 + i]];
 
-        *size = a > noise[i] && a > *size ? a : *size;
+        *size = a > noise[i] && a > NOTHING && a > *size ? a : *size;
     }
 }
 

@@ -60,10 +60,23 @@ contradictions(nets *s, struct net *k, const staircase *ahead, const double *b, 
     return n;
 }
 
+/* A law that leaves rest with an infinite slope (a root) has an infinite second derivative, beside which the first
+ * would say nothing of the time to come: where this is finite, it alone counts. */
+static void
+drop_infinite(double *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(rows[ORDERS * i + 2]) && isfinite(rows[ORDERS * i + 1]))
+            rows[ORDERS * i + 2] = 0;
+}
+
 int
 net_contradictions(nets *s, struct net *k, struct known *w, double h, uint32_t *which)
 {
     const net_part *q = k->q;
+
+    drop_infinite(s->raw + ORDERS * q->held0, q->n);
+    drop_infinite(s->raw + ORDERS * (s->nheld + q->watch0), q->nwatch);
 
     if (!w->ahead || w->h != h) {
         staircase_free(w->ahead);
