@@ -42,7 +42,7 @@ nets_new(const net_form *form, double *modes, nets_access a)
 
         q->q = &form->net[k];
         q->tau = INFINITY;
-        q->size = bg_calloc(q->q->nwatch + 1, sizeof *q->size);
+        q->size = bg_calloc(2 * (size_t)q->q->nwatch + 1, sizeof *q->size);
         q->rows = bg_calloc((size_t)ORDERS * q->q->n + 1, sizeof *q->rows);
         q->ahead = bg_calloc(q->q->nwatch + 1, sizeof *q->ahead);
         if (q->q->curved) {
@@ -157,7 +157,7 @@ nets_forget(nets *s)
         q->tau = INFINITY;
         q->bound = q->searched = q->stays = false;
         q->rest.n = 0;
-        memset(q->size, 0, q->q->nwatch * sizeof *q->size);
+        memset(q->size, 0, 2 * (size_t)q->q->nwatch * sizeof *q->size);
         memset(q->rows, 0, (size_t)ORDERS * q->q->n * sizeof *q->rows);
         memset(q->ahead, 0, q->q->nwatch * sizeof *q->ahead);
         if (q->guess)

@@ -84,7 +84,7 @@ struct net {
     uint32_t last; /* of known: the most recently used */
     /* s; shortest time constant that the coefficients had, for curved nets now; INFINITY: none */
     double tau;
-    double *size;                /* [nwatch] greatest magnitude of each difference so far */
+    double *size;                /* [2*nwatch] greatest magnitude of each difference so far, by mode: 0, not 0 */
     double *ahead;               /* [nwatch] differences at the last look ahead */
     struct known *now;           /* used by the last solve */
     double *settled;             /* [nmodes] modes at the last search */

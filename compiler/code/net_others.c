@@ -267,26 +267,26 @@ look_for_all(struct others *o, size_t most, bool present)
     nets *s = o->s;
     struct net *k = o->k;
     size_t nw = k->q->nwatch, n = k->q->n, tried;
-    double *room = bg_calloc(s->nx + 2 * nw + (1 + ORDERS) * n + s->form->nunits + 1, sizeof *room), *size, *rows,
+    double *room = bg_calloc(s->nx + 3 * nw + (1 + ORDERS) * n + s->form->nunits + 1, sizeof *room), *size, *rows,
            *of_unit;
 
     o->x_try = room;
     o->given = room + s->nx;
     o->guess = o->given + nw;
     size = o->guess + n;
-    rows = size + nw;
+    rows = size + 2 * nw;
     of_unit = rows + ORDERS * n;
     net_keep_modes(s, k, o->given);
     memcpy(o->guess, k->guess ? k->guess : s->held + k->q->held0, n * sizeof *room);
     /* trials do not count for the sizes of unknowns */
-    memcpy(size, k->size, nw * sizeof *room);
+    memcpy(size, k->size, 2 * nw * sizeof *room);
     memcpy(rows, k->rows, ORDERS * n * sizeof *room);
     memcpy(of_unit, s->unit_size, s->form->nunits * sizeof *room);
     o->found = bg_calloc((MOST_OTHERS + 1) * (nw + n) + 1, sizeof *room);
     if (present)
         add(o);
     tried = try_all(o, most);
-    memcpy(k->size, size, nw * sizeof *room);
+    memcpy(k->size, size, 2 * nw * sizeof *room);
     memcpy(k->rows, rows, ORDERS * n * sizeof *room);
     memcpy(s->unit_size, of_unit, s->form->nunits * sizeof *room);
     net_set_modes(s, k, o->given);

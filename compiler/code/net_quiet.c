@@ -18,7 +18,8 @@ net_noise(nets *s, const struct net *k, const staircase *r, const double *raw, d
         }
         if (k->varies && !k->guess)
             sum = fabs(s->held[k->q->held0 + i]);
-        to[i] = NET_NOISE * sum > least ? NET_NOISE * sum : least;
+        /* an unknown that a condition sets to zero is zero: beside it, the other side's unit may be far smaller */
+        to[i] = k->guess && sum == 0 ? 0 : fmax(NET_NOISE * sum, least);
         if (k->guess) /* near slopes that are zero or infinite, the iteration leaves more than rounding */
             to[i] = fmax(to[i], NET_LEFT * fabs(s->stepped[k->q->held0 + i]));
     }

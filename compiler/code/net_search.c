@@ -159,9 +159,11 @@ watches_agree(nets *s, struct net *k, const double *noise, bool still, const dou
             slack += NEAR / 10 * k->ahead[i];
         if (before)
             slack += fabs(g - before[i]);
-        if (net_margin_of(s, k, i, g) < -(AGREES * k->size[i] + 10 * slack))
+        double *size = &k->size[*net_mode_of(s, k, i) != 0 ? q->nwatch + i : i];
+
+        if (net_margin_of(s, k, i, g) < -(AGREES * *size + 10 * slack))
             return false;
-        k->size[i] = fmax(k->size[i], fabs(g));
+        *size = fmax(*size, fabs(g));
     }
     return true;
 }
@@ -396,11 +398,11 @@ share(nets *s, struct net *k, double t, double *x, double h)
     before = w ? w->now->free : UINT32_MAX;
     net_keep_modes(s, k, modes);
     for (uint32_t i = 0; i < nw; i++)
-        most = fmax(most, k->size[i]);
+        most = fmax(most, fmax(k->size[i], k->size[nw + i]));
     for (uint32_t i = 0; i < nw && w && most > 0; i++) {
         double g = fmax(fabs(s->raw[ORDERS * (s->nheld + k->q->watch0 + i)]), k->ahead[i]);
 
-        if (g <= AGREES * k->size[i]) {
+        if (g <= AGREES * fmax(k->size[i], k->size[nw + i])) {
             *net_mode_of(s, k, i) = modes[i] == 0;
             any = true;
         }

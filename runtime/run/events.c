@@ -46,6 +46,8 @@ events_new(bg_model *m, double start, double stop)
     e->far = bg_calloc(n + 1, sizeof *e->far);
     e->g = bg_calloc(n + 1, sizeof(double));
     e->size = bg_calloc(n + 1, sizeof(double));
+    e->size_other = bg_calloc(n + 1, sizeof(double));
+    e->sized = bg_calloc(n + 1, sizeof(double));
     e->sign = bg_calloc(n + 1, sizeof(double));
     e->g_before = bg_calloc(n + 1, sizeof(double));
     e->g_ahead = bg_calloc(n + 1, sizeof(double));
@@ -131,6 +133,8 @@ events_free(events *e)
     free(e->mode);
     free(e->g);
     free(e->size);
+    free(e->size_other);
+    free(e->sized);
     free(e->sign);
     free(e->g_before);
     free(e->g_ahead);

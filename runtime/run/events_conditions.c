@@ -134,10 +134,28 @@ size_of_other(const events *e, uint32_t k, double g)
     return t && t->n > 0 ? fmax(a, fmax(fabs(t->x[0]), fabs(t->x[t->n - 1]))) : a;
 }
 
+/* The condition of an ideal switch is a flow in one mode and an effort in the other, each with a size of its own. */
+static void
+change_sizes(events *e)
+{
+    for (size_t i = 0; i < e->near.n; i++) {
+        uint32_t k = e->near.at[i];
+        double size = e->size[k];
+
+        if (!e->of_net[k] || e->value[k] == e->sized[k])
+            continue;
+        e->sized[k] = e->value[k];
+        e->size[k] = e->size_other[k];
+        e->size_other[k] = size;
+    }
+}
+
 void
 events_note_sizes(events *e, const double *g)
 {
     events_note_quantities(e);
+    if (e->nets)
+        change_sizes(e);
     for (size_t i = 0; i < e->near.n; i++) {
         uint32_t k = e->near.at[i];
         double a = e->plain[k] ? fabs(g[k]) : size_of_other(e, k, g[k]);

@@ -51,6 +51,7 @@ struct events {
     struct model_mode *mode;
     double *value;                          /* [n] values of the modes, in the model's memory */
     double *g, *size;                       /* [n] left less right side of each condition; greatest |g| so far */
+    double *size_other, *sized;             /* [n] of ideal switches: the size in the other mode; the mode of `size` */
     double *sign;                           /* [n] MODE_EQUAL: the sign of g since it was last zero */
     double *g_before;                       /* [n] g before the present event */
     double *g_ahead, *x_ahead, *f, *f_half; /* g, states and rates a short time ahead, for right limits */
