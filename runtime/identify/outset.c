@@ -24,10 +24,10 @@ struct outset {
     size_t nconserved;
 };
 
-enum { DENSE_STATES = 600 };
-#define FAR 30           /* times a small step of a parameter */
-#define TINY_PIVOT 1e-13 /* of the scaled matrix: below it equations follow from others */
-#define NOTHING 1e-11    /* of the greatest singular value */
+enum { DENSE_STATES = 600 }; /* up to so many states conserved quantities are found, from singular values: n^3 */
+#define FAR 30               /* times a small step of a parameter: outset_initial says why */
+#define TINY_PIVOT 1e-13     /* of the scaled matrix: below it equations follow from others */
+#define NOTHING 1e-11        /* of the greatest singular value */
 
 outset *
 outset_new(bg_model *m, const var_id *by, size_t n, double start)

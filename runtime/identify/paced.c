@@ -8,9 +8,14 @@
 
 #include "base.h"
 
-enum { ORDER = 5, UNSEEN_MOST = 10, TRIES = 6, CLOCK_EVERY = 64 };
-#define SAFE 0.9
-#define ROUGHLY 10
+enum {
+    ORDER = 5,        /* of a step */
+    UNSEEN_MOST = 10, /* steps after one whose error was estimated for which its length serves */
+    TRIES = 6,        /* shorter and shorter steps, after which a difference that stays is taken for rounding */
+    CLOCK_EVERY = 64  /* steps between two looks at the clock */
+};
+#define SAFE 0.9   /* of the length at which the error would be as allowed */
+#define ROUGHLY 10 /* times a difference that was rounding: so much is taken for rounding from there on */
 /* Differences below this share of the greatest value that a shorter step reduces by less than this power of its length
  * are rounding errors: truncation errors decrease with the sixth power, or at least the third where a mode is fast. */
 #define SMALL 1e-12

@@ -16,25 +16,30 @@
 
 enum { STAGES = 7, INNER = 5, TERMS = 7, MOST_FAILURES = 25, FEW_FAILURES = 2 };
 
+/* From one step's length to the next, with errors in tolerances (Gustafsson's proportional and integral control):
+ *     SAFETY * (BIAS*error)^-BY_ERROR * (the error before)^BY_BEFORE
+ * BY_ERROR is the 1/5 of an error that falls with the fifth power. The error before damps the alternation of too long
+ * and too short steps that this alone shows where stability limits them. */
 #define SAFETY 0.99
-#define BIAS 1.2          /* the error estimate is multiplied by this */
-#define BY_ERROR 0.2      /* exponents of the step controller: of this step's error, */
-#define BY_BEFORE 0.0775  /* and of the previous one's */
-#define LEAST_ERROR 1e-10 /* of the tolerance: smaller errors count as this */
-#define MOST_GROWTH 25
-#define FIRST_GROWTH 10000 /* growth after a first step, whose length was an estimate */
-#define LEAST_CHANGE 0.1
-#define FAILED_AGAIN 0.3 /* greatest factor of the step after FEW_FAILURES */
-#define UNEVALUATED 0.25 /* factor of the step if a stage cannot be evaluated */
-#define WORTH 1.5        /* the step keeps its length up to this growth, */
-#define NEARLY 1e-6
-#define OF_STABLE 0.95 /* of the longest step that the estimated spectral radius allows */
+#define BIAS 1.2 /* steps aim at a little less than the tolerance, so that few fail */
+#define BY_ERROR 0.2
+#define BY_BEFORE 0.0775
+#define LEAST_ERROR 1e-10  /* smaller errors count as this: powers of them would say nothing */
+#define MOST_GROWTH 25     /* of a length whose error was seen; */
+#define FIRST_GROWTH 10000 /* of the first one, which is an estimate; */
+#define LEAST_CHANGE 0.1   /* and the least factor, after any error */
+#define FAILED_AGAIN 0.3   /* greatest factor after FEW_FAILURES: the error does not follow its order there */
+#define UNEVALUATED 0.25   /* factor if a stage cannot be evaluated */
+#define WORTH 1.5          /* up to this growth the length stays; */
+#define NEARLY 1e-6        /* rounding of these comparisons of lengths */
+#define OF_STABLE 0.95     /* of the longest step that the estimated spectral radius allows */
 
-/* A first step: its bounds, in roundings of time and in parts of the span and of the states. */
-#define FIRST_LEAST 100
-#define FIRST_MOST 0.1
-#define FIRST_SHARE 0.5  /* of what was found */
-#define FIRST_NEARER 0.2 /* factor of its length if the rates cannot be evaluated there */
+/* A first step. Its second-order term, found from the rates at a trial length, is to be the tolerance; that length is
+ * tried next, until both agree within a factor of two. */
+#define FIRST_LEAST 100  /* least length, in roundings of time */
+#define FIRST_MOST 0.1   /* greatest: part of the span, and of the time in which a state changes by its size */
+#define FIRST_SHARE 0.5  /* part of the length found that is taken */
+#define FIRST_NEARER 0.2 /* factor of the trial length if the rates cannot be evaluated there */
 enum { FIRST_LOOKS = 4 };
 
 static const double a[STAGES][STAGES - 1] = {

@@ -13,10 +13,12 @@
 enum { MOST_TRIED = 8 };  /* states at the end of one step: further ones come to rest a step later */
 enum { MOST_PAUSE = 16 }; /* steps between two checks that cost an evaluation, if no state came to rest */
 
-#define SOON 10        /* times the last step */
-#define NEARER 16      /* ratio of distances from zero at which a rate is evaluated twice: */
-#define HARDLY_LESS 12 /* a rate with a finite slope falls by more than this in between */
-#define NOTHING 1e-12  /* of the rates beside zero: a smaller rate at zero does not move the state away */
+#define SOON 10 /* times the last step: a state that its rate brings to zero in less is tried */
+/* A rate is evaluated at two distances from zero whose ratio is NEARER. With a finite slope it falls by that ratio in
+ * between, through a square root by 4: less than HARDLY_LESS is a root, up to powers of about 0.9. */
+#define NEARER 16
+#define HARDLY_LESS 12
+#define NOTHING 1e-12 /* of the rates beside zero: a smaller rate at zero does not move the state away */
 
 /* Is the rate of state i zero at zero, and does it lead back there from both sides by a root? x: scratch, all but
  * state i. */
