@@ -303,54 +303,19 @@ ends_mean(struct search *d, struct candidate *const *taken, size_t n, const rewr
     return true;
 }
 
-/* What is wrong with an accepted text; empty: nothing. */
-struct flaw {
-    char what[400];
-};
-struct accepted {
-    struct search *d;
-    const struct verdict *best;
-};
-
-/* Checks that the accepted text has the graph of the present one after the plan's operations. */
+/* Once a round, which includes its intermediate texts: the accepted text has the graph of the present one after the
+ * plan's operations. */
 static bool
-look_for_flaw(void *ctx, size_t i, void *result)
+check_accepted(struct search *d, const struct verdict *best)
 {
-    const struct accepted *x = ctx;
-    struct flaw *flaw = result;
-    struct trial t = { .plan = x->best->plan, .v = x->best->v };
+    struct trial t = { .plan = best->plan, .v = best->v };
+    bool fine;
 
-    (void)i;
-    bounded_set_in(x->d, x->best, &t.set);
-    *flaw = (struct flaw){ 0 };
-    if (!trial_check(&x->d->trier, &x->d->now, &x->d->set, &t))
-        snprintf(flaw->what, sizeof flaw->what, "%s", t.internal);
-    free(t.internal);
+    bounded_set_in(d, best, &t.set);
+    fine = trial_check(&d->trier, &d->now, &d->set, &t);
+    d->error = t.internal;
     vec_free(&t.set);
-    return true;
-}
-
-/* Once a round: intermediate texts are included. The next round begins meanwhile. */
-static void
-begin_check(struct search *d, const struct verdict *best)
-{
-    d->checking = side_run_begin(sizeof(struct flaw), foretell_workers(d), look_for_flaw,
-                                 &(struct accepted){ d, best });
-    side_run_settle(d->checking);
-}
-
-static bool
-end_check(struct search *d)
-{
-    struct flaw flaw = { 0 };
-
-    if (d->checking)
-        side_run_end(d->checking, &flaw);
-    d->checking = NULL;
-    flaw.what[sizeof flaw.what - 1] = '\0';
-    if (flaw.what[0])
-        d->error = bg_strdup(flaw.what[0] == '\xff' ? "the check of a text did not end" : flaw.what);
-    return !d->error;
+    return fine;
 }
 
 /* Makes the accepted text the present one. */
@@ -423,11 +388,10 @@ do_bounded_round(struct search *d, enum subject what)
         bounded_find_bonds(d, &list);
     else
         predicts = bounded_find_elements(d, &list);
-    fine = end_check(d);
     if (what == OF_TERMS || list.n > ALONE_MOST)
         order_by_prediction(&list, predicts || (what == OF_TERMS && d->terms.predicts), &o);
     else
-        fine = fine && order_by_error(d, &list, &o);
+        fine = order_by_error(d, &list, &o);
     taken = bg_calloc(list.n + 1, sizeof *taken);
     fine = fine && bounded_take(d, &o, taken, &n, &best) &&
            (what != OF_ELEMENTS || find_better(d, &o, list.n, taken, &n, &best));
@@ -435,8 +399,8 @@ do_bounded_round(struct search *d, enum subject what)
     together_free(d);
     if (fine && n) {
         trial_record(d, &best.v); /* meanwhile */
-        begin_check(d, &best);
-        commit(d, taken, n, &best);
+        if ((fine = check_accepted(d, &best)))
+            commit(d, taken, n, &best);
     }
     verdict_free(d, &best);
     term_candidates_free(&d->terms);
@@ -569,8 +533,6 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
         free(d.most[i]);
     }
     factors_drop(d.recording);
-    if (d.checking)
-        side_run_drop(d.checking);
     free(d.recorded);
     free(d.held);
     free(d.most);
@@ -583,5 +545,6 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
     refusals_free(&d.known);
     free(d.most_steps);
     compile_shared_free(shared);
+    side_by_side_end();
     return result;
 }

@@ -683,9 +683,12 @@ struct verdict
 ahead_try(struct taking *t)
 {
     struct search *d = t->d;
+    struct verdict known;
 
     if (t->ahead && t->ahead->njobs + PLAN_MOST > TRIALS_MOST)
         ahead_end(t);
+    if (!t->ahead && try_known(d, t->taken, t->n + t->at.batch, t->o->demand, &known))
+        return known; /* processes are made when there is work for them */
     if (!t->ahead)
         begin_ahead(t);
     for (;;) {

@@ -87,7 +87,6 @@ struct search {
     bg_model **recorded;      /* its models */
     bool no_text;             /* the present trial is to make no text */
     bool next;                /* the text of the present trial will be `now` if it is accepted */
-    side_run *checking;       /* whether the text that was accepted last is the intended one; NULL: that is known */
     struct together together; /* predictions for the candidates of a round */
     /* accept each candidate by its text, because a set accepted in the image failed as a text */
     bool exact;

@@ -187,27 +187,47 @@ try_text(struct search *d, struct candidate *const *taken, size_t n, const struc
     return v;
 }
 
+/* Is the refusal of these candidates known already? Else *plain: they are plain, and out->key is theirs. */
+static bool
+find_known(const struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand,
+           struct verdict *out, bool *plain)
+{
+    const refusal *known = NULL;
+
+    *out = (struct verdict){ .worst = NAN, .ran = true, .unwritten = true, .lasts = true };
+    *plain = demand && d->base;
+    for (size_t i = d->base_taken; *plain && i < n; i++)
+        *plain = unwritten_plain(d, taken[i]) != NULL;
+    if (*plain) {
+        out->key = unwritten_key(d, taken, n, demand);
+        known = refusals_find(&d->known, out->key);
+    }
+    if (known)
+        out->why = known->why;
+    return known;
+}
+
+bool
+try_known(const struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand,
+          struct verdict *out)
+{
+    bool plain;
+
+    return find_known(d, taken, n, demand, out, &plain);
+}
+
 struct verdict
 try_more(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand)
 {
     size_t begun = d->out->simulations;
-    bool plain = demand && d->base;
-    struct verdict v = { .worst = NAN, .ran = true, .unwritten = true };
-    const refusal *known;
+    struct verdict v;
     text_key key;
-    bool decided = true;
+    bool plain;
 
-    for (size_t i = d->base_taken; plain && i < n; i++)
-        plain = unwritten_plain(d, taken[i]) != NULL;
-    if (!plain)
-        return try_text(d, taken, n, demand, begun);
-    key = unwritten_key(d, taken, n, demand);
-    known = refusals_find(&d->known, key);
-    if (known)
-        v.why = known->why;
-    else
-        decided = try_in_turn(d, taken, n, demand, &v);
-    if (!decided)
+    if (find_known(d, taken, n, demand, &v, &plain))
+        return v;
+    key = v.key;
+    if (!plain || !try_in_turn(d, taken, n, demand, &v))
         return try_text(d, taken, n, demand, begun);
     v.lasts = !v.fine;
     v.key = key;

@@ -21,6 +21,9 @@ static const double LIKELY = 1.005;
 /* Like try_set for taken[0..n); d->base already lacks the first d->base_taken of them, and those accepted since are not
  * yet in a text. With d->no_text the verdict may be `undecided`. */
 struct verdict try_more(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand);
+/* Is it known already that it would be refused? Then *out is what try_more would return. */
+bool try_known(const struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand,
+               struct verdict *out);
 /* Sets the base: candidates are taken from the text `base` with the overrides `set`, which is the text of the round
  * without the first `taken` of its candidates. Both must stay valid until unwritten_end. */
 void unwritten_begin(struct search *d, const struct version *base, const overrides *set, size_t taken);

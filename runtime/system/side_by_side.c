@@ -16,6 +16,10 @@
 /* Milliseconds after which one that waits for another process looks whether that has ended. */
 enum { AWAIT = 100 };
 
+/* Processes whose work is done or no longer needed. The system takes milliseconds to end a process with much memory:
+ * nobody waits for that. */
+static _Thread_local VEC(pid_t) ending;
+
 struct work {
     size_t n, size, workers;
     bool (*one)(void *ctx, size_t i, void *result);
@@ -49,6 +53,53 @@ wait_for(pid_t child)
         ;
 }
 
+static pid_t
+make_process(void)
+{
+    size_t n = 0;
+    pid_t child;
+
+    for (size_t i = 0; i < ending.n; i++)
+        if (waitpid(ending.at[i], NULL, WNOHANG) == 0)
+            ending.at[n++] = ending.at[i];
+    ending.n = n;
+    child = fork();
+    if (child == 0)
+        ending.n = 0; /* they are no children of this one */
+    return child;
+}
+
+void
+side_by_side_end(void)
+{
+    for (size_t i = 0; i < ending.n; i++)
+        wait_for(ending.at[i]);
+    vec_free(&ending);
+}
+
+/* Waits for at most so many milliseconds. False: nothing came. */
+static bool
+wait_until(sem_t *sign, long milliseconds)
+{
+    struct timespec end;
+
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_nsec += milliseconds * 1000000;
+    end.tv_sec += end.tv_nsec / 1000000000;
+    end.tv_nsec %= 1000000000;
+    return sem_timedwait(sign, &end) == 0;
+}
+
+/* A process that has done its share says so, or has died. */
+static void
+wait_for_share(sem_t *done, pid_t child)
+{
+    while (!wait_until(done, AWAIT))
+        if (waitpid(child, NULL, WNOHANG) != 0)
+            return;
+    vec_push(&ending, child);
+}
+
 void *
 side_memory_new(size_t bytes)
 {
@@ -63,6 +114,13 @@ side_memory_free(void *p, size_t bytes)
     munmap(p, bytes);
 }
 
+/* So much of shared memory that what follows is aligned for every type, and in other cache lines. */
+static size_t
+aligned_bytes(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
 void
 side_by_side(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_t i, void *result), void *ctx,
              void *result)
@@ -73,26 +131,30 @@ side_by_side(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_
                       .one = one,
                       .ctx = ctx,
                       .result = result };
-    size_t bytes = n * size + 1;
-    void *shared = NULL;
+    size_t signs, bytes;
+    sem_t *done = NULL;
     pid_t *child;
 
     if (w.workers > n)
         w.workers = n ? n : 1;
+    signs = aligned_bytes(w.workers * sizeof *done);
+    bytes = signs + n * size;
     if (w.workers > 1)
-        shared = side_memory_new(bytes);
-    if (!shared) {
+        done = side_memory_new(bytes);
+    if (!done) {
         w.workers = 1;
         do_share(&w, 0);
         return;
     }
-    w.result = shared;
-    memset(shared, 0xff, bytes);
+    w.result = (char *)done + signs;
+    memset(w.result, 0xff, n * size);
     child = bg_calloc(w.workers, sizeof *child);
     for (size_t k = 0; k + 1 < w.workers; k++) {
-        child[k] = fork();
+        sem_init(&done[k], 1, 0);
+        child[k] = make_process();
         if (child[k] == 0) {
             do_share(&w, k);
+            sem_post(&done[k]);
             _exit(0);
         }
     }
@@ -101,10 +163,10 @@ side_by_side(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_
         if (child[k] < 0) /* no process can be made: computed here */
             do_share(&w, k);
         else
-            wait_for(child[k]);
+            wait_for_share(&done[k], child[k]);
     }
-    memcpy(result, shared, n * size);
-    side_memory_free(shared, bytes);
+    memcpy(result, w.result, n * size);
+    side_memory_free(done, bytes);
     free(child);
 }
 
@@ -114,7 +176,6 @@ struct side_run {
     struct work work;
     size_t bytes;
     pid_t child; /* < 0: none */
-    void *own;   /* its result, if this process has computed it */
 };
 
 side_run *
@@ -129,7 +190,7 @@ side_run_begin(size_t size, size_t workers, bool (*one)(void *ctx, size_t i, voi
     r->work.result = workers > 1 ? side_memory_new(r->bytes) : NULL;
     if (r->work.result)
         memset(r->work.result, 0xff, r->bytes);
-    r->child = r->work.result ? fork() : -1;
+    r->child = r->work.result ? make_process() : -1;
     if (r->child == 0) {
         do_share(&r->work, 0);
         _exit(0);
@@ -146,19 +207,7 @@ side_run_drop(side_run *r)
     }
     if (r->work.result)
         side_memory_free(r->work.result, r->bytes);
-    free(r->own);
     free(r);
-}
-
-void
-side_run_settle(side_run *r)
-{
-    struct work here = r->work;
-
-    if (r->child > 0 || r->own)
-        return;
-    here.result = r->own = bg_calloc(1, r->bytes);
-    do_share(&here, 0);
 }
 
 void
@@ -170,12 +219,11 @@ side_run_end(side_run *r, void *result)
         wait_for(r->child);
         memcpy(result, shared, r->work.size);
     } else {
-        side_run_settle(r);
-        memcpy(result, r->own, r->work.size);
+        r->work.result = result;
+        do_share(&r->work, 0);
     }
     if (shared)
         side_memory_free(shared, r->bytes);
-    free(r->own);
     free(r);
 }
 
@@ -194,14 +242,12 @@ struct side_team {
     bool shared; /* the memory is shared, otherwise this process has it alone */
 };
 
-enum { MEMORY_AT = (sizeof(struct signs) + 63) / 64 * 64 };
-
 side_team *
 side_team_new(size_t bytes, size_t workers)
 {
     side_team *t = bg_calloc(1, sizeof *t);
 
-    t->bytes = MEMORY_AT + bytes;
+    t->bytes = aligned_bytes(sizeof *t->signs) + bytes;
     t->signs = workers ? side_memory_new(t->bytes) : NULL;
     t->shared = t->signs != NULL;
     t->workers = t->shared ? workers : 0;
@@ -219,28 +265,19 @@ side_team_new(size_t bytes, size_t workers)
 void *
 side_team_memory(const side_team *t)
 {
-    return (char *)t->signs + MEMORY_AT;
+    return (char *)t->signs + aligned_bytes(sizeof *t->signs);
 }
 
 void
 side_team_begin(side_team *t, void (*work)(void *ctx, side_team *t, size_t worker), void *ctx)
 {
     for (size_t k = 0; k < t->workers; k++) {
-        t->child[k] = fork();
+        t->child[k] = make_process();
         if (t->child[k] == 0) {
             work(ctx, t, k + 1);
             _exit(0);
         }
     }
-}
-
-static void
-wait_for_team(side_team *t)
-{
-    for (size_t k = 0; k < t->workers; k++)
-        if (t->child[k] > 0)
-            wait_for(t->child[k]);
-    t->workers = 0;
 }
 
 void
@@ -255,7 +292,9 @@ void
 side_team_free(side_team *t)
 {
     side_team_stop(t);
-    wait_for_team(t);
+    for (size_t k = 0; k < t->workers; k++)
+        if (t->child[k] > 0)
+            vec_push(&ending, t->child[k]);
     if (t->shared)
         side_memory_free(t->signs, t->bytes);
     else
@@ -275,19 +314,6 @@ bool
 side_team_orphaned(const side_team *t)
 {
     return getppid() != t->parent;
-}
-
-/* Waits for at most so many milliseconds. */
-static void
-wait_until(sem_t *sign, long milliseconds)
-{
-    struct timespec end;
-
-    clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_nsec += milliseconds * 1000000;
-    end.tv_sec += end.tv_nsec / 1000000000;
-    end.tv_nsec %= 1000000000;
-    sem_timedwait(sign, &end);
 }
 
 void

@@ -24,8 +24,6 @@ void side_memory_free(void *p, size_t bytes);
  * asked for. With workers == 1, or where no process can be made, it is computed then. */
 typedef struct side_run side_run;
 side_run *side_run_begin(size_t size, size_t workers, bool (*one)(void *ctx, size_t i, void *result), void *ctx);
-/* Computes it at once where no other process does: ctx is no longer needed. */
-void side_run_settle(side_run *r);
 /* Frees r. */
 void side_run_end(side_run *r, void *result);
 void side_run_drop(side_run *r); /* the result is not needed; frees r */
@@ -35,6 +33,9 @@ void side_by_side_watch(bool (*is_useless)(void *ctx), void *ctx);
 int side_by_side_useless(void);
 /* Number of cores that this process may use. */
 size_t side_by_side_workers(void);
+/* Waits until all processes have ended that this thread has made here and whose work is done. Otherwise they end while
+ * the program goes on. */
+void side_by_side_end(void);
 
 /* ---- processes that take work as it is decided upon ---- */
 
@@ -45,7 +46,7 @@ side_team *side_team_new(size_t bytes, size_t workers);
 void *side_team_memory(const side_team *t);
 /* Each process computes work(ctx, t, its number from 1 on) and ends. */
 void side_team_begin(side_team *t, void (*work)(void *ctx, side_team *t, size_t worker), void *ctx);
-/* Ends those that still work, without waiting; free waits for all of them. */
+/* Ends those that still work, without waiting for that. */
 void side_team_stop(const side_team *t);
 void side_team_free(side_team *t);
 /* This process tells the others that there may be work for them, which they wait for, up to some time. */
