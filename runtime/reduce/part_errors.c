@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "factor.h"
+#include "shared_points.h"
 #include "side_by_side.h"
 
 /* Points of the grid, and number of times T: fewer where there is much to compute or store, so that it takes some
@@ -39,7 +40,8 @@ struct backward {
     size_t nelements;
     struct model_removal *part; /* by element */
     size_t *column_of;          /* of its factor, in the pattern */
-    double *value, *rate;       /* partial derivatives; rates of states */
+    struct shared_points points;
+    const double *value, *rate; /* partial derivatives; rates of states: at the present point */
     int64_t *column, *row;      /* of the transposed matrix of states and kept variables */
     uint32_t *from;             /* its entries in the pattern */
     double *matrix;
@@ -99,8 +101,7 @@ prepare_backward(struct backward *b)
 {
     int64_t *next = bg_calloc(b->n + 1, sizeof *next);
 
-    b->value = bg_calloc(b->pattern.nonzeros + 1, sizeof *b->value);
-    b->rate = bg_calloc(b->nx + 1, sizeof *b->rate);
+    b->points.own = bg_calloc(b->points.numbers, sizeof *b->points.own);
     b->column = bg_calloc(b->n + 1, sizeof *b->column);
     b->row = bg_calloc(b->pattern.nonzeros + 1, sizeof *b->row);
     b->from = bg_calloc(b->pattern.nonzeros + 1, sizeof *b->from);
@@ -133,8 +134,7 @@ release_backward(struct backward *b)
 {
     if (b->factor)
         factor_free(b->factor);
-    free(b->value);
-    free(b->rate);
+    free(b->points.own);
     free(b->column);
     free(b->row);
     free(b->from);
@@ -345,17 +345,28 @@ set_grid_modes(const struct backward *b, size_t p)
         memcpy(model_modes(b->model), b->run->mode + p * n, n * sizeof(double));
 }
 
-/* Partial derivatives and rates at a point of the grid */
+/* Partial derivatives and rates at the k-th point of the grid from its end */
 static bool
-look_at_point(struct backward *b, const sim_result *r, size_t p)
+compute_point(void *ctx, size_t k, double *out)
 {
+    const struct backward *b = ctx;
+    const sim_result *r = b->run;
+    size_t p = r->points - 1 - k;
     const double *x = r->state + p * b->nx;
 
     set_grid_modes(b, p);
     if (model_has_blocks(b->model))
         model_accept(b->model, r->time[p], x);
-    return model_partials_at(b->model, b->of, r->time[p], x, b->value) == 0 &&
-           model_rhs(b->model, r->time[p], x, b->rate) == 0;
+    return model_partials_at(b->model, b->of, r->time[p], x, out) == 0 &&
+           model_rhs(b->model, r->time[p], x, out + b->pattern.nonzeros) == 0;
+}
+
+static bool
+look_at_point(struct backward *b, size_t p)
+{
+    b->value = shared_points_at(&b->points, b->run->points - 1 - p, compute_point, b);
+    b->rate = b->value ? b->value + b->pattern.nonzeros : NULL;
+    return b->value;
 }
 
 static bool
@@ -369,7 +380,7 @@ run_back(struct backward *b)
         double left = p > 0 ? r->time[p] - r->time[p - 1] : 0;
 
         atomic_store(&b->division->left[b->share], p);
-        fine = look_at_point(b, r, p) && (p + 1 == r->points || step_back(b, r->time[p + 1] - r->time[p], left)) &&
+        fine = look_at_point(b, p) && (p + 1 == r->points || step_back(b, r->time[p + 1] - r->time[p], left)) &&
                (p != next || p == 0 || begin_runs(b, left));
     }
     return fine;
@@ -437,7 +448,7 @@ run_share(void *ctx, size_t i, void *result)
     bool fine;
 
     memset(out, 0, (b->nelements + 1) * sizeof *out);
-    b->share = i;
+    b->share = b->points.process = i;
     b->begun = b->times = 0;
     prepare_backward(b);
     fine = run_back(b);
@@ -470,29 +481,53 @@ part_moves_free(part_moves *m)
     *m = (part_moves){ 0 };
 }
 
-/* Runs all shares; each element gets the greatest error of any share. */
-static bool
-run_all(struct backward *b, part_error *out)
+/* Runs the shares, each in a process of its own where memory can be shared. said: by share, their errors. The solution
+ * of a block starts from that of the last point, and so may depend on it. */
+static void
+run_shares(struct backward *b, size_t moves, size_t size, char *said)
 {
-    size_t size = (b->nelements + 1) * sizeof *out, moves = 0, bytes;
-    char *of = bg_calloc(b->shares, size);
-    bool fine = true, shared;
+    size_t bytes = sizeof *b->division + moves, of_points;
+    bool shared;
 
-    b->room = b->ntimes * b->nheld;
-    if (b->moves) {
-        open_moves(b);
-        moves = 2 * b->nelements * b->moves->n * sizeof(float);
-    }
-    bytes = sizeof *b->division + moves;
     b->division = b->shares > 1 ? side_memory_new(bytes) : NULL;
     shared = b->division != NULL;
     if (!shared) {
         b->division = bg_calloc(1, bytes);
         b->shares = 1;
     }
+    b->points = (struct shared_points){ .processes = b->shares,
+                                        .numbers = b->pattern.nonzeros + b->nx + 1,
+                                        .n = b->run->points };
+    of_points = shared_points_bytes(b->shares, b->points.numbers);
+    if (shared && !model_has_blocks(b->model))
+        b->points.memory = side_memory_new(of_points);
     for (size_t i = 0; i < b->shares; i++)
         atomic_store(&b->division->left[i], b->run->points);
-    side_by_side(b->shares, size, b->shares, run_share, b, of);
+    side_by_side(b->shares, size, b->shares, run_share, b, said);
+    if (b->moves)
+        memcpy(b->moves->at, b->division->moves, moves);
+    if (shared)
+        side_memory_free(b->division, bytes);
+    else
+        free(b->division);
+    if (b->points.memory)
+        side_memory_free(b->points.memory, of_points);
+}
+
+/* Runs all shares; each element gets the greatest error of any share. */
+static bool
+run_all(struct backward *b, part_error *out)
+{
+    size_t size = (b->nelements + 1) * sizeof *out, moves = 0;
+    char *of = bg_calloc(b->shares, size);
+    bool fine = true;
+
+    b->room = b->ntimes * b->nheld;
+    if (b->moves) {
+        open_moves(b);
+        moves = 2 * b->nelements * b->moves->n * sizeof(float);
+    }
+    run_shares(b, moves, size, of);
     for (size_t i = 0; i < b->shares; i++) {
         const part_error *said = (const part_error *)(of + i * size);
 
@@ -502,12 +537,6 @@ run_all(struct backward *b, part_error *out)
             raise(&out[e].rests, said[e + 1].rests);
         }
     }
-    if (b->moves)
-        memcpy(b->moves->at, b->division->moves, moves);
-    if (shared)
-        side_memory_free(b->division, bytes);
-    else
-        free(b->division);
     for (size_t e = 0; e < b->nelements; e++) {
         for (int k = 0; k < 2; k++) {
             double *to = of_reading(b, out, e, k);
