@@ -574,6 +574,20 @@ exchange_chosen(struct written *w)
     }
 }
 
+/* Compiles what the trials that follow a text need, if there will be any: where as many parts are taken out as one text
+ * may lack, it is not the last one. */
+static void
+compile_ahead(struct taking *t)
+{
+    struct written *w = &t->written;
+    overrides set = { 0 };
+
+    if (w->v.fine && w->n - t->d->base_taken >= MOST_UNWRITTEN && t->o->demand) {
+        in_image_ahead(t->d, &w->v.v, bounded_set_in(t->d, &w->v, &set), &w->v.image);
+        vec_free(&set);
+    }
+}
+
 /* Makes the text of the candidates in t->written. */
 static void
 write_ahead(struct taking *t, const struct ending *of)
@@ -586,6 +600,7 @@ write_ahead(struct taking *t, const struct ending *of)
     exchange_chosen(w);
     side_by_side_watch(is_text_useless, &under_way);
     w->v = try_set(d, w->taken, w->n, t->o->demand);
+    compile_ahead(t);
     side_by_side_watch(NULL, NULL);
     exchange_chosen(w);
     w->simulations = d->out->simulations - before;

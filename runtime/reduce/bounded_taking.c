@@ -124,6 +124,7 @@ accept_text(struct taking *t, struct verdict *v)
     verdict_free(t->d, t->best);
     *t->best = *v;
     unwritten_begin(t->d, &t->best->v, bounded_set_in(t->d, t->best, &t->set), t->n);
+    in_image_use(t->d, &t->best->image);
 }
 
 bool

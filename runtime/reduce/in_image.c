@@ -14,27 +14,22 @@ is_fit(const compilation *c)
     return !c->flat->experiment.equilibrium && !model_has_nets(c->model) && !model_nconstraints(c->model);
 }
 
-/* Compiles the base again, without the first image.taken parts and with removable elements. */
-static bool
-make_base_image(struct search *d, struct candidate *const *taken)
+/* Compiles a text again, without these parts and with removable elements. */
+static void
+make_image(const struct search *d, struct in_image *m, const struct version *of, const overrides *set,
+           const struct elaborate_taken *part, size_t nparts)
 {
-    struct in_image *m = &d->image;
-    struct elaborate_taken *part;
-
-    if (m->c || m->unfit)
-        return !m->unfit;
-    part = unwritten_taken(d, taken ? taken + d->base_taken : NULL, m->taken - d->base_taken);
     m->c = bg_calloc(d->trier.n, sizeof *m->c);
     for (size_t i = 0; i < d->trier.n && !m->unfit; i++) {
         compile_options o = { .experiment = d->trier.experiment[i],
-                              .set = d->base_set->at,
-                              .nset = d->base_set->n,
+                              .set = set->at,
+                              .nset = set->n,
                               .shared = d->trier.shared,
                               .taken = part,
-                              .ntaken = m->taken - d->base_taken,
+                              .ntaken = nparts,
                               .removable = true };
 
-        m->unfit = !compile_another(&m->c[i], &d->base->c[i], STAGE_MODEL, &o) || !is_fit(&m->c[i]);
+        m->unfit = !compile_another(&m->c[i], &of->c[i], STAGE_MODEL, &o) || !is_fit(&m->c[i]);
         diag_silence(m->c[i].sources);
         for (uint32_t k = 0; i == 0 && !m->unfit && k < m->c[0].flat->element.n; k++) {
             const char *name = m->c[0].flat->element.at[k].name;
@@ -42,8 +37,40 @@ make_base_image(struct search *d, struct candidate *const *taken)
             map_set(&m->of, bg_hash_bytes(name, strlen(name), 0), k);
         }
     }
+}
+
+/* The base without the first image.taken parts of the round. */
+static bool
+make_base_image(struct search *d, struct candidate *const *taken)
+{
+    struct in_image *m = &d->image;
+    size_t n = m->taken - d->base_taken;
+    struct elaborate_taken *part;
+
+    if (m->c || m->unfit)
+        return !m->unfit;
+    part = unwritten_taken(d, taken ? taken + d->base_taken : NULL, n);
+    make_image(d, m, d->base, d->base_set, part, n);
     free(part);
     return !m->unfit;
+}
+
+void
+in_image_ahead(const struct search *d, const struct version *of, const overrides *set, struct in_image *out)
+{
+    make_image(d, out, of, set, NULL, 0);
+    for (size_t i = 0; i < d->trier.n && !out->unfit; i++)
+        trial_need(out->c[i].model);
+}
+
+void
+in_image_use(struct search *d, struct in_image *ahead)
+{
+    if (!ahead->c || ahead->unfit)
+        return;
+    ahead->taken = d->image.taken;
+    d->image = *ahead;
+    *ahead = (struct in_image){ 0 };
 }
 
 compilation *
@@ -61,11 +88,19 @@ in_image_free(const struct search *d, compilation *c)
 }
 
 void
+in_image_drop(const struct search *d, struct in_image *m)
+{
+    in_image_free(d, m->c);
+    map_free(&m->of);
+    *m = (struct in_image){ 0 };
+}
+
+void
 in_image_forget(struct search *d, size_t taken)
 {
-    if (d->image.c != d->together.image)
-        in_image_free(d, d->image.c);
-    map_free(&d->image.of);
+    if (d->image.c == d->together.image)
+        d->image.c = NULL;
+    in_image_drop(d, &d->image);
     d->image = (struct in_image){ .taken = taken };
 }
 

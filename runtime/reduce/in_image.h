@@ -25,6 +25,11 @@ compilation *in_image_base(struct search *d);
 /* Call before the base is freed or replaced, and when parts taken[0..n) are accepted that cannot be taken out in this
  * way: the next image is compiled without them. */
 void in_image_forget(struct search *d, size_t n);
+/* Compiles the image of a text that is likely to be the next base, with all code that its trials need. */
+void in_image_ahead(const struct search *d, const struct version *of, const overrides *set, struct in_image *out);
+/* Takes it over if it exists, when that text is the base. */
+void in_image_use(struct search *d, struct in_image *ahead);
+void in_image_drop(const struct search *d, struct in_image *m);
 /* Frees what was kept of an image. c NULL is fine. */
 void in_image_free(const struct search *d, compilation *c);
 

@@ -7,6 +7,7 @@
 #include "asked.h"
 #include "columns.h"
 #include "foretell.h"
+#include "in_image.h"
 
 /* ---------------------------------------------------------------- versions */
 
@@ -53,6 +54,13 @@ is_recorded(const struct search *d, const struct version *v)
 }
 
 void
+trial_need(bg_model *m)
+{
+    model_need(m, PART_RHS);
+    model_need(m, PART_OUTPUTS);
+}
+
+void
 trial_record(struct search *d, const struct version *v)
 {
     if (is_recorded(d, v))
@@ -60,9 +68,7 @@ trial_record(struct search *d, const struct version *v)
     factors_drop(d->recording);
     for (size_t i = 0; i < d->o->nexperiments; i++) {
         d->recorded[i] = v->c[i].model;
-        /* compiled here, so that both processes have it */
-        model_need(d->recorded[i], PART_RHS);
-        model_need(d->recorded[i], PART_OUTPUTS);
+        trial_need(d->recorded[i]);
     }
     d->recording = factors_begin(d->recorded, d->o->nexperiments, foretell_workers(d), d->o->adjust, d->o->ctx);
 }
@@ -153,6 +159,7 @@ verdict_free(struct search *d, struct verdict *x)
         factors_drop(d->recording);
         d->recording = NULL;
     }
+    in_image_drop(d, &x->image);
     version_free(&d->trier, &x->v);
     rewrite_free(&x->plan);
 }

@@ -38,6 +38,14 @@ struct candidate {
     bool unforeseen;  /* `predicted` is an activity although other candidates have errors: comes after them */
 };
 
+/* A text, compiled with removable elements (in_image.h). */
+struct in_image {
+    compilation *c; /* one for each experiment; NULL: not compiled */
+    map of;         /* hash of an element's name -> its number */
+    bool unfit;     /* it cannot be compiled so */
+    size_t taken;   /* number of the round's candidates that it lacks, counted from the beginning of the round */
+};
+
 struct verdict {
     bool fine, internal, ran;
     double worst; /* greatest error over its tolerance */
@@ -49,9 +57,10 @@ struct verdict {
     bool undecided; /* only a text would decide, and none was to be made */
     bool lasts;     /* a refusal that depends on the text alone: trying it again gives the same result */
     text_key key;
-    size_t spent;      /* simulations of that text */
-    size_t before;     /* simulations of trials without a text, before that was made */
-    const double *off; /* for a version within its tolerances: its errors (together.h); NULL: not computed */
+    size_t spent;          /* simulations of that text */
+    size_t before;         /* simulations of trials without a text, before that was made */
+    struct in_image image; /* of its text, where that was compiled ahead */
+    const double *off;     /* for a version within its tolerances: its errors (together.h); NULL: not computed */
 };
 
 /* What else is required of a trial, so that no time is spent on a text that would not be taken: it has fewer states,
@@ -61,14 +70,6 @@ struct demand {
 };
 /* Its run stops as soon as an output is certainly too far off, whatever the size of the text. */
 static const struct demand HASTY = { SIZE_MAX, SIZE_MAX };
-
-/* The base, compiled with removable elements (in_image.h). */
-struct in_image {
-    compilation *c; /* one for each experiment; NULL: not compiled */
-    map of;         /* hash of an element's name -> its number */
-    bool unfit;     /* it cannot be compiled so */
-    size_t taken;   /* number of the round's candidates that it lacks, counted from the beginning of the round */
-};
 
 struct search {
     const bounded_options *o;
@@ -80,8 +81,8 @@ struct search {
     const struct version *base; /* in a round: the version without what was accepted so far */
     const overrides *base_set;
     text_key base_key;
-    size_t base_taken; /* number of the round's candidates that it lacks */
-    struct in_image image;
+    size_t base_taken;        /* number of the round's candidates that it lacks */
+    struct in_image image;    /* of the base */
     atomic_bool *refuses;     /* set as soon as the present trial is likely to be refused; NULL: nobody asks */
     factors_run *recording;   /* of what is `now` or will be in the next round; NULL: not begun */
     bg_model **recorded;      /* its models */
@@ -119,6 +120,8 @@ int trial_line(const struct search *d, span at);
 /* Takes a set of candidates out of the present text, each with its chosen reading, compiles, runs and measures the
  * result. demand: NULL, none. */
 struct verdict try_set(struct search *d, struct candidate *const *set, size_t n, const struct demand *demand);
+/* Makes the code that every run needs, before processes are made that would each make it. */
+void trial_need(bg_model *m);
 /* Begins with the runs of a version that the next round for elements needs, if it has not begun with them. */
 void trial_record(struct search *d, const struct version *v);
 /* The output that is too far off, for messages: its error and its tolerance. */
