@@ -288,6 +288,33 @@ explain_variable(const bg_model *m, var_id bad, const double *number, span *at)
     return text;
 }
 
+/* A condition, or what a floor() or mod() is taken of, that has no finite value. */
+static char *
+explain_condition(const bg_model *m, const double *number, span *at)
+{
+    const expression_program *e = image_expressions_of(m->image, m->maker);
+    double *room = bg_calloc(e->book.room + 1, sizeof *room);
+    char *text = NULL;
+    enum ex_op failed;
+
+    for (size_t k = 0; k < m->image->nmodes && !text; k++) {
+        strbuf called = { 0 };
+
+        if (isfinite(formula_value(&e->book, e->mode.at[k], number, room)))
+            continue;
+        if (m->image->mode[k].kind == MODE_FLOOR)
+            strbuf_puts(&called, "floor(");
+        model_print_formula(m, &e->book, e->mode.at[k], &called);
+        if (m->image->mode[k].kind == MODE_FLOOR)
+            strbuf_puts(&called, ")");
+        *at = m->image->mode[k].at;
+        describe(m, called.at, &e->book, e->mode.at[k], number, &text, &failed);
+        strbuf_free(&called);
+    }
+    free(room);
+    return text;
+}
+
 span
 model_explain(bg_model *m, double t, const double *x, char **text)
 {
@@ -318,6 +345,8 @@ model_explain(bg_model *m, double t, const double *x, char **text)
             strbuf_free(&b);
         }
     }
+    if (!*text)
+        *text = explain_condition(m, v, &at);
     free(v);
     return at;
 }

@@ -103,6 +103,7 @@ run_fail_small_step(run *s)
     diag_error(s->sources, "run-step", state.at,
                "the step becomes too small at %.6g s; \"%s\" = %s has the largest error there", t, state.name,
                model_state_shown(s->model, i, integrator_x1(s->integrator)[i]).text);
+    watch_note_divisor(s->watch, t, integrator_x1(s->integrator));
     help_solver(s, "Look for a law that jumps or grows without bound near this point, or loosen rtol");
     return false;
 }

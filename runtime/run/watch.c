@@ -25,6 +25,8 @@ static const double RISEN = 1e6, SHRUNK = 1e-4, AT_POLE = 1e-11;
 static const double MOVED = 1e-3;
 /* Of the numbers of a unit: remainder that is rounding */
 static const double CANCELLED = 1e-9;
+/* Of a divisor's greatest size: where steps become too small, one that is less is why */
+static const double VANISHED = 1e-6;
 enum { HALVINGS = 50, SOON = 10 };
 
 struct bad_output {
@@ -38,7 +40,8 @@ struct watch {
     size_t nx, ny, n, nf;
     bool powers, looking, begun;
     double begin;                 /* s, of the run */
-    double *before, *now;         /* [n] divisors, at the last accepted point and at the present one */
+    double *before, *now;         /* [n] divisors, at the last accepted point and at the present one; */
+    double *most;                 /* greatest sizes at accepted points */
     double *x, *rate, *f[PLACES]; /* scratch: states; rates; rates, then powers */
     size_t nu;
     double *earlier, *solved, *solution; /* [nu] unknowns at the last two accepted points, and at the point examined */
@@ -70,6 +73,7 @@ watch_new(bg_model *m, bool powers)
     w->nf = w->nx + (powers ? model_nelements(m) : 0);
     w->before = bg_calloc(w->n + 1, sizeof(double));
     w->now = bg_calloc(w->n + 1, sizeof(double));
+    w->most = bg_calloc(w->n + 1, sizeof(double));
     w->x = bg_calloc(w->nx + 1, sizeof(double));
     w->rate = bg_calloc(w->nx + 1, sizeof(double));
     w->output = bg_calloc(w->ny + 1, sizeof *w->output);
@@ -88,6 +92,7 @@ watch_free(watch *w)
     free(w->output);
     free(w->before);
     free(w->now);
+    free(w->most);
     free(w->x);
     free(w->rate);
     free(w->earlier);
@@ -301,6 +306,30 @@ report_pole(watch *w, size_t k, double t)
     help_pole(s);
 }
 
+void
+watch_note_divisor(watch *w, double t, const double *x)
+{
+    double least = VANISHED;
+    size_t which = NO_INDEX;
+
+    if (!w->n || model_poles(w->model, t, x, w->now) != 0)
+        return;
+    for (size_t k = 0; k < w->n; k++) {
+        double left = fabs(w->now[k]) / w->most[k];
+
+        if (left < least && model_pole(w->model, k).text) {
+            least = left;
+            which = k;
+        }
+    }
+    if (which != NO_INDEX) {
+        struct model_pole p = model_pole(w->model, which);
+
+        diag_note(model_sources(w->model), p.at, "%s%s%s divides by %s, which comes to zero at %.6g s",
+                  p.var ? "\"" : "", p.var ? p.var : "this", p.var ? "\"" : "", p.text, t);
+    }
+}
+
 bool
 watch_step(watch *w, integrator *g, double t, const double *x)
 {
@@ -319,6 +348,7 @@ watch_step(watch *w, integrator *g, double t, const double *x)
     for (size_t k = 0; k < w->n; k++) {
         double now = w->now[k];
 
+        w->most[k] = fmax(w->most[k], fabs(now));
         if (!(w->before[k] * now < 0))
             continue;
         struct subject of = { .k = k, .at_start = w->before[k], .at_end = now };

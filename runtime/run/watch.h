@@ -35,6 +35,8 @@ bool watch_solves(const watch *w);
 bool watch_solved(watch *w, integrator *g, double t, const double *x);
 /* Call when no step from t succeeds, however short. False: an unknown goes through infinity there. */
 bool watch_edge(watch *w, integrator *g, double t);
+/* Adds the divisor that comes to zero at (t, x), if one does, to an error that was just reported. */
+void watch_note_divisor(watch *w, double t, const double *x);
 /* Call when a condition contradicts its mode at (t, x) within the last step, with the modes before it. False: what it
  * reads went through infinity, not through zero. */
 bool watch_switching(watch *w, integrator *g, double t, const double *x);
