@@ -439,6 +439,8 @@ events_settle_right(events *e, double t, double *x, bool jumped)
             !(e->starting && events_look_everywhere(e, t, x)))
             return EVENTS_FAILED;
         events_note_sizes(e, e->g);
+        if (e->starting && round >= CHASING) /* equations with several solutions: the next one starts from here */
+            model_accept(e->model, t, x);
         if (round == 0 && e->starting && events_stay_on_border(e, t, x))
             return EVENTS_SWITCHED;
         for (size_t i = 0; i < e->near.n; i++) {
