@@ -27,6 +27,7 @@ enum {
 #define ROUNDED 1e-16
 #define STILL 1e-7
 #define NOTHING 1e-250
+#define PIVOTS 0.1          /* of an equation's largest coefficient: the unknown may be solved from it */
 #define CLEARED 1e-13        /* of an unknown's greatest value during the iteration: its rounding */
 #define SHORT 1e-13          /* of the unknowns: the second step as short as this ends the iteration, it is rounding */
 #define HOMOTOPY_FIRST 0.1   /* first step of the homotopy's parameter, which goes from 0 to 1; */
@@ -257,6 +258,26 @@ clear_rounding(evaluator *v, const program_block *b, struct block_run *run)
         memcpy(run->at->z, run->at->trial, b->n * sizeof(double));
 }
 
+/* An unknown at zero (the flow through a closed valve) contains what rounding leaves of the others, in its own equation
+ * beside nothing else: there the weight is raised to the rounding of the equations in which it is among the largest
+ * coefficients. Otherwise no step would seem to lead nearer to the solution. */
+static void
+weigh_rounding(const program_block *b, struct block_run *run)
+{
+    double *most = bg_calloc(2 * (size_t)b->n + 1, sizeof *most), *size = most + b->n;
+
+    for (int64_t k = 0; k < b->column_start[b->n]; k++)
+        most[b->row[k]] = fmax(most[b->row[k]], fabs(run->at->value[k]));
+    for (uint32_t j = 0; j < b->n; j++)
+        for (int64_t k = b->column_start[j]; k < b->column_start[j + 1]; k++)
+            if (fabs(run->at->value[k]) >= PIVOTS * most[b->row[k]] && run->at->value[k] != 0)
+                size[j] = fmax(size[j], run->weight[b->row[k]] / fabs(run->at->value[k]));
+    for (uint32_t j = 0; j < b->n; j++)
+        for (int64_t k = b->column_start[j]; k < b->column_start[j + 1]; k++)
+            run->weight[b->row[k]] = fmax(run->weight[b->row[k]], ROUNDED * fabs(run->at->value[k]) * size[j]);
+    free(most);
+}
+
 static int
 iterate(evaluator *v, const program_block *b, struct block_run *run, const double *offset)
 {
@@ -326,6 +347,11 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
                 run->at->trial[i] = run->at->z[i] - damping * run->at->step[i];
             residuals_beside(v, b, run->at->trial, offset, run->at->r);
             next = scaled_norm(b, run->at->r, run->weight, &dummy);
+            if (halving == 0 && !(next < norm) && b->n > 1) {
+                weigh_rounding(b, run);
+                norm = scaled_norm(b, run->at->before, run->weight, &dummy);
+                next = scaled_norm(b, run->at->r, run->weight, &dummy);
+            }
             if (halving == 0)
                 run->serves = b->n >= LEAST_KEPT && next <= LITTLE * norm;
             /* Old factors are judged by their whole step. While only sums are determined, and after the last halving,
