@@ -27,7 +27,7 @@ enum {
 #define ROUNDED 1e-16
 #define STILL 1e-7
 #define NOTHING 1e-250
-#define PIVOTS 0.1          /* of an equation's largest coefficient: the unknown may be solved from it */
+#define PIVOTS 0.1           /* of an equation's largest coefficient: the unknown may be solved from it */
 #define CLEARED 1e-13        /* of an unknown's greatest value during the iteration: its rounding */
 #define SHORT 1e-13          /* of the unknowns: the second step as short as this ends the iteration, it is rounding */
 #define HOMOTOPY_FIRST 0.1   /* first step of the homotopy's parameter, which goes from 0 to 1; */

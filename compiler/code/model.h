@@ -335,7 +335,8 @@ struct model_solutions {
 };
 /* True the first time, and once more after the model was told to forget. */
 bool model_chooses(bg_model *m);
-struct model_choice *model_choice_new(bg_model *m, double t, const double *x);
+/* all: also of blocks that follow the solution they had */
+struct model_choice *model_choice_new(bg_model *m, double t, const double *x, bool all);
 void model_choice_free(struct model_choice *c);
 /* Goes to the next block with several solutions. False: there is none. */
 bool model_choice_next(struct model_choice *c, struct model_solutions *s);

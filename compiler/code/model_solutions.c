@@ -12,11 +12,14 @@ struct model_choice {
     bg_model *model;
     double t;
     const double *x;
+    bool all;
     bool *seen; /* by block */
     bool stale; /* the chosen solution is not in the part's values yet */
     size_t part, at;
     double *others;
-    const program_block *block; /* the present one */
+    const program_block *block; /* the present one: */
+    double *start;              /* where it started from before; NULL: from nowhere */
+    int8_t sense;
 };
 
 bool
@@ -29,13 +32,14 @@ model_chooses(bg_model *m)
 }
 
 struct model_choice *
-model_choice_new(bg_model *m, double t, const double *x)
+model_choice_new(bg_model *m, double t, const double *x, bool all)
 {
     struct model_choice *c = bg_calloc(1, sizeof *c);
 
     c->model = m;
     c->t = model_time_of(m, t);
     c->x = x;
+    c->all = all;
     c->seen = bg_calloc(m->image->nblocks + 1, sizeof *c->seen);
     c->stale = true;
     return c;
@@ -48,7 +52,22 @@ model_choice_free(struct model_choice *c)
         return;
     free(c->seen);
     free(c->others);
+    free(c->start);
     free(c);
+}
+
+/* Keeps where the present block starts from. */
+static void
+keep_start(struct model_choice *c)
+{
+    const block_memory *memory = &c->model->memory;
+    size_t size = c->block->n * sizeof *c->start;
+
+    free(c->start);
+    c->start = memory->started[c->block->block] ? bg_malloc(size) : NULL;
+    c->sense = memory->sense[c->block->block];
+    if (c->start)
+        memcpy(c->start, memory->start + c->block->unknown0, size);
 }
 
 bool
@@ -64,12 +83,13 @@ model_choice_next(struct model_choice *c, struct model_solutions *s)
             size_t k = c->at++;
 
             c->block = &evaluator_routine(v)->block.at[k];
-            if (c->seen[c->block->block] || c->block->linear || m->memory.started[c->block->block])
+            if (c->seen[c->block->block] || c->block->linear || (m->memory.started[c->block->block] && !c->all))
                 continue;
             c->seen[c->block->block] = true;
             if (c->stale && evaluator_run(v, c->t, c->x, m->modes, m->scratch[part]) != 0)
                 break;
             c->stale = false;
+            keep_start(c);
             free(c->others);
             s->n = solutions_of_block(v, (uint32_t)k, &c->others);
             s->other = c->others;
@@ -86,8 +106,9 @@ model_choose(struct model_choice *c, const double *z)
 {
     block_memory *memory = &c->model->memory;
 
+    memory->sense[c->block->block] = z ? 0 : c->sense;
+    z = z ? z : c->start;
     memory->started[c->block->block] = z != NULL;
-    memory->sense[c->block->block] = 0;
     if (z)
         memcpy(memory->start + c->block->unknown0, z, c->block->n * sizeof *z);
     c->stale = true;

@@ -9,6 +9,10 @@
  * with a look ahead that is FARTHER times as long, up to FARTHEST times the usual one. */
 #define FARTHER 100.0
 #define FARTHEST 1e4
+/* How much more than a contradiction a margin has to be to be no rounding, and how far behind a fold is looked, of the
+ * run */
+#define CLEARLY 10
+#define AFTER_FOLD 1e-6
 /* of the change that the states' tolerances make in a condition: a condition that stayed nearer to zero is there by
  * rounding */
 #define MET_BY_ROUNDING 1e-3
@@ -385,12 +389,47 @@ events_turn_back(const events *e, double t0)
     return false;
 }
 
+/* Does mode k agree with its condition a time h after (t, x), and not by rounding alone, in modes and solutions that
+ * were looked for there? */
+static bool
+agrees_after(events *e, uint32_t k, double t, const double *x, double h)
+{
+    if (model_rhs(e->model, t, x, e->x_try) != 0)
+        return false;
+    for (size_t i = 0; i < e->nx; i++)
+        e->x_try[i] = x[i] + h * e->x_try[i];
+    return events_look_everywhere(e, t + h, e->x_try) && events_look(e, t + h, e->x_try, e->g) &&
+           events_margin_of(e, k, e->g[k]) > CLEARLY * CONTRADICTION * e->size[k];
+}
+
+/* Mode k switches back and forth: where a law folds back at its condition's border, both sides lead to it, and
+ * equations that are solved together may go on elsewhere. What they do a short time later decides. */
+static bool
+leave_fold(events *e, uint32_t k, double t, const double *x)
+{
+    double *before = bg_malloc((e->n + 1) * sizeof *before);
+    bool left = false;
+
+    memcpy(before, e->value, e->n * sizeof *before);
+    for (double h = events_tiny(e, t); h < AFTER_FOLD * (e->stop - e->start) && !left; h *= FARTHER) {
+        left = agrees_after(e, k, t, x, h);
+        if (!left)
+            memcpy(e->value, before, e->n * sizeof *before);
+    }
+    free(before);
+    e->count[k] = left ? 0 : e->count[k];
+    return left;
+}
+
 /* Switches the modes of e->turn; false: one did so too often. */
 static bool
 turn_all(events *e, double t, const double *x)
 {
     bool signs = false;
 
+    for (size_t i = 0; i < e->turn.n && model_has_blocks(e->model); i++)
+        if (e->count[e->turn.at[i]] == CHATTER_MOST && !e->of_net[e->turn.at[i]] && leave_fold(e, e->turn.at[i], t, x))
+            return true;
     memcpy(e->value_before, e->value, e->n * sizeof(double));
     for (size_t i = 0; i < e->turn.n; i++) {
         uint32_t k = e->turn.at[i];
@@ -474,7 +513,7 @@ follow_contradictions(events *e, double t, double *x)
         found = round == 0 ? search_seen(e, t, x) : events_search(e, t, x, 1);
         if (found == EVENTS_FAILED || found == EVENTS_STOP)
             return found;
-        if (!events_look_released(e, t, x) && !events_look_around(e, t, x))
+        if (!events_look_released(e, t, x) && !events_look_around(e, t, x) && !events_look_everywhere(e, t, x))
             return EVENTS_FAILED;
         e->turn.n = 0;
         for (size_t i = 0; i < e->near.n; i++) {
@@ -593,6 +632,7 @@ events_jolted(events *e, double t, double *x)
 {
     e->t = t;
     events_keep_before(e);
+    memcpy(e->value_before, e->value, e->n * sizeof(double));
     return e->watched.n || e->nets ? follow_contradictions(e, t, x) : EVENTS_SWITCHED;
 }
 

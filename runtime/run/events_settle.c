@@ -337,7 +337,7 @@ static bool
 agrees_elsewhere(events *e, double t, const double *x)
 {
     size_t before = disagreeing(e, t, x);
-    struct model_choice *c = model_choice_new(e->model, t, x);
+    struct model_choice *c = model_choice_new(e->model, t, x, true);
     struct model_solutions s;
 
     while (before > 0 && model_choice_next(c, &s)) {
@@ -432,6 +432,9 @@ events_settle_right(events *e, double t, double *x, bool jumped)
 
         events_settle_gates(e, t, x, round == 0 && !jumped ? ZERO_OF_ALL : ZERO_BY_JUMP);
         found = events_search(e, t, x, 1);
+        if (found == EVENTS_FAILED && e->starting && round == 0 && /* other equations have no solution in their modes */
+            (events_look_around(e, t, x) || events_look_everywhere(e, t, x)))
+            found = events_search(e, t, x, 1);
         if (found == EVENTS_FAILED || found == EVENTS_STOP)
             return found;
         changed = found == EVENTS_SWITCHED || ((round == 0 || round > CHASING) && events_stick_together(e, t, x));

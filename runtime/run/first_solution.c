@@ -338,7 +338,7 @@ first_solution(bg_model *m, events *e, double t, const double *x)
         return FIRST_ALONE;
     c.power = bg_calloc(c.nelements + 1, sizeof *c.power);
     if (model_has_blocks(m)) {
-        c.choice = model_choice_new(m, t, x);
+        c.choice = model_choice_new(m, t, x, false);
         while (model_choice_next(c.choice, &s)) {
             one = choose_block(&c, &s);
             most = one > most ? one : most;

@@ -291,6 +291,21 @@ take_to_fold(run *s, struct crossing *c, bool *again)
     return true;
 }
 
+/* Blocks take another solution just behind this place; or, if they have none there, other modes. */
+static bool
+go_on_behind(run *s, double behind, bool *switched)
+{
+    double margin;
+
+    if (s->blocks)
+        model_accept(s->model, s->t + run_tiny(s, s->t), s->x);
+    behind = fmax(behind, s->t + 2 * run_tiny(s, s->t));
+    if (events_margin(s->events, behind, s->x, &margin))
+        return true;
+    s->t = behind;
+    return note_event(s, events_jolted(s->events, s->t, s->x), switched);
+}
+
 /* The present solution ends here: the run goes on from a state just behind this place. */
 static bool
 jump_from_fold(run *s, double behind, bool *switched)
@@ -298,18 +313,14 @@ jump_from_fold(run *s, double behind, bool *switched)
     if (s->nx) {
         if (s->blocks)
             model_accept(s->model, s->t, s->x);
-        if (!run_pass_fold(s)) { /* it ends a little farther on: repeat up to there */
-            if (s->blocks)
-                model_accept(s->model, s->t + run_tiny(s, s->t), s->x);
-            return true;
-        }
+        if (!run_pass_fold(s)) /* it ends a little farther on: repeat up to there */
+            return go_on_behind(s, behind, switched);
         if (s->blocks)
             model_accept(s->model, s->t, s->x);
     } else if (s->curved) {
         s->t = behind;
     } else {
-        model_accept(s->model, s->t + run_tiny(s, s->t), s->x);
-        return true;
+        return go_on_behind(s, behind, switched);
     }
     return note_event(s, events_jolted(s->events, s->t, s->x), switched);
 }
