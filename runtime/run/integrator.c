@@ -100,6 +100,7 @@ integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, do
         g->rooted = NULL;
     }
     g->renews = g->rooted && model_has_nets(m);
+    g->settles = !g->rooted && !model_has_nets(m);
     g->weight = bg_calloc(n + 1, sizeof(double));
     g->unseen = n > 0 && model_bends_over(m, start, stop);
     if (n > 0 && (model_bends(m) || g->rooted))

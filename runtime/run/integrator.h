@@ -51,6 +51,10 @@ const double *integrator_x0(const integrator *g);
 const double *integrator_x1(const integrator *g);
 /* States at t in the last step; at three places t0 + s[i]*(t1-t0). False: the model could not be evaluated. */
 bool integrator_dense(integrator *g, double t, double *x);
+/* The same, and what is fast follows what is slow there: polynomials have errors that are small beside the states but
+ * may be large beside their differences (the effort of a diode that conducts). Costs an evaluation in implicit
+ * methods. */
+bool integrator_dense_settled(integrator *g, double t, double *x);
 bool integrator_dense3(integrator *g, const double s[3], double t_end, double *const x[3]); /* of [t0, t_end] */
 
 /* The state with the greatest ratio of estimated error to tolerance in the last attempt, and that ratio. */

@@ -1,4 +1,5 @@
 /* integrator_dense.c - dense output */
+#include <math.h>
 #include <string.h>
 
 #include "integrator_inside.h"
@@ -64,6 +65,12 @@ bend_at_third(integrator *g, const double *const x[6], double h)
 #define ALIKE 0.2
 #define LEAST_BEFORE 0.02
 
+/* Corrections of the dense output of an implicit method: one so small, in tolerances, is made without a look at the
+ * next; that has to be smaller by this factor. */
+#define SMALL_SETTLING 0.1
+#define SETTLES 0.1
+#define SETTLED_AT 1e-3 /* of the step: until then what is fast may still come from where the step began */
+
 static bool
 explicit_base(integrator *g, const double *x[6])
 {
@@ -116,6 +123,19 @@ integrator_dense3(integrator *g, const double s[3], double t_end, double *const 
     return true;
 }
 
+/* The derivative of this order of BDF's polynomial. */
+static bool
+bdf_dense(const integrator *g, double t, int order, double *to)
+{
+    struct _generic_N_Vector v = *g->y[2];
+    struct _N_VectorContent_Serial content = *(N_VectorContent_Serial)g->y[2]->content;
+
+    content.data = to;
+    content.own_data = SUNFALSE;
+    v.content = &content;
+    return CVodeGetDky(g->cvode, t, order, &v) == 0;
+}
+
 bool
 integrator_dense(integrator *g, double t, double *x)
 {
@@ -128,12 +148,7 @@ integrator_dense(integrator *g, double t, double *x)
         return true;
     }
     if (g->kind == BDF) {
-        struct _generic_N_Vector v = *g->y[2];
-        struct _N_VectorContent_Serial content = *(N_VectorContent_Serial)g->y[2]->content;
-        content.data = x;
-        content.own_data = SUNFALSE;
-        v.content = &content;
-        bool known = CVodeGetDky(g->cvode, t, 0, &v) == 0;
+        bool known = bdf_dense(g, t, 0, x);
         integrator_keep_still(g, x);
         return known;
     }
@@ -152,5 +167,67 @@ integrator_dense(integrator *g, double t, double *x)
         first_step_coefficients(h, s, c);
     vec_combine1(n, c, base, x);
     integrator_keep_still(g, x);
+    return true;
+}
+
+/* Rates of change of the dense output of an implicit method. */
+static bool
+dense_slope(const integrator *g, double t, double *slope)
+{
+    if (g->kind == BDF)
+        return bdf_dense(g, t, 1, slope);
+    rosenbrock_slope(g, t, slope);
+    return true;
+}
+
+/* The Newton step from x towards rates that are those of the polynomial, with the matrix I - gamma J of the step.
+ * False: it cannot be made. */
+static bool
+settling_step(integrator *g, double t, const double *x, const double *slope, double *step)
+{
+    double gamma = linear_gamma(g->linear);
+
+    if (!(gamma > 0) || integrator_evaluate(g, t, x, step) != 0)
+        return false;
+    for (size_t i = 0; i < g->n; i++)
+        step[i] = gamma * (step[i] - slope[i]);
+    return linear_solve(g->linear, step) == 0 && vec_finite(g->n, step);
+}
+
+/* x is moved by the part of a settling step that is fast: less M^-1 of it, which is the part that is slow. */
+static void
+move_what_is_fast(integrator *g, double share, double *step, double *scratch, double *x)
+{
+    memcpy(scratch, step, g->n * sizeof *step);
+    if (linear_solve(g->linear, scratch) != 0)
+        return;
+    vec_axpy(g->n, -1, step, scratch, step);
+    vec_axpy(g->n, share, x, step, x);
+}
+
+/* Where a law's slope changed much since the Jacobian was taken, settling steps do not become smaller: then x stays. */
+bool
+integrator_dense_settled(integrator *g, double t, double *x)
+{
+    double *slope = g->bend, *first = g->scratch, *second = g->scratch2, size, share;
+    bool failed = g->failed, settles;
+
+    if (!integrator_dense(g, t, x))
+        return false;
+    if (!g->settles || !integrator_implicit(g) || !(t > g->t[1] && t < g->t[2]))
+        return true;
+    share = fmin((t - g->t[1]) / (SETTLED_AT * (g->t[2] - g->t[1])), 1);
+    scales_weights(g->scales, integrator_state(g, 1), g->weight);
+    settles = dense_slope(g, t, slope) && settling_step(g, t, x, slope, first);
+    size = settles ? vec_wrms(g->n, first, g->weight) : 0;
+    if (size > SMALL_SETTLING) {
+        vec_axpy(g->n, 1, x, first, x);
+        settles = settling_step(g, t, x, slope, second) && vec_wrms(g->n, second, g->weight) < SETTLES * size;
+        vec_axpy(g->n, -1, x, first, x);
+    }
+    if (settles)
+        move_what_is_fast(g, share, first, second, x);
+    integrator_keep_still(g, x);
+    g->failed = failed;
     return true;
 }

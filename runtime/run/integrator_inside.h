@@ -51,13 +51,14 @@ struct integrator {
     bool *rooted;                   /* [n] read by laws that may have an infinite slope; NULL: there are none */
     bool *emptied;                  /* [n] then: came to rest at such a zero in this run (integrator_rest.c) */
     uint64_t rest_from, rest_pause; /* states at rest are looked for from this step on, as above */
-    bool renews;                    /* where ideal switches stand among them: the Jacobian is made anew in time */
-    double *before;                 /* [2*nonzeros] then: its entries, and their greatest values; NULL: none yet */
-    long renewed;                   /* step at which it was made, */
-    long every;                     /* and after how many more it is made anew; 0: when the library says so */
-    double *beside;                 /* [n] near the state: where the Jacobian is taken then, */
-    double near;                    /* in parts of how near as a rule; */
-    long unsolved;                  /* failures of the corrector when it was taken last */
+    bool settles;   /* dense output may be settled: no law has an infinite slope, no mode is searched for */
+    bool renews;    /* where ideal switches stand among them: the Jacobian is made anew in time */
+    double *before; /* [2*nonzeros] then: its entries, and their greatest values; NULL: none yet */
+    long renewed;   /* step at which it was made, */
+    long every;     /* and after how many more it is made anew; 0: when the library says so */
+    double *beside; /* [n] near the state: where the Jacobian is taken then, */
+    double near;    /* in parts of how near as a rule; */
+    long unsolved;  /* failures of the corrector when it was taken last */
 
     double *weight;       /* [n] */
     VEC(size_t) still;    /* states without a rate */
@@ -160,6 +161,7 @@ void rosenbrock_begin(integrator *g, double hand);
 /* A step from (t[1], y[1]), whose rates are f[1], to y[2]. < 0: none could be made. */
 int rosenbrock_advance(integrator *g, double until, double least, double *t_end);
 void rosenbrock_dense(const integrator *g, double t, double *x);
+void rosenbrock_slope(const integrator *g, double t, double *slope); /* its derivative */
 double rosenbrock_next(const struct rosenbrock *r);
 const double *rosenbrock_error(const struct rosenbrock *r);
 

@@ -238,3 +238,17 @@ rosenbrock_dense(const integrator *g, double t, double *x)
     for (size_t i = 0; i < g->n; i++)
         x[i] = q * x0[i] + s * (x1[i] + q * (r->kept[0][i] + s * (r->kept[1][i] + s * r->kept[2][i])));
 }
+
+void
+rosenbrock_slope(const integrator *g, double t, double *slope)
+{
+    const struct rosenbrock *r = g->rosenbrock;
+    const double *x0 = integrator_state(g, 1), *x1 = integrator_state(g, 2);
+    double h = g->t[2] - g->t[1], s = (t - g->t[1]) / h, q = 1 - s;
+
+    for (size_t i = 0; i < g->n; i++) {
+        double a = r->kept[0][i] + s * (r->kept[1][i] + s * r->kept[2][i]), b = r->kept[1][i] + 2 * s * r->kept[2][i];
+
+        slope[i] = (x1[i] - x0[i] + (q - s) * a + s * q * b) / h;
+    }
+}

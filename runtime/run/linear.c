@@ -16,7 +16,8 @@ struct linear {
     double *one;               /* [nonzeros] 1 on the diagonal of state rows, 0 else */
     double *rate;              /* [nonzeros] 1 in state rows, 0 in the others */
     double *work;              /* [3n] */
-    bool of_step;              /* the matrix is that of a step */
+    bool of_step;              /* the matrix is that of a step, */
+    double gamma;              /* with this one */
     bool shared;               /* and it leaves some unknowns of blocks undetermined */
     uint64_t factorizations, evaluations;
 };
@@ -85,6 +86,12 @@ uint64_t
 linear_evaluations(const linear *l)
 {
     return l->evaluations;
+}
+
+double
+linear_gamma(const linear *l)
+{
+    return l->of_step ? l->gamma : 0;
 }
 
 double
@@ -171,6 +178,7 @@ linear_form(linear *l, double gamma)
     double *restrict to = l->matrix;
 
     l->of_step = true;
+    l->gamma = gamma;
     for (size_t k = 0; k < l->pattern.nonzeros; k++)
         to[k] = one[k] + jac[k] * ((1 - rate[k]) - gamma * rate[k]);
 }

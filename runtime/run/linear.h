@@ -27,6 +27,7 @@ bool linear_known(const linear *l);        /* J was evaluated */
 void linear_form(linear *l, double gamma); /* M from the kept J */
 void linear_form_newton(linear *l,
                         const bool *active); /* M = [f_x f_z; g_x g_z], with unit rows for states that are not active */
+double linear_gamma(const linear *l);        /* of the present M; 0: it is not that of a step */
 int linear_factor(linear *l);
 int linear_solve(linear *l, double *r); /* [nx], in place */
 

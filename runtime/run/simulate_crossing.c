@@ -39,6 +39,13 @@ margin_at(run *s, double t, double *m)
     return integrator_dense(s->integrator, t, s->x_probe) && events_margin(s->events, t, s->x_probe, m);
 }
 
+/* The same with what is fast where its rate says: what a switching is located by. */
+static bool
+settled_margin(run *s, double t, double *m)
+{
+    return integrator_dense_settled(s->integrator, t, s->x_probe) && events_margin(s->events, t, s->x_probe, m);
+}
+
 /* Margin at the start of the last step; usually known from the end of the one before. */
 static bool
 look_at_start(run *s, struct look *at)
@@ -167,7 +174,9 @@ find_contradiction(run *s, struct look *third, struct look *before, struct look 
         seen++;
         *third = last[0];
         *before = last[1];
-        *at = next;
+        if (next.m < 0 && !at_end && !settled_margin(s, next.t, &next.m))
+            return false;
+        last[2] = *at = next;
         *found = next.m < 0;
         if (*found && !at_end && next.m > -DOUBTFUL_DEPTH && integrator_implicit(s->integrator) &&
             s->doubts < MOST_DOUBTS && events_doubtful(s->events, next.t, s->x_probe)) {
@@ -221,7 +230,7 @@ close_in(run *s, struct look lo, struct look hi, struct look third, double *t)
             at.t = lo.t + (hi.t - lo.t) / 2;
         if (at.t <= lo.t || at.t >= hi.t)
             break;
-        if (!margin_at(s, at.t, &at.m))
+        if (!settled_margin(s, at.t, &at.m))
             return false;
         thought = zero;
         third = at.m <= 0 ? hi : lo;
@@ -369,7 +378,7 @@ run_find_crossing(run *s, struct crossing *c)
     if (c->cut) {
         c->found = true;
         c->t = at.t;
-        return margin_at(s, at.t, &at.m);
+        return settled_margin(s, at.t, &at.m);
     }
     if (!c->found)
         return true;
@@ -379,10 +388,16 @@ run_find_crossing(run *s, struct crossing *c)
     at_lo = before.m;
     if (!events_mark(s->events, t0, integrator_x0(s->integrator)))
         return false;
-    if (at_lo <= 0 && !margin_at(s, lo, &at_lo)) /* without conditions that were at their border */
+    /* settled, and without conditions that were at their border */
+    if ((at_lo <= 0 || lo > t0) && !settled_margin(s, lo, &at_lo))
         return false;
-    if (at_lo <= 0 && lo > t0 && (lo = t0, !margin_at(s, lo, &at_lo)))
-        return false;
+    if (at_lo <= 0 && lo > t0) {
+        hi = lo;
+        at_hi = at_lo;
+        lo = t0;
+        if (!settled_margin(s, lo, &at_lo))
+            return false;
+    }
     if (at_lo <= 0) {
         /* It has just switched and is back at zero: was it positive in between? */
         double part = hi - t0, seen = hi; /* the first known point of a clear contradiction */
@@ -390,7 +405,7 @@ run_find_crossing(run *s, struct crossing *c)
         while (part > run_tiny(s, t0)) {
             part /= 2;
             lo = t0 + part;
-            if (!margin_at(s, lo, &at_lo))
+            if (!settled_margin(s, lo, &at_lo))
                 return false;
             above = at_lo > 0;
             if (above)
@@ -404,14 +419,14 @@ run_find_crossing(run *s, struct crossing *c)
             c->at_start = true;
             c->t = t0;
             c->t_seen = seen;
-            return margin_at(s, seen, &at_lo);
+            return settled_margin(s, seen, &at_lo);
         }
     }
     if (!close_in(s, (struct look){ lo, at_lo }, (struct look){ hi, at_hi }, third, &hi))
         return false;
     c->at_start = false;
     c->t = c->t_seen = hi;
-    return margin_at(s, hi, &at_hi);
+    return settled_margin(s, hi, &at_hi);
 }
 
 enum events_status
