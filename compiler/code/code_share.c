@@ -7,26 +7,34 @@
 
 #include "base.h"
 
-/* Bytes of shared memory. What is not written takes no room; a reduction of a thousand elements writes 1 MB. */
-enum { ROOM = 64 << 20, ALIGNED = 64, LONGEST_SYMBOL = 64 };
+/* Bytes of shared memory. The system provides pages only when they are written: a reduction of a model with a thousand
+ * elements uses 1 MB of them. */
+enum { ROOM = 64 << 20 };
+/* Every part of a parcel begins at a multiple of this: it is aligned for every type, and parcels of two processes have
+ * no cache line in common. */
+enum { ALIGNED = 64 };
+/* The linker's names (linker_name) are shorter; an object with a longer one would not be shared. */
+enum { LONGEST_SYMBOL = 64 };
 
-/* Then follow, by function, the length of its key and the key, and the object at a multiple of ALIGNED. */
+/* The head of an object in the share. Behind it, each from a multiple of ALIGNED on: for each function the length of
+ * its key and the key; the object. */
 struct parcel {
-    atomic_size_t bytes; /* up to the next parcel; 0: not known yet */
-    atomic_bool whole;
-    size_t n, keys, size; /* number of functions; bytes of keys; of the object */
+    atomic_size_t bytes;  /* of all this, up to the next head; 0: not written yet */
+    atomic_bool whole;    /* everything is written */
+    size_t n, keys, size; /* number of functions; bytes of their keys; bytes of the object */
     char symbol[LONGEST_SYMBOL];
 };
 
+/* The shared memory. A process that adds a parcel first raises `used` by its bytes: these are then its own. */
 struct memory {
-    atomic_size_t used; /* may exceed ROOM: then there is no room any more */
+    atomic_size_t used; /* greater than the capacity where a parcel did not fit */
     _Alignas(ALIGNED) char at[];
 };
 
 struct code_share {
     struct memory *memory;
-    size_t seen;      /* this process has looked so far */
-    code_index index; /* place of its parcel, by function */
+    size_t seen;      /* this process has the functions of the parcels before this place in its index */
+    code_index index; /* by key: the place of the parcel that has the function */
 };
 
 static size_t
@@ -35,6 +43,7 @@ aligned(size_t n)
     return (n + ALIGNED - 1) / ALIGNED * ALIGNED;
 }
 
+/* Bytes for parcels */
 static const size_t capacity = ROOM - sizeof(struct memory);
 
 code_share *
@@ -97,7 +106,7 @@ code_share_put(code_share *s, const struct code_parcel *x)
     atomic_store(&p->whole, true);
 }
 
-/* The key at a place, whose bytes remain there; moves the place behind it. */
+/* Reads the key at a place, without copying its bytes, and moves the place behind it. */
 static code_key
 next_key(char **at)
 {
@@ -109,7 +118,8 @@ next_key(char **at)
     return key;
 }
 
-/* Takes note of what has come since. */
+/* Adds the functions of parcels that have come since the last call to the index. It stops at a parcel whose length is
+ * not there yet; one that is not whole is left out for good, since it is not looked at again. */
 static void
 look(code_share *s)
 {
