@@ -28,7 +28,9 @@ enum {
 #define ROUNDED 1e-12 /* a relative change of the states, or a part of what a net can move them by: rounding */
 #define ALIKE 1e-9    /* relative: two differences that are nearer to each other than this are equal */
 #define NOTHING 1e-28 /* of a net's greatest condition: less is rounding in a condition of any other unit too */
-#define HOLDS 1e-8    /* of the sum of a constraint's terms: it is met if no more is left of them */
+#define PLAUSIBLE \
+    1e-6 /* of a difference's terms: what a look ahead may excuse; beside infinite slopes it sees any number */
+#define HOLDS 1e-8 /* of the sum of a constraint's terms: it is met if no more is left of them */
 
 /* ---- do the modes agree? ---- */
 
@@ -149,14 +151,19 @@ watches_agree(nets *s, struct net *k, const double *noise, bool still, const dou
     const struct known *w = k->known.at[k->last];
 
     for (uint32_t i = 0; i < q->nwatch; i++) {
-        double g = s->raw[ORDERS * (s->nheld + q->watch0 + i)], slack = 0;
+        double g = s->raw[ORDERS * (s->nheld + q->watch0 + i)], slack = 0, terms = 0;
 
         if (!isfinite(g))
             return false;
-        for (uint32_t j = 0; j < q->n; j++)
-            slack += fabs(w->aw[(size_t)ORDERS * i * q->n + j]) * noise[j];
+        for (uint32_t j = 0; j < q->n; j++) {
+            uint32_t h = q->held0 + j;
+            double a = fabs(w->aw[(size_t)ORDERS * i * q->n + j]);
+
+            slack += a * noise[j];
+            terms += a * fmax(fabs(s->held[h]), s->unit_size[s->unit[h]]);
+        }
         if (still) /* otherwise the look ahead has seen impulses, not how the difference grows */
-            slack += NEAR / 10 * k->ahead[i];
+            slack += fmin(NEAR / 10 * k->ahead[i], PLAUSIBLE * terms);
         if (before)
             slack += fabs(g - before[i]);
         double *size = &k->size[*net_mode_of(s, k, i) != 0 ? q->nwatch + i : i];
