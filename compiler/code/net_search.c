@@ -160,7 +160,7 @@ watches_agree(nets *s, struct net *k, const double *noise, bool still, const dou
             double a = fabs(w->aw[(size_t)ORDERS * i * q->n + j]);
 
             slack += a * noise[j];
-            terms += a * fmax(fabs(s->held[h]), s->unit_size[s->unit[h]]);
+            terms += a * fmax(NET_SMALL, fmax(fabs(s->held[h]), s->unit_size[s->unit[h]]));
         }
         if (still) /* otherwise the look ahead has seen impulses, not how the difference grows */
             slack += fmin(NEAR / 10 * k->ahead[i], PLAUSIBLE * terms);
