@@ -17,7 +17,10 @@ enum {
 #define OF_UNIT 0.1     /* an unknown that passes zero counts as so much of the greatest value of its unit */
 #define NO_PART 1e-14   /* of a step: so small a part of it moves nothing */
 #define CLOSE 1e-9      /* of the unknowns: shorter steps that no longer shrink by half have reached rounding */
-#define MET 1e-12       /* of a condition's terms: greatest remainder at a solution */
+#define LAST \
+    1e-9          /* of the smallest size: of what begins from nothing, an iteration that cannot go on leaves so much \
+                   */
+#define MET 1e-12 /* of a condition's terms: greatest remainder at a solution */
 
 static bool
 is_solved(const nets *s, double t, const double *x)
@@ -82,7 +85,7 @@ step_curved(nets *s, struct net *q, const double *rounding, double *size)
  * value, or show a constraint on states in place of a condition that is far from met; and beyond a fold steps end too.
  */
 static bool
-is_met(const nets *s, const struct net *k, const double *rounding)
+is_met(const nets *s, const struct net *k, const double *rounding, bool ended)
 {
     uint32_t n = k->q->n;
 
@@ -96,7 +99,8 @@ is_met(const nets *s, const struct net *k, const double *rounding)
             all = fmax(all, of * fabs(s->held[k->q->held0 + j]));
             steps = fmax(steps, of * fmax(s->unit_size[s->unit[k->q->held0 + j]], NET_SMALL));
         }
-        if (!(fabs(s->raw[row]) <= MET * all + CONVERGED * (steps + NET_SMALL) + (rounding ? rounding[row] : 0)))
+        if (!(fabs(s->raw[row]) <= MET * all + CONVERGED * (steps + NET_SMALL) + (ended ? LAST * NET_SMALL : 0) +
+                                       (rounding ? rounding[row] : 0)))
             return false;
     }
     return true;
@@ -116,12 +120,12 @@ all_met(nets *s, double t, const double *x, bool ended)
         struct net *k = &s->net[i];
         uint32_t constraints = k->guess ? net_general(s, k, t, x).constraints : 0;
         bool bound = constraints > 0 && k->now->now->free == 0 && k->now->now->constraint.n <= constraints,
-             met = !k->guess || (bound && (!ended || k->whole <= CLOSE)) || is_met(s, k, rounding);
+             met = !k->guess || (bound && (!ended || k->whole <= CLOSE)) || is_met(s, k, rounding, ended);
 
         if (!met && !rounding && net_rounding(s, t, x, s->raw_noise) == 0 &&
             net_rounding_of_unknowns(s, t, x, s->raw_noise) == 0) {
             rounding = s->raw_noise;
-            met = is_met(s, k, rounding);
+            met = is_met(s, k, rounding, ended);
         }
         k->coarse |= ended && !met;
         all = all && met;
@@ -290,7 +294,7 @@ share_curved(nets *s, double t, const double *x)
     if (before && status == 0)
         status = net_rows(s, t, x);
     for (size_t i = 0; i < s->n && before && status == 0; i++)
-        met = met && (!s->net[i].guess || is_met(s, &s->net[i], NULL));
+        met = met && (!s->net[i].guess || is_met(s, &s->net[i], NULL, false));
     if (before && (status > 0 || !met)) {
         memcpy(s->held, before, s->nheld * sizeof *before);
         status = 0;
