@@ -9,7 +9,7 @@ import itertools, random, sys
 
 import numpy as np
 
-from logic import POINTS, PassedOver, main
+from logic import PassedOver, main, rows_of
 
 STEP = 2e-3      # s
 MARGIN = 1e-10   # of force or speed: what is less beyond its limit is rounding
@@ -209,13 +209,5 @@ class Apart:
                 self.t += h
 
 
-def rows_of(model):
-    apart, rows = Apart(model), []
-    for k in range(POINTS):
-        apart.to(model.stop*k/(POINTS - 1))
-        rows.append(list(apart.v))
-    return rows
-
-
 if __name__ == "__main__":
-    sys.exit(main(Model, rows_of))
+    sys.exit(main(Model, lambda model: rows_of(Apart(model), model.stop, lambda apart: apart.v)))

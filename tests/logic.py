@@ -231,12 +231,12 @@ def run(bgc, path, solver):
     return [[float(v) for v in row] for row in list(csv.reader(io.StringIO(r.stdout)))[1:]], ""
 
 
-def rows_of(model):
-    """What the program apart gives, with the columns of the run."""
-    apart, rows = Apart(model), []
+def rows_of(apart, stop, columns):
+    """What the program apart gives at the points of the run, with its columns."""
+    rows = []
     for k in range(POINTS):
-        apart.to(model.stop*k/(POINTS - 1))
-        rows.append(list(apart.x))
+        apart.to(stop*k/(POINTS - 1))
+        rows.append(list(columns(apart)))
     return rows
 
 
@@ -283,4 +283,4 @@ def main(make, rows_of):
 
 
 if __name__ == "__main__":
-    sys.exit(main(Model, rows_of))
+    sys.exit(main(Model, lambda model: rows_of(Apart(model), model.stop, lambda apart: apart.x)))

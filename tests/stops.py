@@ -10,7 +10,7 @@ import itertools, sys
 import numpy as np
 
 import friction
-from logic import POINTS, PassedOver, main
+from logic import PassedOver, main, rows_of
 
 STEP = 2e-3      # s
 MARGIN = 1e-10   # N: a contact that pulls by less rests
@@ -156,13 +156,5 @@ class Apart:
                 self.t += h
 
 
-def rows_of(model):
-    apart, rows = Apart(model), []
-    for k in range(POINTS):
-        apart.to(model.stop*k/(POINTS - 1))
-        rows.append(list(apart.v))
-    return rows
-
-
 if __name__ == "__main__":
-    sys.exit(main(Model, rows_of))
+    sys.exit(main(Model, lambda model: rows_of(Apart(model), model.stop, lambda apart: apart.v)))
