@@ -84,6 +84,8 @@ enum events_status events_switch(events *e, double t_seen, const double *x_seen,
 /* What a switching, or the start, does to states: an x that sticks is set to exactly zero, `when` and `every` of the
  * text act, and the modes that this contradicts switch. EVENTS_SWITCHED: x changed by more than rounding. */
 enum events_status events_act(events *e, double t, double *x);
+/* Does the x of any sign(x) stick? */
+bool events_sticking(const events *e);
 /* At the last events_margin, was an x that sticks farther from zero than this part of its size? events_act sets it back
  * to zero. */
 bool events_drifted(const events *e, double part);

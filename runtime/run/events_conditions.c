@@ -210,16 +210,20 @@ least_margin(events *e, double noise)
 }
 
 bool
+events_sticking(const events *e)
+{
+    for (size_t i = 0; i < e->near.n && e->any_sign; i++)
+        if (e->mode[e->near.at[i]].kind == MODE_STICK && e->value[e->near.at[i]] != 0)
+            return true;
+    return false;
+}
+
+bool
 events_margin(events *e, double t, const double *x, double *least)
 {
-    double noise = 0;
-
     if (!look_beyond(e, t, x, e->g))
         return false;
-    for (size_t i = 0; i < e->near.n && e->any_sign && noise == 0; i++)
-        if (e->mode[e->near.at[i]].kind == MODE_STICK && e->value[e->near.at[i]] != 0)
-            noise = NOISE;
-    *least = least_margin(e, noise);
+    *least = least_margin(e, events_sticking(e) ? NOISE : 0);
     events_rest_far(e);
     return *least < 0 || roots_exist(e, e->g); /* a switching before may avoid the branch with the root */
 }

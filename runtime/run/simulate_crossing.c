@@ -9,6 +9,7 @@
  * search for conditions needs a few points for each period; for the integral of power Lobatto's rule is far more
  * accurate than the polynomial. */
 #define SMOOTH_FOR_EVENTS 0.01
+enum { PIECE_PLACES = 4 }; /* of a piece, behind its beginning, that show what happens in it */
 
 /* A dip of a margin between evaluations is followed while its parabola goes below this part of the lowest value,
  * with at most so many evaluations. */
@@ -126,17 +127,19 @@ follow_margin(run *s, struct look from, double to, struct look *before, struct l
     return false;
 }
 
-/* The first known point at which a condition contradicts its mode in the last step. Evaluates middles and ends of
- * its pieces, and dips of the margin between. *before: the evaluation before it. *cut: there is no contradiction,
- * but the present branch of the solution of blocks or curved nets ends here. *third: an evaluation before these, or
- * none. */
+/* The first known point at which a condition contradicts its mode in the last step. Evaluates the middle and the end,
+ * or the places of its pieces (pieces.h), and dips of the margin between. *before: the evaluation before it. *cut:
+ * there is no contradiction, but the present branch of the solution of blocks or curved nets ends here. *third: an
+ * evaluation before these, or none. */
 static bool
 find_contradiction(run *s, struct look *third, struct look *before, struct look *at, bool *found, bool *cut,
                    double *behind, bool *doubtful)
 {
     double t0 = integrator_t0(s->integrator), t1 = integrator_t1(s->integrator), end = t1;
     size_t seen = 1;
-    bool half = false; /* the middle of the piece is evaluated already */
+    /* of the piece: evaluated so far, and in all. What sticks lets go on both sides: half a swing from one to the other
+     * shows only its ends as near to them. */
+    int part = 0, parts = s->pieces && events_sticking(s->events) ? PIECE_PLACES : 2;
     struct look last[3] = { { NAN, NAN }, { NAN, NAN }, { NAN, NAN } };
 
     *found = *cut = *doubtful = false;
@@ -146,15 +149,17 @@ find_contradiction(run *s, struct look *third, struct look *before, struct look 
     if (s->pieces)
         pieces_begin(s->pieces, t0, t1, SMOOTH_FOR_EVENTS);
     while (t0 < t1) { /* piece by piece, since the first switching may be near and the step long */
-        if (!half && s->pieces)
+        if (part == 0 && s->pieces)
             end = pieces_next(s->pieces);
+        part++;
 
-        struct look next = { half ? end : t0 + (end - t0) / 2, 0 };
-        bool at_end = half;
+        bool at_end = part == parts;
+        struct look next = { at_end ? end : t0 + (end - t0) * part / parts, 0 };
 
-        half = !half;
-        if (at_end)
+        if (at_end) {
+            part = 0;
             t0 = end;
+        }
         bool looked = margin_at(s, next.t, &next.m);
 
         if (!looked && !at_end)
