@@ -136,8 +136,8 @@ net_drop_drift(nets *s, const struct net *k, const struct known *w, const double
     for (uint32_t r = 0; r < c->n; r++) {
         double *row = s->raw + ORDERS * k->q->held0 + c->column[c->start[r]];
 
-        if (c->start[r + 1] == c->start[r] + 1 && is_derived(c, c->column[c->start[r]]) &&
-            fabs(c->value[c->start[r]] * *row) <= slack[r])
+        if (c->start[r + 1] == c->start[r] + 1 && *row != 0 && fabs(c->value[c->start[r]] * *row) <= slack[r] &&
+            is_derived(c, c->column[c->start[r]]))
             *row = 0;
     }
 }

@@ -196,7 +196,7 @@ choice_jumps(pool *p, node whole, node n)
 struct judged {
     node root, whole;           /* as given; with choices of one comparison each */
     uint32_t mask0, n;          /* [slot] */
-    uint32_t choice0, nchoices; /* those that jump for most numbers */
+    uint32_t choice0, nchoices; /* those that jump for most numbers, ascending */
 };
 
 /* The choices of a template that do not jump with these numbers: bits of `smooth`, for the first MOST_CHOICES. */
@@ -418,11 +418,10 @@ bool
 relays_is(const relays *w, relays_use u, node n)
 {
     const struct judged *v = &w->judged.at[u.judged];
+    const node *all = w->choice.at + v->choice0,
+               *at = v->nchoices ? bsearch(&n, all, v->nchoices, sizeof n, by_number) : NULL;
 
-    for (uint32_t k = 0; k < v->nchoices; k++)
-        if (w->choice.at[v->choice0 + k] == n)
-            return k >= MOST_CHOICES || !(u.smooth >> k & 1);
-    return false;
+    return at && (at - all >= MOST_CHOICES || !(u.smooth >> (at - all) & 1));
 }
 
 /* Is there a choice in the expression at which it jumps? */
