@@ -343,6 +343,14 @@ strbuf_free(strbuf *b)
 
 /* ---------------------------------------------------------------- hashing */
 
+int
+bg_compare_numbers(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
 uint64_t
 bg_hash_bytes(const void *p, size_t n, uint64_t seed)
 {

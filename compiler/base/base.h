@@ -97,6 +97,8 @@ void map_clear(map *m); /* empty, with the room that it has */
 void map_free(map *m);
 #define map_ptr_key(p) ((uint64_t)(uintptr_t)(p))
 uint64_t bg_hash_bytes(const void *p, size_t n, uint64_t seed);
+/* Of two uint32_t (variables, nodes, other numbers), for qsort and bsearch: ascending. */
+int bg_compare_numbers(const void *a, const void *b);
 
 /* ---- index_set: finds numbers of records stored elsewhere by a hash of their contents; four to eight bytes an entry.
  * {0} is empty. The caller tests the candidates until one matches:

@@ -288,14 +288,6 @@ add_assign(program *g, inst def, var_id var, uint32_t target, uint32_t position)
 }
 
 static int
-compare_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-static int
 compare_position(const void *a, const void *b, void *ctx)
 {
     const struct planner *pl = ctx;
@@ -461,7 +453,7 @@ program_plan(equations *e, const inst *target, const uint32_t *target_position, 
     for (uint32_t i = 0; i < ntargets; i++)
         add_assign(g, put_in(g, &c, target[i]), VAR_NONE, i, target_position ? target_position[i] : i);
     if (n.blocks.n) /* those that are equal follow each other as they do in the model */
-        qsort(n.blocks.at, n.blocks.n, sizeof *n.blocks.at, compare_number);
+        qsort(n.blocks.at, n.blocks.n, sizeof *n.blocks.at, bg_compare_numbers);
     for (size_t k = 0; k < n.blocks.n; k++)
         add_block(g, &c, n.blocks.at[k]);
     order_classes(g);

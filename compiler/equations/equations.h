@@ -32,10 +32,10 @@ typedef struct eq_var {
 } eq_var;
 
 typedef struct eq_state {
-    var_id var, rate; /* rate: the variable that is its time derivative */
-    uint32_t element; /* storage element, or NONE */
-    uint32_t port;    /* its port */
-    bool only_outputs;
+    var_id var, rate;  /* rate: the variable that is its time derivative */
+    uint32_t element;  /* storage element, or NONE */
+    uint32_t port;     /* its port */
+    bool only_outputs; /* a pure integral that only outputs read: no part of an equilibrium (rest.h) */
 } eq_state;
 
 /* residual[i] = 0 for all unknowns together; residuals depend on unknowns and on what is evaluated before. */
@@ -49,7 +49,7 @@ typedef struct eq_block {
 
 typedef struct eq_mode {
     var_id var;
-    uint8_t kind; /* enum mode_kind (model.h) */
+    uint8_t kind; /* enum mode_kind (kinds.h) */
     inst g;
     uint32_t table;
     uint32_t partner; /* the other mode of a sign(x); for a condition on that x its stick mode */

@@ -1,65 +1,78 @@
-/* freeze.c - see freeze.h */
+/* freeze.c - see freeze.h
+ *
+ * A template is frozen once for all expressions that have it. What replaces its conditions and numbers are new slots
+ * behind its own ("extras"). Each expression then fills them with variables: a number of the text with the variable of
+ * that value, a condition with the mode of this condition on these variables, which is made where there is none yet.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "freeze.h"
 
-/* A slot that freezing adds to a template: the value of a literal; or, for an expression g over the slots before it, a
- * condition on g, the sign of g, or whether g is kept at zero by its sign. */
+/* What a slot that freezing adds to a template stands for: a number of the text; or, of an expression g over the slots
+ * before it, a condition on g, sign(g), or whether sign(g) now has the value that keeps g at zero. */
 enum extra_kind { EXTRA_LITERAL, EXTRA_MODE, EXTRA_SIGN, EXTRA_STICK };
 struct extra {
     enum extra_kind is;
-    double value;
-    uint8_t kind;
-    uint32_t table;
+    double value;   /* EXTRA_LITERAL */
+    uint8_t kind;   /* EXTRA_MODE: enum mode_kind, */
+    uint32_t table; /* and the table whose pieces it tells apart */
     node g;
-    /* for a condition: others read it than min, max and abs, which do not jump there; for a sign: others read it than
-     * relays */
+    /* EXTRA_MODE: something may jump where the condition changes (false: only min, max and abs read it, which have a
+     * corner there). EXTRA_SIGN: something else than relays reads it. */
     bool jumps;
-    node by; /* for EXTRA_STICK: the jump of the relay; NODE_NONE: it depends on parameters and time alone */
+    node by; /* EXTRA_STICK: the jump of the relay; NODE_NONE: it depends on parameters and time alone */
 };
 
-/* Freezing is done once for each template and pattern of parameter slots. */
+/* A frozen template. What it becomes depends on its root, on which of its slots vary, on what was asked for (how), and
+ * on which of its choices do not jump with the numbers of the text (relays, where FREEZE_RELAYS is asked for). */
 struct frozen {
     node from, root;
     uint8_t how;
-    relays_use relays; /* with FREEZE_RELAYS, of a template with conditions */
-    uint32_t extra0, nextra, mask0, n, next;
+    relays_use relays;
+    uint32_t extra0, nextra; /* its extras, in freezer.extra */
+    uint32_t mask0, n;       /* which of its n slots vary, in freezer.masks */
+    uint32_t next;           /* with the same hash; MAP_NONE */
 };
 
-/* A root, and its argument. */
+/* A root that is continued below zero, and its argument. */
 struct continued {
     node root, of;
 };
 
+/* What is known of a slot's value before a run: nothing, that it is a parameter or number, or that it is time. */
 enum known_slot { SLOT_VARYING, SLOT_PARAMETER, SLOT_TIME };
 
-enum { MOST_UNIFIED = 64 }; /* greatest number of slots of an expression whose values are compared with each other */
+/* Numbers of an expression are compared pair by pair: expressions with more slots than this are not looked at, so that
+ * the time stays linear in the size of the model. Laws that are recognized as odd have a handful. */
+enum { MOST_UNIFIED = 64 };
 
 struct freezer {
     equations *e;
     relays *relays;
     VEC(struct frozen) done;
     VEC(struct extra) extra;
-    VEC(uint8_t) masks;      /* by slot: enum known_slot */
+    VEC(uint8_t) masks;      /* [slot] of all of `done`: enum known_slot */
     map index;               /* hash of root and mask -> first of done */
-    map literal;             /* bits of a value -> variable */
-    map mode;                /* hash of kind and g -> first in mode_chain */
-    VEC(uint32_t) mode_next; /* parallel to e->mode */
+    map literal;             /* bits of a number -> its variable */
+    map mode;                /* hash of kind and g -> first of e->mode */
+    VEC(uint32_t) mode_next; /* parallel to e->mode: the next with the same hash */
     map sign;                /* the same for e->sign */
     VEC(uint32_t) sign_next;
-    VEC(node) mapped;   /* by node of the pool */
-    VEC(bool) constant; /* by node: depends on parameters only */
-    VEC(bool) timed;    /* by node: depends on parameters and time only */
-    VEC(bool) exponent; /* by node: is the constant exponent of a power */
-    VEC(uint8_t) mask;
-    VEC(var_id) slots;
-    VEC(struct continued) continued; /* roots in the current template */
-    VEC(node) reached;               /* by node: condition under which its value is used */
-    index_set conditions; /* for a template with many: conditions and signs, by their number among its extras */
+    /* of the template that is being frozen */
+    VEC(node) mapped;   /* [node of the pool] what it becomes */
+    VEC(bool) constant; /* [node] depends on parameters only */
+    VEC(bool) timed;    /* [node] depends on parameters and time only */
+    VEC(bool) exponent; /* [node] is the constant exponent of a power */
+    VEC(struct continued) continued;
+    VEC(node) reached;    /* [node] the condition under which its value is used */
+    index_set conditions; /* where there are many: its conditions and signs, by their number among its extras */
+    /* of the expression that is being frozen */
+    VEC(uint8_t) mask; /* [slot] enum known_slot */
+    VEC(var_id) slots; /* its own, then those for the extras */
 };
 
-enum { FEW_EXTRAS = 16 }; /* so few are searched linearly */
+enum { FEW_EXTRAS = 16 }; /* up to this number a search through all is as fast as a hash table */
 
 freezer *
 freezer_new(equations *e, relays *r)
@@ -126,7 +139,7 @@ same_condition(const struct extra *x, const struct extra *y)
     return x->is == y->is && x->kind == y->kind && x->g == y->g && x->table == y->table && x->by == y->by;
 }
 
-/* The number of an equal one among the template's extras; MAP_NONE */
+/* The number of a condition or sign equal to x among the template's extras; MAP_NONE */
 static uint32_t
 find_condition(const freezer *z, const struct frozen *r, const struct extra *x)
 {
@@ -145,6 +158,7 @@ find_condition(const freezer *z, const struct frozen *r, const struct extra *x)
     return MAP_NONE;
 }
 
+/* Enters the last extra into the hash table; the one that makes them too many for a search enters all. */
 static void
 remember_extras(freezer *z, const struct frozen *r)
 {
@@ -155,6 +169,7 @@ remember_extras(freezer *z, const struct frozen *r)
             index_set_add(&z->conditions, condition_hash(&all[k]), k, hash_of_condition, all);
 }
 
+/* Adds a slot to the template. */
 static node
 add_extra(freezer *z, struct frozen *r, struct extra x)
 {
@@ -165,7 +180,7 @@ add_extra(freezer *z, struct frozen *r, struct extra x)
     return ex_slot(z->e->f->pool, r->n + r->nextra - 1);
 }
 
-/* Adds a condition once for each template. */
+/* The slot for a condition or sign, which a template has once however often it reads it. */
 static node
 add_condition(freezer *z, struct frozen *r, struct extra new)
 {
@@ -183,14 +198,15 @@ add_mode(freezer *z, struct frozen *r, uint8_t kind, node g, uint32_t table)
     return add_condition(z, r, (struct extra){ .is = EXTRA_MODE, .kind = kind, .table = table, .g = g, .jumps = true });
 }
 
-/* The condition of a corner, where nothing jumps. */
+/* A condition at which min, max or abs has a corner: nothing jumps there. */
 static node
 add_corner_condition(freezer *z, struct frozen *r, node g)
 {
     return add_condition(z, r, (struct extra){ .is = EXTRA_MODE, .kind = MODE_LESS, .g = g });
 }
 
-/* One node of the list, with its operands already frozen. timed: depends on parameters and time only. */
+/* What an operation x that switches becomes. a, b, c: its operands, frozen. timed: it depends on parameters and time
+ * only, so that nothing can keep its argument at zero. */
 static node
 freeze_node(freezer *z, struct frozen *r, const ex_node *x, node a, node b, node c, bool timed)
 {
@@ -224,7 +240,7 @@ freeze_node(freezer *z, struct frozen *r, const ex_node *x, node a, node b, node
     }
 }
 
-/* Is it a sum or product of expressions that are never negative, so that roots of it need not be watched? */
+/* Is it made of terms and factors that are never negative, so that a root of it need not be watched? */
 static bool
 is_positive(const pool *p, node n)
 {
@@ -246,7 +262,7 @@ is_positive(const pool *p, node n)
     }
 }
 
-/* A root of the varying a, as an odd function. b: NODE_NONE for the square root */
+/* a^b continued below zero as an odd function; b NODE_NONE: the square root. */
 static node
 continue_root(freezer *z, node a, node b)
 {
@@ -257,6 +273,7 @@ continue_root(freezer *z, node a, node b)
     return root;
 }
 
+/* Is x a root, or a power with a non-integer exponent, that has no value where its argument is negative? */
 static bool
 is_root(const pool *p, const ex_node *x)
 {
@@ -266,15 +283,9 @@ is_root(const pool *p, const ex_node *x)
            !is_positive(p, x->a);
 }
 
-static int
-by_number(const void *a, const void *b)
-{
-    node x = *(const node *)a, y = *(const node *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* Where the value of a continued root is used, its argument must not be negative. */
+/* Makes a condition for each continued root, which ends the run where its argument is negative and its value is used:
+ * the root in `if x > 0 then sqrt(x) else 0` is not used below zero. For each node `reached` is the condition under
+ * which the choices around it lead to it, found from the whole expression down to its parts. */
 static void
 watch_roots(freezer *z, struct frozen *r)
 {
@@ -304,12 +315,15 @@ watch_roots(freezer *z, struct frozen *r)
     for (size_t k = 0; k < z->continued.n; k++) {
         struct continued c = z->continued.at[k];
 
-        if (bsearch(&c.root, tape, count, sizeof *tape, by_number)) /* not simplified away */
+        /* a root that was simplified away is not watched; where one is not used, 1 is watched in place of its argument
+         */
+        if (bsearch(&c.root, tape, count, sizeof *tape, bg_compare_numbers))
             add_mode(z, r, MODE_DOMAIN, ex_make(p, EX_SELECT, z->reached.at[c.root], c.of, one), 0);
     }
     free(tape);
 }
 
+/* Has the operation pieces that are told apart by a condition? */
 static bool
 switches(const ex_node *x)
 {
@@ -332,10 +346,11 @@ switches(const ex_node *x)
 
 /* ---- relays: an `if` that jumps at a border on which states may be kept (relays.h) ---- */
 
-enum { TRIES = 3 };
-#define SAME 1e-6 /* relative to the slopes: smaller differences are rounding */
+enum { TRIES = 3 }; /* points at which slopes are compared: one alone may happen to be a zero of their difference */
+#define SAME 1e-6   /* relative to the slopes: smaller differences are rounding */
 
-/* Is b - c independent of the varying slots, as far as numerical tests tell? */
+/* Is b - c independent of the slots that vary? Compared are their slopes, as numbers at a few points: an expression in
+ * which the common part cancels need not be found. */
 static bool
 differ_by_constant(const freezer *z, const struct frozen *r, node b, node c)
 {
@@ -359,8 +374,13 @@ differ_by_constant(const freezer *z, const struct frozen *r, node b, node c)
     return same;
 }
 
-/* Where both branches lead back to the border of a relay, it slides along it with the value in between that keeps it
- * there: expressed by sign(x), as a weighted sum of the branches. */
+/* Where both branches lead back to the border of a relay, what reads it follows the border ("slides"): with the value
+ * between the branches that keeps it there, as in Filippov's solution. With s = sign(g), which takes a value in -1..1
+ * while it sticks, `if a < b then below else above` becomes
+ *
+ *   below + (1 + s)/2 (above - below)   while s sticks (g = a - b stays zero)
+ *   the choice by its own condition     otherwise
+ */
 static node
 freeze_relay(freezer *z, struct frozen *r, const ex_node *x)
 {
@@ -370,13 +390,14 @@ freeze_relay(freezer *z, struct frozen *r, const ex_node *x)
          above = z->mapped.at[x->c], frozen = z->mapped.at[x->a], by, part, stick;
     bool constant = differ_by_constant(z, r, x->b, x->c);
 
-    if (pool_node(p, g)->op == EX_NEG) { /* one sign for x > 0 and x < 0 */
+    if (pool_node(p, g)->op == EX_NEG) { /* `if x > 0` and `if x < 0` share sign(x) */
         g = pool_node(p, g)->a;
         below = z->mapped.at[x->c];
         above = z->mapped.at[x->b];
     }
     by = ex_sub(p, above, below);
-    if (constant) { /* b*f + 3 and b*f - 2: without f, equations solved for the branches stay linear */
+    if (constant) { /* b*f + 3 and b*f - 2 differ by 5 for any f, and for f = 1: equations that are solved for f stay
+                     * linear */
         node *with = bg_malloc((r->n + 1) * sizeof *with);
 
         for (uint32_t k = 0; k < r->n; k++)
@@ -390,11 +411,83 @@ freeze_relay(freezer *z, struct frozen *r, const ex_node *x)
                    ex_make(p, EX_SELECT, frozen, z->mapped.at[x->b], z->mapped.at[x->c]));
 }
 
-/* May a template have relays that are looked for? */
+/* Is a template with this root to be searched for relays? */
 static bool
 has_relays(const freezer *z, node root, unsigned how)
 {
     return (how & FREEZE_RELAYS) && pool_node(z->e->f->pool, root)->switching;
+}
+
+/* Prepares the arrays by node for the nodes of the tape, and marks constant exponents among them: these stay in the
+ * template, whose derivative and roots depend on them. */
+static void
+prepare_nodes(freezer *z, const node *tape, size_t count)
+{
+    pool *p = z->e->f->pool;
+
+    if (z->mapped.n < pool_count(p)) {
+        vec_resize(&z->mapped, pool_count(p));
+        vec_resize(&z->constant, pool_count(p));
+        vec_resize(&z->timed, pool_count(p));
+        vec_resize(&z->exponent, pool_count(p));
+    }
+    for (size_t i = 0; i < count; i++)
+        z->exponent.at[tape[i]] = false;
+    for (size_t i = 0; i < count; i++) {
+        const ex_node *x = pool_node(p, tape[i]);
+
+        if ((x->op == EX_POW || x->op == EX_SPOW || x->op == EX_APOW) && ex_is_const(p, x->b, NULL))
+            z->exponent.at[x->b] = true;
+    }
+}
+
+static void
+freeze_constant(freezer *z, struct frozen *r, node n, double value)
+{
+    bool stays = value == 0 || value == 1 || value == -1 || z->exponent.at[n];
+
+    z->mapped.at[n] = stays ? n : add_extra(z, r, (struct extra){ .value = value });
+    z->constant.at[n] = z->timed.at[n] = true;
+}
+
+static void
+freeze_slot(freezer *z, const struct frozen *r, node n, uint32_t slot)
+{
+    uint8_t known = z->masks.at[r->mask0 + slot];
+
+    z->mapped.at[n] = n;
+    z->constant.at[n] = known == SLOT_PARAMETER;
+    z->timed.at[n] = known != SLOT_VARYING;
+}
+
+/* sliding: the template was searched for relays. Its operands are frozen already. */
+static void
+freeze_operation(freezer *z, struct frozen *r, node n, bool sliding)
+{
+    pool *p = z->e->f->pool;
+    ex_node x = *pool_node(p, n);
+    node a = x.a, b = x.b, c = x.c, *operand[3] = { &a, &b, &c };
+    bool constant = true, timed = true;
+
+    for (int k = 0; k < 3; k++) {
+        if (*operand[k] == NODE_NONE)
+            continue;
+        constant = constant && z->constant.at[*operand[k]];
+        timed = timed && z->timed.at[*operand[k]];
+        *operand[k] = z->mapped.at[*operand[k]];
+    }
+    if (!constant && switches(&x)) /* what parameters alone decide is computed with them */
+        z->mapped.at[n] = freeze_node(z, r, &x, a, b, c, timed);
+    else if (sliding && x.op == EX_SELECT && relays_is(z->relays, r->relays, n))
+        z->mapped.at[n] = freeze_relay(z, r, &x);
+    else if ((r->how & FREEZE_ROOTS) && !timed && is_root(p, &x))
+        z->mapped.at[n] = continue_root(z, a, b);
+    else if (x.op == EX_TABLE || x.op == EX_TABLE_SLOPE)
+        z->mapped.at[n] = ex_table_node(p, x.op, x.table, a, b);
+    else
+        z->mapped.at[n] = ex_make(p, x.op, a, b, c);
+    z->constant.at[n] = constant;
+    z->timed.at[n] = timed;
 }
 
 static void
@@ -410,57 +503,16 @@ freeze_template(freezer *z, struct frozen *r)
     memcpy(tape, shared, count * sizeof *tape);
     z->continued.n = 0;
     index_set_free(&z->conditions);
-    if (z->mapped.n < pool_count(p)) {
-        vec_resize(&z->mapped, pool_count(p));
-        vec_resize(&z->constant, pool_count(p));
-        vec_resize(&z->timed, pool_count(p));
-        vec_resize(&z->exponent, pool_count(p));
-    }
-    for (size_t i = 0; i < count; i++)
-        z->exponent.at[tape[i]] = false;
-    for (size_t i = 0; i < count; i++) {
-        const ex_node *x = pool_node(p, tape[i]);
+    prepare_nodes(z, tape, count);
+    for (size_t i = 0; i < count; i++) { /* operands stand before what reads them */
+        ex_node x = *pool_node(p, tape[i]);
 
-        if ((x->op == EX_POW || x->op == EX_SPOW || x->op == EX_APOW) && ex_is_const(p, x->b, NULL))
-            z->exponent.at[x->b] = true;
-    }
-    for (size_t i = 0; i < count; i++) {
-        node n = tape[i];
-        ex_node x = *pool_node(p, n);
-        node a = x.a, b = x.b, c = x.c;
-        bool constant = true, timed = true;
-
-        if (x.op == EX_CONST) {
-            bool plain = x.value == 0 || x.value == 1 || x.value == -1 || z->exponent.at[n];
-
-            z->mapped.at[n] = plain ? n : add_extra(z, r, (struct extra){ .value = x.value });
-        } else if (x.op == EX_SLOT) {
-            constant = z->masks.at[r->mask0 + x.a] == SLOT_PARAMETER;
-            timed = z->masks.at[r->mask0 + x.a] != SLOT_VARYING;
-            z->mapped.at[n] = n;
-        } else {
-            node *operand[3] = { &a, &b, &c };
-
-            for (int k = 0; k < 3; k++) {
-                if (*operand[k] == NODE_NONE)
-                    continue;
-                constant = constant && z->constant.at[*operand[k]];
-                timed = timed && z->timed.at[*operand[k]];
-                *operand[k] = z->mapped.at[*operand[k]];
-            }
-            if (!constant && switches(&x))
-                z->mapped.at[n] = freeze_node(z, r, &x, a, b, c, timed);
-            else if (sliding && x.op == EX_SELECT && relays_is(z->relays, r->relays, n))
-                z->mapped.at[n] = freeze_relay(z, r, &x);
-            else if ((r->how & FREEZE_ROOTS) && !timed && is_root(p, &x))
-                z->mapped.at[n] = continue_root(z, a, b);
-            else if (x.op == EX_TABLE || x.op == EX_TABLE_SLOPE)
-                z->mapped.at[n] = ex_table_node(p, x.op, x.table, a, b);
-            else
-                z->mapped.at[n] = ex_make(p, x.op, a, b, c);
-        }
-        z->constant.at[n] = constant;
-        z->timed.at[n] = timed;
+        if (x.op == EX_CONST)
+            freeze_constant(z, r, tape[i], x.value);
+        else if (x.op == EX_SLOT)
+            freeze_slot(z, r, tape[i], x.a);
+        else
+            freeze_operation(z, r, tape[i], sliding);
     }
     r->root = z->mapped.at[from];
     if (z->continued.n)
@@ -468,6 +520,7 @@ freeze_template(freezer *z, struct frozen *r)
     free(tape);
 }
 
+/* The variable for a number of the text: one for all places where it stands. */
 static var_id
 literal_var(freezer *z, double value, span at)
 {
@@ -499,15 +552,14 @@ new_mode(equations *e, uint8_t kind, inst g, uint32_t table, span at)
     return (uint32_t)e->mode.n - 1;
 }
 
+/* The variable of a mode for condition x on g, which is made at its first occurrence. */
 static var_id
 mode_var(freezer *z, const struct extra *x, inst g, span at)
 {
     equations *e = z->e;
     uint64_t hash = bg_hash_mix(bg_hash_bytes(inst_slots(e->f, g), g.n * sizeof(var_id), x->kind),
                                 bg_hash_mix(g.root, x->table));
-    uint32_t i = map_get(&z->mode, hash);
-
-    uint32_t k = i;
+    uint32_t i = map_get(&z->mode, hash), k = i;
 
     for (; k != MAP_NONE; k = z->mode_next.at[k])
         if (e->mode.at[k].kind == x->kind && e->mode.at[k].table == x->table && inst_equal(e->f, e->mode.at[k].g, g))
@@ -524,7 +576,8 @@ mode_var(freezer *z, const struct extra *x, inst g, span at)
     return e->mode.at[i].var;
 }
 
-/* The variable for sign(x). relay: it belongs to a relay. */
+/* The variable for sign(x), made with its two modes at its first occurrence. relay: a relay reads it; the sign is one
+ * of relays as long as nothing else does. */
 static var_id
 sign_var(freezer *z, inst x, bool relay, span at)
 {
@@ -605,14 +658,65 @@ unify_literals(freezer *z, inst i)
     return i;
 }
 
+/* The frozen template of i, by its number in z->done; made at its first occurrence. */
+static uint32_t
+frozen_template(freezer *z, inst i, unsigned how, relays_use used)
+{
+    flat_model *f = z->e->f;
+    struct frozen fresh = { .from = i.root, .root = NODE_NONE, .how = (uint8_t)how, .relays = used, .n = i.n };
+    uint64_t hash;
+    uint32_t k;
+
+    vec_resize(&z->mask, i.n);
+    for (uint32_t s = 0; s < i.n; s++)
+        z->mask.at[s] = known_slot(f, f->slot.at[i.first + s]);
+    hash = bg_hash_bytes(z->mask.at, i.n, bg_hash_mix(i.root, how) ^ used.smooth);
+    fresh.next = map_get(&z->index, hash);
+    for (k = fresh.next; k != MAP_NONE; k = z->done.at[k].next) {
+        const struct frozen *r = &z->done.at[k];
+
+        if (r->from == i.root && r->how == how && r->relays.smooth == used.smooth && r->n == i.n &&
+            (i.n == 0 || !memcmp(z->masks.at + r->mask0, z->mask.at, i.n)))
+            return k;
+    }
+    fresh.extra0 = (uint32_t)z->extra.n;
+    fresh.mask0 = (uint32_t)z->masks.n;
+    for (uint32_t s = 0; s < i.n; s++)
+        vec_push(&z->masks, z->mask.at[s]);
+    freeze_template(z, &fresh);
+    k = (uint32_t)z->done.n;
+    map_set(&z->index, hash, k);
+    vec_push(&z->done, fresh);
+    return k;
+}
+
+/* The variable for a slot that was added to a template, over the slots filled so far. */
+static var_id
+extra_var(freezer *z, const struct extra *x, span at)
+{
+    const var_id *slots = z->slots.at;
+    uint32_t n = (uint32_t)z->slots.n;
+    inst g, by = INST_NONE;
+
+    if (x->is == EXTRA_LITERAL)
+        return literal_var(z, x->value, at);
+    g = inst_part(z->e->composer, x->g, slots, n);
+    if (x->is == EXTRA_SIGN)
+        return sign_var(z, g, !x->jumps, at);
+    if (x->is == EXTRA_MODE)
+        return mode_var(z, x, g, at);
+    if (x->by != NODE_NONE)
+        by = inst_part(z->e->composer, x->by, slots, n);
+    return stick_var(z, g, by, at);
+}
+
 inst
 freeze(freezer *z, inst i, unsigned how, span at)
 {
     flat_model *f = z->e->f;
-    uint64_t hash;
-    uint32_t k;
-    struct frozen *r = NULL;
     relays_use used = { 0, 0 };
+    struct frozen r;
+    uint32_t k;
 
     if (!inst_known(i))
         return i;
@@ -620,52 +724,18 @@ freeze(freezer *z, inst i, unsigned how, span at)
         i = unify_literals(z, i);
     if (has_relays(z, i.root, how))
         used = relays_of(z->relays, i);
-    vec_resize(&z->mask, i.n);
-    for (uint32_t s = 0; s < i.n; s++)
-        z->mask.at[s] = known_slot(f, f->slot.at[i.first + s]);
-    hash = bg_hash_bytes(z->mask.at, i.n, bg_hash_mix(i.root, how) ^ used.smooth);
-    for (k = map_get(&z->index, hash); k != MAP_NONE; k = z->done.at[k].next) {
-        r = &z->done.at[k];
-        if (r->from == i.root && r->how == how && r->relays.smooth == used.smooth && r->n == i.n &&
-            (i.n == 0 || !memcmp(z->masks.at + r->mask0, z->mask.at, i.n)))
-            break;
-    }
-    if (k == MAP_NONE) {
-        struct frozen fresh = { i.root,
-                                NODE_NONE,
-                                (uint8_t)how,
-                                used,
-                                (uint32_t)z->extra.n,
-                                0,
-                                (uint32_t)z->masks.n,
-                                i.n,
-                                map_get(&z->index, hash) };
-
-        for (uint32_t s = 0; s < i.n; s++)
-            vec_push(&z->masks, z->mask.at[s]);
-        freeze_template(z, &fresh);
-        k = (uint32_t)z->done.n;
-        map_set(&z->index, hash, k);
-        vec_push(&z->done, fresh);
-    }
-    r = &z->done.at[k];
-    if (!r->nextra && r->root == i.root)
+    k = frozen_template(z, i, how, used); /* moves z->done.at */
+    r = z->done.at[k];
+    if (!r.nextra && r.root == i.root)
         return i;
     z->slots.n = 0;
     for (uint32_t s = 0; s < i.n; s++)
         vec_push(&z->slots, f->slot.at[i.first + s]);
-    for (uint32_t s = 0; s < r->nextra; s++) {
-        struct extra x = z->extra.at[r->extra0 + s];
-        const var_id *slots = z->slots.at;
-        uint32_t n = (uint32_t)z->slots.n;
-        inst g = x.is == EXTRA_LITERAL ? INST_NONE : inst_part(z->e->composer, x.g, slots, n);
-        inst by = x.is == EXTRA_STICK && x.by != NODE_NONE ? inst_part(z->e->composer, x.by, slots, n) : INST_NONE;
-        var_id v = x.is == EXTRA_LITERAL ? literal_var(z, x.value, at)
-                   : x.is == EXTRA_SIGN  ? sign_var(z, g, !x.jumps, at)
-                   : x.is == EXTRA_STICK ? stick_var(z, g, by, at)
-                                         : mode_var(z, &x, g, at);
+    for (uint32_t s = 0; s < r.nextra; s++) {
+        struct extra x = z->extra.at[r.extra0 + s];
+        var_id v = extra_var(z, &x, at);
 
         vec_push(&z->slots, v);
     }
-    return inst_part(z->e->composer, r->root, z->slots.at, (uint32_t)z->slots.n);
+    return inst_part(z->e->composer, r.root, z->slots.at, (uint32_t)z->slots.n);
 }

@@ -111,18 +111,10 @@ struct around {
     size_t n;
 };
 
-static int
-by_number(const void *a, const void *b)
-{
-    node x = *(const node *)a, y = *(const node *)b;
-
-    return (x > y) - (x < y);
-}
-
 static bool
 holds(const struct around *w, node n)
 {
-    const node *at = bsearch(&n, w->tape, w->n, sizeof *w->tape, by_number);
+    const node *at = bsearch(&n, w->tape, w->n, sizeof *w->tape, bg_compare_numbers);
 
     return at && w->holds[at - w->tape];
 }
@@ -419,7 +411,7 @@ relays_is(const relays *w, relays_use u, node n)
 {
     const struct judged *v = &w->judged.at[u.judged];
     const node *all = w->choice.at + v->choice0,
-               *at = v->nchoices ? bsearch(&n, all, v->nchoices, sizeof n, by_number) : NULL;
+               *at = v->nchoices ? bsearch(&n, all, v->nchoices, sizeof n, bg_compare_numbers) : NULL;
 
     return at && (at - all >= MOST_CHOICES || !(u.smooth >> (at - all) & 1));
 }

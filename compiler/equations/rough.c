@@ -8,18 +8,18 @@
 
 struct unfolding {
     equations *e;
-    bool closed; /* no more are made */
-    bool roots;  /* square roots too */
+    bool closed; /* no further unknowns are made */
+    bool roots;  /* roots and sinh too, not only exponentials and logarithms */
     map unknown; /* unknown of the block -> 1 */
     map made;    /* hash of an operation on an inst -> first of done */
     VEC(struct done {
-        inst what;
-        var_id u;
+        inst what; /* the operation */
+        var_id u;  /* the unknown that is its value */
         uint32_t next;
     })
     done;
-    uint32_t position;
-    span at;
+    uint32_t position; /* of new unknowns in the text, */
+    span at;           /* and their place in messages */
 };
 
 static node
@@ -28,7 +28,7 @@ apply(pool *p, enum ex_op op, node a)
     return ex_make(p, op, a, NODE_NONE, NODE_NONE);
 }
 
-/* exponent b of a root a^b; 0: not a root */
+/* The exponent b of a root a^b; 0: not a root. */
 static double
 root_exponent(const pool *p, const ex_node *x)
 {
@@ -57,7 +57,8 @@ is_rough(const pool *p, node n, bool roots)
     return is_exponential(p, n) || x->op == EX_LN || (roots && (x->op == EX_SINH || root_exponent(p, x) > 0));
 }
 
-/* u = exp(a). Where both are small, without the 1 that would leave nothing of them but rounding. */
+/* u = exp(a) as G(u) - H(a) = 0 (rough.h). Where u is below 1 and a below 0, the 1 that is taken from both is left out:
+ * of u = 1e-20 it would leave nothing. */
 static node
 smooth_exponential(pool *p, node u, node a)
 {
@@ -69,7 +70,8 @@ smooth_exponential(pool *p, node u, node a)
     return ex_make(p, EX_SELECT, large, from_large, from_small);
 }
 
-/* u^b = a. If a condition says that a is 0, u is 0 too: Newton's method converges slowly at a double zero. */
+/* u^b = a, b > 1. On the side of a condition where a is the number 0 the equation is u = 0: u^b = 0 is a multiple zero,
+ * at which Newton's method converges slowly. */
 static node
 root_equation(pool *p, node a, node u, double b)
 {
@@ -83,7 +85,7 @@ root_equation(pool *p, node a, node u, double b)
     return ex_sub(p, a, ex_make(p, EX_SPOW, u, ex_const(p, b), NODE_NONE));
 }
 
-/* The equation that defines u as n. */
+/* The equation that defines u as the value of operation n, in the direction that is smooth. */
 static node
 smooth_equation(pool *p, node n, node u)
 {
@@ -102,7 +104,8 @@ smooth_equation(pool *p, node n, node u)
     return smooth_exponential(p, u, ex_mul(p, ex_const(p, log(c)), x.b));
 }
 
-/* The first rough operation in root that reads a flagged slot; NODE_NONE: there is none. */
+/* The first (innermost) rough operation in root that reads a flagged slot; NODE_NONE: there is none. used: [nslots] for
+ * its work. */
 static node
 find_rough(pool *p, node root, bool roots, const bool *flag, uint32_t nslots, bool *used)
 {
@@ -157,7 +160,7 @@ unordered_hash(const flat_model *f, inst i)
     return h;
 }
 
-/* Are the expressions equal up to the order of their slots? */
+/* The slot of i with variable v, or with the same number of the text; NONE. */
 static uint32_t
 slot_like(const flat_model *f, inst i, var_id v)
 {
@@ -172,7 +175,7 @@ slot_like(const flat_model *f, inst i, var_id v)
     return k;
 }
 
-/* The unknown for an operation; made, with its equation, at its first occurrence. VAR_NONE if no more are made. */
+/* Are the expressions equal up to the order of their slots? */
 static bool
 is_same_unordered(const flat_model *f, inst a, inst b)
 {
@@ -192,8 +195,7 @@ is_same_unordered(const flat_model *f, inst a, inst b)
     return same;
 }
 
-/* Replaces the operations of the residual one by one, innermost first, so that the equations of new unknowns are
- * smooth. */
+/* The unknown for an operation; made, with its equation, at its first occurrence. VAR_NONE if no more are made. */
 static var_id
 unknown_for(unfolding *z, inst what)
 {
@@ -227,7 +229,8 @@ unknown_for(unfolding *z, inst what)
     return u;
 }
 
-/* New unknowns have the place of `like`. */
+/* Replaces the rough operations of a residual one by one, innermost first, so that the equations of new unknowns are
+ * smooth too. */
 static inst
 unfold(unfolding *z, inst r)
 {

@@ -4,12 +4,13 @@
  * depends on an unknown of a block, its value becomes a further unknown u, with an equation in the direction that is
  * smooth everywhere:
  *
- *   u = root of a, spow(a, b < 1)    a - spow(u, 1/b) = 0
- *   u = exp(a), and a = ln(u)        G(u) - H(a) = 0,  G(u) = ln u above 1, u - 1 below;  H(a) = a above 0, exp(a) - 1
- * below u = sinh(a)                      asinh(u) - a = 0
+ *   root:         u = spow(a, b), b < 1      a - spow(u, 1/b) = 0
+ *   exponential:  u = exp(a), or a = ln(u)   G(u) - H(a) = 0,  G(u) = ln u for u > 1, else u - 1,
+ *                                                              H(a) = a for a > 0, else exp(a) - 1
+ *   sinh:         u = sinh(a)                asinh(u) - a = 0
  *
- * The middle one has the same zeros as u = exp(a) and a continuous slope: for large values it is the logarithm, for
- * small ones (a blocking junction) the exponential.
+ * The equation of the exponential has the same zeros as u = exp(a) and a continuous slope: for large values it is the
+ * logarithm, for small ones (a blocking junction) the exponential.
  */
 #ifndef BG_ROUGH_H
 #define BG_ROUGH_H
@@ -18,18 +19,18 @@
 
 typedef struct unfolding unfolding;
 
-/* For the block being made, which is the last one: its unknowns from unknown0 on, its residuals from residual0 on. New
- * ones are appended. */
+/* Do the residuals from residual0 on have an exponential or logarithm of one of the variables (keys of the map)? */
 bool rough_grows(const equations *e, const map *variables, uint32_t residual0);
-/* For what ideal switches and other laws determine together: n variables, none of which is solved yet. Square roots
- * stay: where a switch holds their argument at zero they are zero, whereas the square in the inverse equation has no
- * slope there. */
+/* For the block being made, which is the last one: its unknowns from unknown0 on, its residuals from residual0 on. New
+ * ones are appended. rough_free it. */
 unfolding *rough_unfold(equations *e, uint32_t unknown0, uint32_t residual0);
-/* A definition over unknowns of the block, rewritten with the unknowns made here where it contains their operations:
- * outside the block, the inverse of a blocking law would lose accuracy. With rough_among, new unknowns are made. */
+/* For what ideal switches and other laws determine together: n variables, none of which is solved yet; unknowns are
+ * made by rough_reuse. Roots stay: where a switch holds their argument at zero they are zero, whereas the power in the
+ * inverse equation has no slope there. rough_free it. */
 unfolding *rough_among(equations *e, const var_id *v, size_t n);
-/* A definition over unknowns of the block, with those made here where it has their operations: the inverse of a law
- * that blocks, read outside the block, loses what the block knows. Of rough_among: new ones are made. */
+/* A definition over unknowns of the block, with the unknowns made for its rough operations in their place: computed
+ * anew outside the block, the inverse of a law that blocks would lose the accuracy that the block has. Of rough_among:
+ * makes new ones, appended to the equations' unknowns and residuals. */
 inst rough_reuse(unfolding *z, inst d);
 void rough_free(unfolding *z);
 

@@ -209,19 +209,11 @@ add_term_factors(pool *p, struct factors *f, node n, bool over)
     vec_free(&todo);
 }
 
-static int
-compare_node(const void *a, const void *b)
-{
-    node x = *(const node *)a, y = *(const node *)b;
-
-    return (x > y) - (x < y);
-}
-
 static node
 product_of_factors(pool *p, node first, node *at, size_t n)
 {
     if (n)
-        qsort(at, n, sizeof *at, compare_node);
+        qsort(at, n, sizeof *at, bg_compare_numbers);
     for (size_t i = 0, times; i < n; i += times) {
         for (times = 1; i + times < n && at[i + times] == at[i];)
             times++;
