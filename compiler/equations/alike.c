@@ -1,10 +1,10 @@
 /* alike.c - see alike.h */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "alike.h"
 #include "rough.h"
+#include "views.h"
 
 enum {
     ROUNDS = 16,  /* what is left out makes more residuals alike */
@@ -162,7 +162,7 @@ take_multiple(struct block_alike *b, inst r)
     flat_model *f = b->e->f;
     node root = with_numbers(f, r), solution, divisor;
     uint32_t slot[2], n = 0;
-    double value, *zero = bg_calloc(r.n + 1, sizeof *zero);
+    double *zero = bg_calloc(r.n + 1, sizeof *zero), *factor = bg_calloc(r.n + 1, sizeof *factor);
     bool *flag = bg_calloc(r.n + 1, sizeof *flag), is = true;
     var_id v[2];
 
@@ -178,10 +178,9 @@ take_multiple(struct block_alike *b, inst r)
             v[n++] = u;
         }
     }
-    is = is && n == 2 && ex_affine_in(f->pool, root, flag, r.n) && ex_eval(f->pool, root, zero) == 0;
-    for (int i = 0; i < 2 && is; i++)
-        is = ex_is_const(f->pool, ex_derivative(f->pool, root, slot[i]), &value) && value != 0 && isfinite(value);
+    is = is && n == 2 && view_is_combination(f->pool, root, flag, zero, r.n, factor);
     free(zero);
+    free(factor);
     free(flag);
     if (is) { /* of two that none is left out for the later one goes */
         bool first = map_get(&b->kept, v[0]) != MAP_NONE, second = map_get(&b->kept, v[1]) != MAP_NONE;
@@ -198,79 +197,39 @@ take_multiple(struct block_alike *b, inst r)
 
 /* ---- equal laws ---- */
 
-static int
-compare_variables(const void *a, const void *b)
-{
-    var_id x = *(const var_id *)a, y = *(const var_id *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* A residual seen from one of its unknowns: what it is with that one in slot 0 and the others, ascending, behind it. */
-struct view {
-    node root;
-    uint32_t others0, n; /* of the others */
+/* A residual seen from one of its unknowns. */
+struct seen {
+    view as;
     var_id from;
-    uint32_t next;
+    uint32_t next; /* with the same hash */
 };
 
 struct views {
-    VEC(struct view) all;
-    VEC(var_id) others;
+    VEC(struct seen) all;
+    view_variables others;
     map of; /* hash -> the first of all */
 };
 
-static struct view
-view_from(struct block_alike *b, struct views *to, inst r, uint32_t k)
-{
-    flat_model *f = b->e->f;
-    struct view w = { .others0 = (uint32_t)to->others.n, .from = f->slot.at[r.first + k] };
-    VEC(node) with = { 0 };
-
-    for (uint32_t j = 0; j < r.n; j++) {
-        var_id v = f->slot.at[r.first + j];
-
-        if (j != k && f->var.at[v].kind != VAR_LITERAL)
-            vec_push(&to->others, v);
-    }
-    w.n = (uint32_t)to->others.n - w.others0;
-    if (w.n)
-        qsort(to->others.at + w.others0, w.n, sizeof *to->others.at, compare_variables);
-    for (uint32_t j = 0; j < r.n; j++) {
-        var_id v = f->slot.at[r.first + j];
-        uint32_t at = 0;
-
-        while (j != k && at < w.n && to->others.at[w.others0 + at] != v)
-            at++;
-        vec_push(&with, j == k                             ? ex_slot(f->pool, 0)
-                        : f->var.at[v].kind == VAR_LITERAL ? ex_const(f->pool, var_value(f, v))
-                                                           : ex_slot(f->pool, at + 1));
-    }
-    w.root = ex_substitute(f->pool, r.root, with.at, r.n);
-    vec_free(&with);
-    return w;
-}
-
-/* The unknown that an earlier residual says of what this one says of w.from; VAR_NONE. */
+/* The unknown of which an earlier residual says what this one says of v; VAR_NONE. */
 static var_id
-same_as(struct block_alike *b, struct views *all, struct view w)
+same_as(struct block_alike *b, struct views *all, inst r, var_id v)
 {
+    view w = view_from(b->e, r, v, false, &all->others);
     uint64_t hash = bg_hash_bytes(all->others.at + w.others0, w.n * sizeof(var_id), w.root);
     uint32_t first = map_get(&all->of, hash);
 
     for (uint32_t i = first; i != MAP_NONE; i = all->all.at[i].next) {
-        const struct view *o = &all->all.at[i];
+        const struct seen *o = &all->all.at[i];
 
-        if (o->root == w.root && o->n == w.n && o->from != w.from &&
-            !memcmp(all->others.at + o->others0, all->others.at + w.others0, w.n * sizeof(var_id))) {
+        if (o->as.root == w.root && o->as.n == w.n && o->from != v &&
+            !memcmp(all->others.at + o->as.others0, all->others.at + w.others0, w.n * sizeof(var_id))) {
             enum course c = course(b->e->f->pool, w.root, 0);
 
             return c == RISES || c == FALLS || c == EITHER ? o->from : VAR_NONE;
         }
     }
-    w.next = first;
     map_set(&all->of, hash, (uint32_t)all->all.n);
-    vec_push(&all->all, w);
+    vec_push(&all->all, ((struct seen){ w, v, first }));
     return VAR_NONE;
 }
 
@@ -294,7 +253,7 @@ find_equal_laws(struct block_alike *b)
 
             if (!is_unknown(b, v))
                 continue;
-            same = same_as(b, &all, view_from(b, &all, r, k));
+            same = same_as(b, &all, r, v);
             if (same != VAR_NONE) {
                 b->residual.at[i] = inst_part(e->composer, ex_sub(f->pool, ex_slot(f->pool, 0), ex_slot(f->pool, 1)),
                                               (var_id[]){ v, same }, 2);

@@ -7,6 +7,7 @@
 #include "equations_inside.h"
 #include "parameters.h"
 #include "relays.h"
+#include "views.h"
 
 enum {
     PER_DECADE = 16, /* points at which a law is evaluated: powers of ten to both sides of zero, */
@@ -16,10 +17,9 @@ enum {
 #define BACK 1e-9   /* of the greatest value: a law that goes back by no more rises or falls all along */
 #define EQUAL 1e-12 /* relative: two ratios that differ by less are equal */
 
-/* A resistor whose law gives `out` by `in`, seen from `in`: that is slot 0, the others follow in ascending order. */
+/* A resistor whose law gives `out` by `in`, seen from `in`. */
 struct saturating {
-    node root;
-    uint32_t others0, n;
+    view as;
     uint32_t port;
     var_id in, out;
     bool solved;             /* the law defines `in`, */
@@ -39,7 +39,7 @@ struct evenly {
     equations *e;
     struct groups *g;
     VEC(struct saturating) law; /* those in groups first */
-    VEC(var_id) others;
+    view_variables others;
     map first;     /* hash of root and others -> law */
     double *value; /* [variables] of parameters and literals */
     /* by variable: its relations are relation[start[v]..start[v+1]]; it is `ratio` times the variable `base`, or not
@@ -51,99 +51,6 @@ struct evenly {
 };
 
 /* ---- laws ---- */
-
-static int
-ascending(const void *a, const void *b)
-{
-    var_id x = *(const var_id *)a, y = *(const var_id *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* A condition on g as an expression; NODE_NONE: none that is known. */
-static node
-condition_on(pool *p, uint8_t kind, node g)
-{
-    node zero = ex_const(p, 0);
-
-    switch (kind) {
-    case MODE_LESS: return ex_make(p, EX_LT, g, zero, NODE_NONE);
-    case MODE_LESS_EQUAL: return ex_make(p, EX_LE, g, zero, NODE_NONE);
-    case MODE_PIECE: return ex_const(p, -1); /* is searched for */
-    default: return NODE_NONE;
-    }
-}
-
-struct view_slots {
-    var_id in;
-    VEC(var_id) other;
-};
-
-/* The conditions that a law reads and that depend on `in` itself. */
-static bool
-is_own_mode(const equations *e, var_id v, var_id in)
-{
-    const flat_var *x = &e->f->var.at[v];
-
-    return x->kind == VAR_MODE && inst_slot_of(e->f, e->mode.at[x->owner].g, in) != NONE;
-}
-
-static void
-list_others(const equations *e, inst i, var_id in, struct view_slots *to)
-{
-    const flat_model *f = e->f;
-
-    for (uint32_t k = 0; k < i.n; k++) {
-        var_id v = inst_slots(f, i)[k];
-
-        if (is_own_mode(e, v, in))
-            list_others(e, e->mode.at[f->var.at[v].owner].g, in, to);
-        else if (v != in && f->var.at[v].kind != VAR_LITERAL)
-            vec_push(&to->other, v);
-    }
-}
-
-static node
-slot_for(equations *e, const struct view_slots *s, var_id v)
-{
-    flat_model *f = e->f;
-    uint32_t at = 0;
-
-    if (v == s->in)
-        return ex_slot(f->pool, 0);
-    if (f->var.at[v].kind == VAR_LITERAL)
-        return ex_const(f->pool, var_value(f, v));
-    while (s->other.at[at] != v)
-        at++;
-    return ex_slot(f->pool, at + 1);
-}
-
-/* i seen from s->in; NODE_NONE: it reads a condition that cannot be written here. */
-static node
-seen_from(equations *e, const struct view_slots *s, inst i)
-{
-    flat_model *f = e->f;
-    VEC(node) with = { 0 };
-    node root = 0;
-
-    for (uint32_t k = 0; k < i.n && root != NODE_NONE; k++) {
-        var_id v = inst_slots(f, i)[k];
-
-        if (is_own_mode(e, v, s->in)) {
-            const eq_mode *m = &e->mode.at[f->var.at[v].owner];
-            node g = seen_from(e, s, m->g);
-
-            root = g == NODE_NONE ? NODE_NONE : condition_on(f->pool, m->kind, g);
-        } else {
-            root = slot_for(e, s, v);
-        }
-        vec_push(&with, root);
-    }
-    if (root != NODE_NONE)
-        root = ex_substitute(f->pool, i.root, with.at, i.n);
-    vec_free(&with);
-    return root;
-}
 
 static struct saturating
 law_of(const struct evenly *z, uint32_t port)
@@ -164,29 +71,6 @@ law_of(const struct evenly *z, uint32_t port)
                                 .group = group };
 }
 
-/* Fills in the rest; false: it reads a condition that cannot be compared. */
-static bool
-view_law(struct evenly *z, struct saturating *to)
-{
-    equations *e = z->e;
-    inst def = port_law(e->f, to->port)->def;
-    struct view_slots s = { .in = to->in };
-
-    list_others(e, def, to->in, &s);
-    if (s.other.n)
-        qsort(s.other.at, s.other.n, sizeof *s.other.at, ascending);
-    to->others0 = (uint32_t)z->others.n;
-    for (size_t k = 0; k < s.other.n; k++)
-        if (k == 0 || s.other.at[k] != s.other.at[to->n - 1])
-            s.other.at[to->n++] = s.other.at[k];
-    s.other.n = to->n;
-    for (size_t k = 0; k < s.other.n; k++)
-        vec_push(&z->others, s.other.at[k]);
-    to->root = seen_from(e, &s, def);
-    vec_free(&s.other);
-    return to->root != NODE_NONE;
-}
-
 /* ---- how a law goes ---- */
 
 /* Does it rise, or fall, all along, and is it flat somewhere? By its values at many points, with what else it reads at
@@ -196,12 +80,12 @@ saturates(struct evenly *z, const struct saturating *law)
 {
     pool *p = z->e->f->pool;
     const flat_model *f = z->e->f;
-    double *slot = bg_malloc((law->n + 1) * sizeof *slot), before = NAN, up = 0, down = 0, most = 0;
+    double *slot = bg_malloc((law->as.n + 1) * sizeof *slot), before = NAN, up = 0, down = 0, most = 0;
     uint32_t equal = 0, flat = 0;
 
-    relays_values(slot, law->n + 1, 1);
-    for (uint32_t k = 0; k < law->n; k++) {
-        var_id v = z->others.at[law->others0 + k];
+    relays_values(slot, law->as.n + 1, 1);
+    for (uint32_t k = 0; k < law->as.n; k++) {
+        var_id v = z->others.at[law->as.others0 + k];
 
         if (f->var.at[v].kind == VAR_PARAM)
             slot[k + 1] = z->value[v];
@@ -210,7 +94,7 @@ saturates(struct evenly *z, const struct saturating *law)
         double size = pow(10, (double)(i < 0 ? -i : i) / PER_DECADE - DECADES), value;
 
         slot[0] = i < 0 ? -size : i > 0 ? size : 0;
-        value = ex_eval(p, law->root, slot);
+        value = ex_eval(p, law->as.root, slot);
         if (!isfinite(value)) { /* an exponential far out */
             before = NAN;
             continue;
@@ -237,10 +121,10 @@ is_parameter(const struct evenly *z, var_id v)
 static bool
 is_equal_law(const struct evenly *z, const struct saturating *a, const struct saturating *b)
 {
-    const var_id *x = z->others.at + a->others0, *y = z->others.at + b->others0;
-    bool equal = a->root == b->root && a->n == b->n;
+    const var_id *x = z->others.at + a->as.others0, *y = z->others.at + b->as.others0;
+    bool equal = a->as.root == b->as.root && a->as.n == b->as.n;
 
-    for (uint32_t k = 0; k < a->n && equal; k++)
+    for (uint32_t k = 0; k < a->as.n && equal; k++)
         equal = x[k] == y[k] || (is_parameter(z, x[k]) && is_parameter(z, y[k]));
     return equal;
 }
@@ -249,10 +133,10 @@ is_equal_law(const struct evenly *z, const struct saturating *a, const struct sa
 static bool
 has_equal_values(const struct evenly *z, const struct saturating *a, const struct saturating *b)
 {
-    const var_id *x = z->others.at + a->others0, *y = z->others.at + b->others0;
+    const var_id *x = z->others.at + a->as.others0, *y = z->others.at + b->as.others0;
     bool equal = true;
 
-    for (uint32_t k = 0; k < a->n && equal; k++)
+    for (uint32_t k = 0; k < a->as.n && equal; k++)
         equal = x[k] == y[k] || z->value[x[k]] == z->value[y[k]];
     return equal;
 }
@@ -268,11 +152,14 @@ is_resistor(const flat_model *f, uint32_t port)
 static void
 add_law(struct evenly *z, struct saturating law)
 {
-    uint64_t hash = law.root;
+    uint64_t hash = law.as.root;
     uint32_t k;
 
-    for (uint32_t i = 0; i < law.n; i++)
-        hash = bg_hash_mix(hash, is_parameter(z, z->others.at[law.others0 + i]) ? 0 : z->others.at[law.others0 + i]);
+    for (uint32_t i = 0; i < law.as.n; i++) {
+        var_id v = z->others.at[law.as.others0 + i];
+
+        hash = bg_hash_mix(hash, is_parameter(z, v) ? 0 : v);
+    }
     k = law.next = map_get(&z->first, hash);
 
     while (k != MAP_NONE && !is_equal_law(z, &z->law.at[k], &law))
@@ -314,7 +201,10 @@ find_laws(struct evenly *z)
             if (!is_resistor(f, port) || (defines && map_get(&grouped, port_law(f, port)->def.root) == MAP_NONE))
                 continue;
             law = law_of(z, port);
-            if ((law.group == NONE && !law.solved) != (bool)defines || is_straight(z, &law) || !view_law(z, &law))
+            if ((law.group == NONE && !law.solved) != (bool)defines || is_straight(z, &law))
+                continue;
+            law.as = view_from(z->e, port_law(f, port)->def, law.in, true, &z->others);
+            if (law.as.root == NODE_NONE)
                 continue;
             map_set(&grouped, port_law(f, port)->def.root, 1);
             add_law(z, law);
@@ -322,7 +212,7 @@ find_laws(struct evenly *z)
     map_free(&grouped);
 }
 
-/* Are there equal ones that saturate? */
+/* Finds which of the laws that others equal saturate. False: none does. */
 static bool
 examine_laws(struct evenly *z)
 {
@@ -345,13 +235,14 @@ examine_laws(struct evenly *z)
 
 /* ---- multiples ---- */
 
-/* Is it zero where one variable is a multiple of another one, with a factor of parameters? */
+/* Does it say that one variable is a multiple of another, with a factor of parameters? r is zero, or (of) defines that
+ * variable. */
 static bool
 is_multiple(const struct evenly *z, inst r, var_id of, var_id v[2], double factor[2])
 {
     flat_model *f = z->e->f;
     uint32_t n = 0;
-    double *slot = bg_calloc(r.n + 1, sizeof *slot);
+    double *slot = bg_calloc(2 * (size_t)r.n + 2, sizeof *slot), *by = slot + r.n + 1;
     bool *flag = bg_calloc(r.n + 1, sizeof *flag), is = true;
 
     if (of != VAR_NONE) {
@@ -368,12 +259,10 @@ is_multiple(const struct evenly *z, inst r, var_id of, var_id v[2], double facto
         if (is && flag[k])
             v[n++] = u;
     }
-    is = is && n == 2 && ex_affine_in(f->pool, r.root, flag, r.n) && ex_eval(f->pool, r.root, slot) == 0;
+    is = is && n == 2 && view_is_combination(f->pool, r.root, flag, slot, r.n, by);
     for (uint32_t k = 0; k < r.n && is; k++)
         if (flag[k])
-            factor[inst_slots(f, r)[k] == v[0] ? 0 : 1] = ex_eval(f->pool, ex_derivative(f->pool, r.root, k), slot);
-    for (int i = 0; i < 2 && is; i++)
-        is = isfinite(factor[i]) && factor[i] != 0;
+            factor[inst_slots(f, r)[k] == v[0] ? 0 : 1] = by[k];
     free(slot);
     free(flag);
     return is;
@@ -499,9 +388,9 @@ with_parameters_of(struct evenly *z, const struct saturating *law, const struct 
     for (uint32_t k = 0; k < def.n; k++)
         vec_push(&slot, inst_slots(f, def)[k]);
     for (uint32_t k = 0; k < def.n; k++)
-        for (uint32_t i = 0; i < law->n; i++)
-            if (z->others.at[law->others0 + i] == inst_slots(f, def)[k])
-                slot.at[k] = z->others.at[other->others0 + i];
+        for (uint32_t i = 0; i < law->as.n; i++)
+            if (z->others.at[law->as.others0 + i] == inst_slots(f, def)[k])
+                slot.at[k] = z->others.at[other->as.others0 + i];
     def = flat_inst(f, def.root, slot.at, def.n);
     vec_free(&slot);
     return def;
@@ -519,8 +408,8 @@ equal_share(struct evenly *z, const struct saturating *a, const struct saturatin
          root;
     inst result;
 
-    for (uint32_t k = 0; k < a->n; k++) {
-        var_id x = z->others.at[a->others0 + k], y = z->others.at[b->others0 + k];
+    for (uint32_t k = 0; k < a->as.n; k++) {
+        var_id x = z->others.at[a->as.others0 + k], y = z->others.at[b->as.others0 + k];
         node equal;
 
         if (x == y)
