@@ -9,6 +9,7 @@ enum {
     MAX_ITERATIONS = 40, /* of nets with linear laws, whose coefficients vary: three or four are usual */
     MAX_CURVED = 100,    /* of nets with curved laws: down an exponential, each step lowers its argument by 1 */
     PATIENCE = 4,        /* steps before rounding is measured */
+    REFINED = 8,         /* of linear nets, where one step is exact but for rounding: after so many no more is gained */
     PLACES = 4,          /* starts of the iteration, tried one after the other (start_from) */
     STALLS = 3           /* after so many steps in a row that move nothing the iteration ends */
 };
@@ -30,11 +31,14 @@ is_solved(const nets *s, double t, const double *x)
 }
 
 /* Moves the unknowns of a linear net onto its conditions. *change: how far, relative to the greatest of them or, near
- * zero, to OF_UNIT of the greatest value of their unit so far. */
+ * zero, to OF_UNIT of the greatest value of their unit so far. refined: no more is gained; then steps of unknowns that
+ * are next to nothing are the rounding of other terms (of a friction that holds a mass). Large unknowns whose steps do
+ * not end are next to a pole. */
 static bool
-step_linear(nets *s, struct net *q, double *change)
+step_linear(nets *s, struct net *q, bool refined, double *change)
 {
     double *z = s->held + q->q->held0, most = 0, moved = 0;
+    bool nothing = refined;
 
     for (uint32_t i = 0; i < q->q->n; i++) {
         z[i] -= s->z[i];
@@ -44,8 +48,9 @@ step_linear(nets *s, struct net *q, double *change)
     for (uint32_t i = 0; i < q->q->n && q->varies; i++) {
         most = fmax(most, fmax(fabs(z[i]), OF_UNIT * s->unit_size[s->unit[q->q->held0 + i]]));
         moved = fmax(moved, fabs(s->z[i]));
+        nothing = nothing && (s->z[i] == 0 || fabs(z[i]) <= fmax(NET_SMALL, 2 * fabs(s->z[i])));
     }
-    if (q->varies && moved > 0)
+    if (q->varies && moved > 0 && !nothing)
         *change = fmax(*change, moved / most);
     return true;
 }
@@ -180,7 +185,7 @@ iterate(nets *s, double t, const double *x, bool curved)
                 break;
             }
             sparse_apply(&q->now->now->solve, s->raw + ORDERS * q->q->held0, s->z);
-            status = (q->guess ? step_curved(s, q, rounding, size) : step_linear(s, q, &change)) ? 0 : 1;
+            status = (q->guess ? step_curved(s, q, rounding, size) : step_linear(s, q, i >= REFINED, &change)) ? 0 : 1;
             done = done && (!q->guess || q->done);
         }
         if (status == 0 && curved)

@@ -568,15 +568,20 @@ events_agree(events *e, double t, const double *x)
     return false;
 }
 
-/* Does an x that sticks begin to slip? */
+/* Must all that sticks be at exactly zero before modes are changed? The rounding of a long rest may be on the side to
+ * which an x that begins to slip does not go; and beside a switch it would count as a motion. */
 static bool
-any_released(const events *e)
+rest_matters(const events *e)
 {
-    bool any = false;
+    bool released = false, switches = false, moved = false;
 
-    for (size_t i = 0; i < e->turn.n; i++)
-        any |= e->mode[e->turn.at[i]].kind == MODE_STICK;
-    return any;
+    for (size_t i = 0; i < e->turn.n; i++) {
+        released |= e->mode[e->turn.at[i]].kind == MODE_STICK;
+        switches |= e->of_net[e->turn.at[i]];
+    }
+    for (size_t i = 0; i < e->near.n && switches && !moved && !released; i++)
+        moved = e->mode[e->near.at[i]].kind == MODE_SIGN && events_sticks(e, e->near.at[i]) && e->g[e->near.at[i]] != 0;
+    return released || moved;
 }
 
 enum events_status
@@ -599,8 +604,7 @@ events_switch(events *e, double t_seen, const double *x_seen, double t, double *
     if (events_stay_on_border(e, t, x))
         return EVENTS_SWITCHED;
     events_keep_before(e);
-    if (any_released(
-            e)) { /* from exactly zero: the rounding of a long rest may be on the side to which it does not go */
+    if (rest_matters(e)) {
         events_hold_all(e, t, x);
         if (!events_look(e, t_seen, x_seen, e->g))
             return EVENTS_FAILED;

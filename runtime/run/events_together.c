@@ -78,6 +78,18 @@ moves_at_once(struct together *c, uint32_t k, const double *above)
     return at_once;
 }
 
+/* Has sign j no effect at all, on no x (a clutch whose capacity is zero)? */
+static bool
+acts_on_nothing(const struct together *c, size_t j)
+{
+    const double *column = c->G + j * c->sign.n;
+    bool none = true;
+
+    for (size_t i = 0; i < c->sign.n; i++)
+        none = none && column[i] == 0;
+    return none;
+}
+
 /* b and the columns of G, from the rates with each sign at 1 and at -1. False: they cannot be evaluated, or sign *idle
  * does not brake its own x. */
 static bool
@@ -421,6 +433,10 @@ events_stick_together(events *e, double t, const double *x)
     if (c.sign.n > 1) {
         c.G = bg_malloc(c.sign.n * c.sign.n * sizeof *c.G);
         while (!(found = find_terms(&c, &idle)) && idle < c.sign.n) {
+            if (stuck[idle] && acts_on_nothing(&c, idle)) { /* nor can it hold its x at zero */
+                slip[idle] = 0;
+                stuck[idle] = false;
+            }
             leave_out(&c, idle, slip, stuck);
             idle = NO_INDEX;
         }
