@@ -499,6 +499,24 @@ turn_jumped(events *e, double t, const double *x)
     return true;
 }
 
+/* Sets what sticks to exactly zero where there are ideal switches: beside one, the rounding of a long rest would count
+ * as a motion. */
+static void
+rest_exactly(events *e, double t, double *x)
+{
+    bool moved = false;
+
+    if (!e->nets || !e->any_sign || !events_look(e, t, x, e->g_try))
+        return;
+    for (size_t i = 0; i < e->near.n; i++) {
+        uint32_t k = e->near.at[i];
+
+        moved |= e->mode[k].kind == MODE_SIGN && events_sticks(e, k) && e->g_try[k] != 0;
+    }
+    if (moved)
+        events_hold_all(e, t, x);
+}
+
 /* Switches the modes that are clearly contradicted at (t, x), in rounds: at first all of them, later only the first
  * one, which ends whenever there is a solution for diodes and contacts (least-index pivoting; Murty 1974). */
 static enum events_status
@@ -506,6 +524,7 @@ follow_contradictions(events *e, double t, double *x)
 {
     size_t most = ROUNDS + 4 * e->watched.n;
 
+    rest_exactly(e, t, x);
     for (size_t round = 0;; round++) {
         enum events_status found;
 
@@ -568,20 +587,15 @@ events_agree(events *e, double t, const double *x)
     return false;
 }
 
-/* Must all that sticks be at exactly zero before modes are changed? The rounding of a long rest may be on the side to
- * which an x that begins to slip does not go; and beside a switch it would count as a motion. */
+/* Does an x that sticks begin to slip? */
 static bool
-rest_matters(const events *e)
+any_released(const events *e)
 {
-    bool released = false, switches = false, moved = false;
+    bool any = false;
 
-    for (size_t i = 0; i < e->turn.n; i++) {
-        released |= e->mode[e->turn.at[i]].kind == MODE_STICK;
-        switches |= e->of_net[e->turn.at[i]];
-    }
-    for (size_t i = 0; i < e->near.n && switches && !moved && !released; i++)
-        moved = e->mode[e->near.at[i]].kind == MODE_SIGN && events_sticks(e, e->near.at[i]) && e->g[e->near.at[i]] != 0;
-    return released || moved;
+    for (size_t i = 0; i < e->turn.n; i++)
+        any |= e->mode[e->turn.at[i]].kind == MODE_STICK;
+    return any;
 }
 
 enum events_status
@@ -604,7 +618,7 @@ events_switch(events *e, double t_seen, const double *x_seen, double t, double *
     if (events_stay_on_border(e, t, x))
         return EVENTS_SWITCHED;
     events_keep_before(e);
-    if (rest_matters(e)) {
+    if (any_released(e)) { /* the rounding of a long rest may be on the side to which it does not go */
         events_hold_all(e, t, x);
         if (!events_look(e, t_seen, x_seen, e->g))
             return EVENTS_FAILED;

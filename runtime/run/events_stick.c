@@ -61,6 +61,47 @@ leads_back(events *e, uint32_t k, double t, const double *x)
     return !known || there[0] > there[1];
 }
 
+/* The direction in which friction k, which sticks, moves the states: the rates with its sign at 1 less those at -1. */
+static bool
+find_kick(events *e, uint32_t k, double t, const double *x, double *kick)
+{
+    uint32_t stick = (uint32_t)e->mode[k].partner;
+    double slip = e->value[k];
+    bool ok;
+
+    e->value[stick] = 0;
+    events_set_side(e, k, 1);
+    ok = model_rhs(e->model, t, x, kick) == 0;
+    events_set_side(e, k, -1);
+    ok = ok && model_rhs(e->model, t, x, e->f) == 0;
+    e->value[stick] = 1;
+    events_set_side(e, k, slip);
+    for (size_t i = 0; i < e->nx && ok; i++)
+        ok = isfinite(kick[i] -= e->f[i]);
+    return ok;
+}
+
+/* Does sign(x) k, which sticks, act on a state or on its own x at all? A clutch whose capacity is zero does not. */
+static bool
+acts(events *e, uint32_t k, double t, const double *x)
+{
+    uint32_t stick = (uint32_t)e->mode[k].partner;
+    double slip = e->value[k], g[2];
+    bool ok = find_kick(e, k, t, x, e->kick), any = false;
+
+    for (size_t i = 0; i < e->nx && ok; i++)
+        any |= e->kick[i] != 0;
+    e->value[stick] = 0;
+    for (int above = 0; above < 2 && ok && !any; above++) {
+        events_set_side(e, k, above ? 1 : -1);
+        ok = events_conditions(e, t, x, e->g_try);
+        g[above] = e->g_try[k];
+    }
+    events_set_side(e, k, slip);
+    e->value[stick] = 1;
+    return !ok || any || g[0] != g[1];
+}
+
 /* Lets sign(x) k stick if that puts x at zero with a value of the sign between -1 and 1. *s: the value that holds x,
  * not finite if there is none. (x may depend on the sign by equations alone, so x is evaluated with the mode "stick".)
  */
@@ -73,7 +114,7 @@ try_stick(events *e, uint32_t k, double t, const double *x, double *s)
     *s = events_conditions(e, t, x, e->g_try) ? e->g_try[stick] : NAN;
     if (isfinite(*s) && fabs(*s) <= 1 + CONTRADICTION && fabs(e->g_try[k]) <= AT_REST * e->size[k]) {
         e->value[stick] = 0;
-        if (!e->mode[k].relay || leads_back(e, k, t, x)) {
+        if (e->mode[k].relay ? leads_back(e, k, t, x) : *s != 0 || acts(e, k, t, x)) {
             e->value[stick] = 1;
             return true;
         }
@@ -187,26 +228,6 @@ events_settle_sign(events *e, uint32_t k, double t, const double *x, double g, d
         events_release(e, stick, t, x, e->g[stick]);
     }
     return e->value[k] != slip || e->value[stick] != stuck;
-}
-
-/* The direction in which friction k, which sticks, moves the states: the rates with its sign at 1 less those at -1. */
-static bool
-find_kick(events *e, uint32_t k, double t, const double *x, double *kick)
-{
-    uint32_t stick = (uint32_t)e->mode[k].partner;
-    double slip = e->value[k];
-    bool ok;
-
-    e->value[stick] = 0;
-    events_set_side(e, k, 1);
-    ok = model_rhs(e->model, t, x, kick) == 0;
-    events_set_side(e, k, -1);
-    ok = ok && model_rhs(e->model, t, x, e->f) == 0;
-    e->value[stick] = 1;
-    events_set_side(e, k, slip);
-    for (size_t i = 0; i < e->nx && ok; i++)
-        ok = isfinite(kick[i] -= e->f[i]);
-    return ok;
 }
 
 /* Sets x of sign(x) k, which sticks, to exactly zero by moving the states in the direction of find_kick. This is an
