@@ -21,6 +21,12 @@ const char *unit_text(const unit *x); /* as written, or a readable SI form */
 const char *unit_base_text(unit_system *u, const unit *x);
 double unit_scale(const unit *x); /* value_SI = scale*value + offset */
 double unit_offset(const unit *x);
+/* Is a number in it the number in SI: [N.m], but not [mm] or [degC]? */
+static inline bool
+unit_is_coherent(const unit *x)
+{
+    return unit_scale(x) == 1 && unit_offset(x) == 0;
+}
 const unit *unit_dimension(const unit *x); /* the coherent SI unit of the same dimension; compare pointers */
 bool unit_is_number(const unit *x);        /* dimensionless (rad, degree, percent too) */
 bool unit_is_whole(const unit *x);         /* the exponents of its base units are integers */

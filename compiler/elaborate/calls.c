@@ -160,8 +160,11 @@ make_integral(builder *b, const ast_expr *e, var_id into)
     }
     init = set_inst(el, 0);
     if (e->call.nargs > 1) {
+        const unit *own = var_display(el->f, into);
+        /* as the text calls it, [N.m] and not [J]; in [mm] a bare number would have to be refused */
+        const unit *want = own && r.unit && unit_is_coherent(own) && unit_dimension(own) == r.unit ? own : r.unit;
         val v = initial_value(el, b->in, e->call.arg[1],
-                              arena_format(el->a, "the initial value of %s", var_name(el->f, into)), r.unit, &init);
+                              arena_format(el->a, "the initial value of %s", var_name(el->f, into)), want, &init);
 
         if (r.fit != FIT_UNIT && v.fit == FIT_UNIT) {
             r.fit = FIT_UNIT;

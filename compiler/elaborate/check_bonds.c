@@ -149,7 +149,7 @@ add_unit_variable(struct items *t, var_id v)
     r = bonds_region_of(t->c, v);
     if (r != NONE)
         add_item(t, r);
-    else if (!var_unit(f, v) &&
+    else if ((!var_unit(f, v) || t->c->follows[v]) &&
              (f->var.at[v].kind == VAR_SIGNAL || f->var.at[v].kind == VAR_INTEGRAL || is_delayed(f, v)))
         add_item(t, (uint32_t)f->junction.n + v);
 }
@@ -332,10 +332,8 @@ settle_unit(struct check *c, uint32_t sym, const unit *u, uint32_t e)
         wake_readers(c, sym / 2);
 }
 
-/* The variable that has the unit of what the equation gives, unless it states its own; VAR_NONE for bonds. A signal
- * that holds has the unit of what it is set to. */
-static var_id
-takes_unit(const flat_model *f, const struct equation *e)
+var_id
+bonds_takes_unit(const flat_model *f, const struct equation *e)
 {
     var_id target;
 
@@ -362,7 +360,7 @@ drain(struct check *c)
         x->queued = false;
         for (bonds_look(c, x); c->found.sym != NONE; bonds_look(c, x))
             settle_unit(c, c->found.sym, c->found.is, e);
-        to = takes_unit(c->f, x);
+        to = bonds_takes_unit(c->f, x);
         if (to != VAR_NONE && !var_unit(c->f, to)) {
             measure unused, from = given(c, x, &unused);
 
@@ -370,6 +368,7 @@ drain(struct check *c)
                 from = bonds_times(c, from, bonds_plain(c->el->second), 1);
             if (from.known && from.stated && from.sym == NONE) {
                 var_set_unit(c->f, to, from.known);
+                c->follows[to] = true;
                 wake_readers(c, (uint32_t)c->f->junction.n + to);
             }
         }
@@ -420,7 +419,7 @@ set_units(struct check *c)
 
         uint32_t r = bonds_region_of(c, v);
 
-        if (!var_unit(c->f, v) && (r != NONE ? !c->region[r].said : x->kind == VAR_RATE)) {
+        if (!var_unit(c->f, v) && (r != NONE ? !c->said[r] : x->kind == VAR_RATE)) {
             measure m = bonds_variable(c, v);
 
             if (m.known && m.sym == NONE)
@@ -464,6 +463,8 @@ check_bonds(elab *el)
     c.root = junction_regions(el->f);
     c.region = bg_calloc(el->f->junction.n, sizeof *c.region);
     c.at = bg_calloc(pool_count(el->pool), sizeof *c.at);
+    c.said = bg_calloc(el->f->junction.n + el->f->var.n, sizeof *c.said);
+    c.follows = bg_calloc(el->f->var.n, sizeof *c.follows);
     start_regions(&c);
     list_equations(&c);
     list_readers(&c);
@@ -475,6 +476,8 @@ check_bonds(elab *el)
     free(c.at);
     free(c.reader0);
     free(c.reader);
+    free(c.said);
+    free(c.follows);
     vec_free(&c.eq);
     vec_free(&c.queue);
 }

@@ -21,7 +21,6 @@ struct region {
     const unit *effort, *flow; /* NULL: not known yet */
     bool apart;                /* a pseudo bond without declared units: neither follows from the other */
     uint32_t from;             /* equation that determined it; NONE: its domain did */
-    bool said;                 /* an error at it was reported */
 };
 enum equation_kind { EQ_LAW, EQ_INITIAL, EQ_SIGNAL, EQ_REINIT, EQ_DELAY };
 
@@ -50,8 +49,12 @@ struct check {
     uint32_t opened;       /* a region treated as unknown; NONE */
     measure *at;           /* by node, work array */
     VEC(struct equation) eq;
-    uint32_t *reader0,
-        *reader; /* equations that read an item: a region (its root) or a signal (junctions + variable) */
+    /* An item is a region (its root) or a signal (junctions + variable). The equations that read it, and whether an
+     * error was reported at it or at what its unit follows from: what contradicts it then is no error of its own. */
+    uint32_t *reader0, *reader;
+    bool *said;
+    struct items *behind; /* for a walk over what follows */
+    bool *follows;        /* by variable: the unit of the signal was found here, the text states none */
     VEC(uint32_t) queue;
     size_t head;
     struct finding found;
@@ -63,7 +66,7 @@ static const measure anything = { .sym = NONE }, bare_number = { .sym = NONE, .b
 /* The regions and signals without unit that an equation reads, each once. */
 struct items {
     const struct check *c;
-    uint32_t *stamp, now;
+    uint32_t *stamp, now; /* [items] */
     VEC(uint32_t) item;
 };
 
@@ -72,6 +75,10 @@ uint32_t bonds_in_port(const flat_model *f, const flat_law *law);
 void bonds_look(struct check *c, const struct equation *e);
 void bonds_list_items(struct items *t, const struct equation *e);
 void bonds_list_read(struct items *t, inst i);
+
+/* The variable that has the unit of what the equation gives, unless it states its own; VAR_NONE for bonds. A signal
+ * that holds has the unit of what it is set to. */
+var_id bonds_takes_unit(const flat_model *f, const struct equation *e);
 
 /* The value to which a variable belongs, or NULL. Values are in the order of their variables. */
 const value *bonds_value_of(const elab *el, var_id v);

@@ -70,17 +70,38 @@ given_value(const elab *el, var_id v)
     return x && (x->given || x->let) ? x : NULL;
 }
 
+/* Notes the event that gives a signal that holds its unit. Returns the number of notes. */
+static int
+note_set(struct check *c, var_id v)
+{
+    const flat_model *f = c->f;
+
+    for (size_t k = 0; k < f->reinit.n; k++) {
+        measure m = f->reinit.at[k].target == v ? bonds_expression(c, f->reinit.at[k].value) : anything;
+
+        if (m.known && m.stated && m.sym == NONE) {
+            diag_note(c->el->s, f->reinit.at[k].at, "\"%s\" is set to a value in %s here", var_name(f, v),
+                      unit_said(c->el, m.known));
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* Notes values read by the equation that have no declared unit and got theirs from what was assigned to them. */
 static void
-note_given(const struct check *c, const struct equation *e)
+note_given(struct check *c, const struct equation *e)
 {
     const flat_model *f = c->f;
     inst i = e->kind == EQ_LAW ? f->law.at[e->index].def : INST_NONE;
     int notes = 0;
 
     for (uint32_t k = 0; inst_known(i) && k < i.n && notes < 2; k++) {
-        const value *v = given_value(c->el, inst_slots(f, i)[k]);
+        var_id of = inst_slots(f, i)[k];
+        const value *v = given_value(c->el, of), *own = bonds_value_of(c->el, of);
 
+        if (f->var.at[of].holds && own && !own->declared)
+            notes += note_set(c, of);
         if (!v || v->declared)
             continue;
         diag_note(c->el->s, v->expr->at, "\"%s\" is given here", v->name);
@@ -252,6 +273,16 @@ said_in_unit(const struct check *c, const struct equation *e, const unit *u)
                              : arena_format(c->el->a, "in %s", unit_said(c->el, written ? written : u));
 }
 
+/* The same for the equation's target, which may be declared in [rad]. */
+static const char *
+target_unit(const struct check *c, const struct equation *e, const unit *u)
+{
+    const unit *own = e->kind == EQ_SIGNAL ? var_display(c->f, e->index) : NULL;
+
+    return own && unit_is_number(u) && unit_dimension(own) == u ? arena_format(c->el->a, "in [%s]", unit_text(own))
+                                                                : said_in_unit(c, e, u);
+}
+
 /* The unit of the coefficient of a one-port's linear law: that of the law with the multiplied quantity taken as a bare
  * 1. NULL: none. */
 static const unit *
@@ -313,6 +344,21 @@ help_inverse(struct check *c, const struct equation *e, const unit *effort, cons
     return true;
 }
 
+/* Is it given in a unit with kelvin (u, if it is one coefficient), or does its law read a value in one? */
+static bool
+reads_kelvin(const struct check *c, const struct equation *e, const unit *u)
+{
+    inst i = read_by(c, e);
+    bool any = u && strchr(unit_text(u), 'K');
+
+    for (uint32_t k = 0; inst_known(i) && k < i.n && !any; k++) {
+        const unit *of = var_unit(c->f, inst_slots(c->f, i)[k]);
+
+        any = of && strchr(unit_text(unit_dimension(of)), 'K');
+    }
+    return any;
+}
+
 static void
 no_such_bond(struct check *c, const struct equation *e)
 {
@@ -336,8 +382,9 @@ no_such_bond(struct check *c, const struct equation *e)
                          "stiffness k as 1/k.");
     else if (y && y->type == EL_I)
         diag_help(el->s, "The value of an I is momentum divided by flow, as [kg] or [H].");
-    diag_help(el->s, "Temperature and heat flow are a pseudo bond, whose product is no power: write `import heat;` and "
-                     "`0:node in heat`.");
+    if (reads_kelvin(c, e, u))
+        diag_help(el->s, "Temperature and heat flow are a pseudo bond, whose product is no power: write `import heat;` "
+                         "and `0:node in heat`.");
 }
 
 /* Suggests a condition for a source that reads its own variables: Se:diode = min(diode.f, -diode.e). */
@@ -384,7 +431,7 @@ plain_clash(struct check *c, const struct equation *e)
                    "the ratio of %s%s does not fit its bonds: one side is %s, the other times the ratio is %s",
                    called(c, e), ratio_in(c, &f->law.at[e->index]), said_in_unit(c, e, x.ua), said_in_unit(c, e, x.ub));
     else
-        diag_error(el->s, "unit-clash", at, "%s is %s, but its value is %s", target(c, e), said_in_unit(c, e, x.ua),
+        diag_error(el->s, "unit-clash", at, "%s is %s, but its value is %s", target(c, e), target_unit(c, e, x.ua),
                    said_in_unit(c, e, x.ub));
     if (coefficient_unit && e->kind == EQ_LAW) {
         const struct region *r = &c->region[c->root[f->port.at[f->law.at[e->index].port].junction]];
@@ -497,6 +544,46 @@ told_place(map *told, span at)
     return before;
 }
 
+/* Notes that an error was reported at an item, and so at all items whose units follow from its own. */
+static void
+say_item(struct check *c, uint32_t item)
+{
+    uint32_t njunctions = (uint32_t)c->f->junction.n;
+    struct items *t = c->behind;
+    VEC(uint32_t) todo = { 0 };
+
+    vec_push(&todo, item);
+    while (todo.n) {
+        uint32_t at = todo.at[--todo.n];
+
+        if (c->said[at])
+            continue;
+        c->said[at] = true;
+        for (uint32_t k = c->reader0[at]; k < c->reader0[at + 1]; k++) {
+            uint32_t e = c->reader[k];
+            var_id v = bonds_takes_unit(c->f, &c->eq.at[e]);
+
+            if (v != VAR_NONE && c->follows[v])
+                vec_push(&todo, njunctions + v);
+            bonds_list_items(t, &c->eq.at[e]);
+            for (size_t i = 0; i < t->item.n; i++)
+                if (t->item.at[i] < njunctions && c->region[t->item.at[i]].from == e)
+                    vec_push(&todo, t->item.at[i]);
+        }
+    }
+    vec_free(&todo);
+}
+
+/* Was an error reported at one of the items? */
+static bool
+is_said(const struct check *c, const struct items *t)
+{
+    for (size_t k = 0; k < t->item.n; k++)
+        if (c->said[t->item.at[k]])
+            return true;
+    return false;
+}
+
 /* Reports an equation that contradicts what is known. told: places of those that only read bonds. */
 static void
 report_equation(struct check *c, struct items *t, const struct equation *e, map *told)
@@ -512,9 +599,8 @@ report_equation(struct check *c, struct items *t, const struct equation *e, map 
     if (!determines && told_place(told, equation_place(c, e)))
         return;
     bonds_list_items(t, e);
-    for (size_t k = 0; k < t->item.n; k++)
-        if (t->item.at[k] < c->f->junction.n && c->region[t->item.at[k]].said)
-            return;
+    if (is_said(c, t))
+        return;
     for (size_t k = 0; e->kind == EQ_LAW && k < t->item.n; k++) {
         uint32_t r = t->item.at[k];
         const struct region *x = r < c->f->junction.n ? &c->region[r] : NULL;
@@ -528,7 +614,7 @@ report_equation(struct check *c, struct items *t, const struct equation *e, map 
             no_such_bond(c, e);
             if (equation_element(c, &c->eq.at[x->from]) != element)
                 note_region(c, r);
-            c->region[r].said = true;
+            say_item(c, r);
             return;
         }
         if (c->found.clash || c->found.sym != 2 * r || c->found.is == x->flow)
@@ -538,7 +624,7 @@ report_equation(struct check *c, struct items *t, const struct equation *e, map 
         note_says(c, e, unit_divide(c->el->u, c->watt, c->found.is), c->found.is);
         note_given(c, e);
         note_region(c, r);
-        c->region[r].said = true;
+        say_item(c, r);
         found = c->found.is;
         if (!help_pure_factor(c, e, x) && !help_inverse(c, e, x->effort, x->flow) &&
             !help_inverse(c, &c->eq.at[x->from], unit_divide(c->el->u, c->watt, found), found)) {
@@ -560,7 +646,8 @@ report_equation(struct check *c, struct items *t, const struct equation *e, map 
     for (size_t k = 0; k < t->item.n; k++) {
         if (t->item.at[k] >= c->f->junction.n)
             continue;
-        c->region[t->item.at[k]].said |= determines;
+        if (determines)
+            say_item(c, t->item.at[k]);
         if (plainly.clash && notes++ < 2)
             note_region(c, t->item.at[k]);
     }
@@ -573,14 +660,11 @@ verify_claims(struct check *c, struct items *t, map *told)
     for (size_t k = 0; k < c->el->claim.n; k++) {
         const unit_claim *x = &c->el->claim.at[k];
         measure m = bonds_expression(c, x->of);
-        bool said = false;
 
         if (!m.known || !m.stated || m.sym != NONE || m.known == (x->want ? unit_dimension(x->want) : c->el->one))
             continue;
         bonds_list_read(t, x->of);
-        for (size_t i = 0; i < t->item.n; i++)
-            said |= t->item.at[i] < c->f->junction.n && c->region[t->item.at[i]].said;
-        if (said || told_place(told, x->at))
+        if (is_said(c, t) || told_place(told, x->at))
             continue;
         if (x->want)
             units_give(c->el, (val){ .fit = FIT_UNIT, .unit = m.known }, x->at, x->want, x->name);
@@ -592,18 +676,24 @@ verify_claims(struct check *c, struct items *t, map *told)
 void
 bonds_verify(struct check *c)
 {
+    size_t nitems = c->f->junction.n + c->f->var.n;
+    struct items t = { .c = c, .stamp = bg_calloc(nitems, sizeof(uint32_t)) };
+    struct items behind = { .c = c, .stamp = bg_calloc(nitems, sizeof(uint32_t)) };
     map told = { 0 };
-    struct items t = { .c = c, .stamp = bg_calloc(c->f->junction.n + c->f->var.n, sizeof(uint32_t)) };
 
+    c->behind = &behind;
     for (size_t k = 0; k < c->el->torn.n && c->f->domain.n; k++) /* the missing bond might give it a domain */
-        c->region[c->root[c->el->torn.at[k]]].said = true;
+        say_item(c, c->root[c->el->torn.at[k]]);
     for (size_t e = 0; e < c->eq.n; e++) {
         bonds_look(c, &c->eq.at[e]);
         if (c->found.clash || c->found.impossible)
             report_equation(c, &t, &c->eq.at[e], &told);
     }
     verify_claims(c, &t, &told);
+    c->behind = NULL;
     map_free(&told);
     free(t.stamp);
     vec_free(&t.item);
+    free(behind.stamp);
+    vec_free(&behind.item);
 }

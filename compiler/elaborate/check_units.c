@@ -21,12 +21,6 @@ val_bad(elab *el)
     return (val){ .n = ex_const(el->pool, 0), .fit = FIT_ANY, .bad = true };
 }
 
-static bool
-coherent(const unit *x)
-{
-    return unit_scale(x) == 1 && unit_offset(x) == 0;
-}
-
 val
 val_unit(node n, const unit *written)
 {
@@ -35,7 +29,7 @@ val_unit(node n, const unit *written)
     return (val){ .n = n,
                   .fit = FIT_UNIT,
                   .unit = unit_dimension(written),
-                  .shown = coherent(written) ? NULL : written,
+                  .shown = unit_is_coherent(written) ? NULL : written,
                   .written = written,
                   .said = written,
                   .zero = unit_offset(written) != 0 ? ZERO_POINT : ZERO_NONE };
@@ -289,7 +283,7 @@ units_give(elab *el, val v, span at, const unit *target, const char *name)
             units_help_factor(el, target, v.unit);
         return false;
     }
-    if (v.fit == FIT_BARE && !coherent(target)) {
+    if (v.fit == FIT_BARE && !unit_is_coherent(target)) {
         diag_error(el->s, "unit-bare", at, "%s is in [%s], and a bare number is in SI", name, unit_text(target));
         if (strspn(text_of(el, at), "-0123456789.eE") == strlen(text_of(el, at)) && unit_offset(target) == 0 &&
             !unit_is_number(target))

@@ -478,8 +478,10 @@ declare_loop(elab *el, scope *in, const ast_stmt *s)
                   s->loop.var, before ? "number" : "value");
         diag_note(el->s, before ? outer_known.at : el->value.at[outer].at, "declared here");
     }
-    if (to < from)
+    if (to < from) {
+        vec_push(&el->idle, ((idle_text){ s, s->loop.body, s->loop.n, in }));
         return;
+    }
     if (to - from >= MOST_INDEX) {
         diag_error(el->s, "model-size", range,
                    "this loop would run %lld times; a model has at most %d rounds and parts",
@@ -523,6 +525,16 @@ declare_ports(elab *el, scope *in, const ast_stmt *s)
 }
 
 static void
+declare_branch(elab *el, scope *in, const ast_stmt *s, bool then)
+{
+    idle_text other = { s, then ? s->cond.other : s->cond.then, then ? s->cond.nother : s->cond.nthen, in };
+
+    if (other.n)
+        vec_push(&el->idle, other);
+    declare_body(el, in, then ? s->cond.then : s->cond.other, then ? s->cond.nthen : s->cond.nother);
+}
+
+static void
 declare_stmt(elab *el, scope *in, const ast_stmt *s)
 {
     double x;
@@ -540,10 +552,8 @@ declare_stmt(elab *el, scope *in, const ast_stmt *s)
     case AST_STMT_IF:
         if (!known_number(el, in, s->cond.cond, "the condition of an if statement", false, &x, NULL))
             el->incomplete = true;
-        else if (x != 0)
-            declare_body(el, in, s->cond.then, s->cond.nthen);
         else
-            declare_body(el, in, s->cond.other, s->cond.nother);
+            declare_branch(el, in, s, x != 0);
         break;
     case AST_STMT_WITHOUT:
         for (int k = 0; k < s->without.n && may_make_more(el, 1, s->at); k++)

@@ -97,8 +97,10 @@ make_domain_powers(elab *el)
             }
             continue;
         }
-        if (f->bad)
+        if (f->bad) {
+            el->domains_wrong = true;
             continue;
+        }
         with = bg_calloc(f->nargs + f->captured.n, sizeof *with);
         reads = arena_new_array(el->a, var_id, f->captured.n + 1);
         for (uint32_t i = 0; i < f->nargs; i++)

@@ -271,6 +271,14 @@ typedef struct initial_override { /* let spring.q(0) = ..., let x(0) = ..., and 
 struct remembered {
     var_id of, memory;
 }; /* a variable, and the state that holds its value at the last sample */
+/* A loop without a round, or the branch of an `if` statement that is not taken: what stands in it is not made. */
+typedef struct idle_text {
+    const ast_stmt *stmt;
+    ast_stmt *const *body;
+    int n;
+    const scope *in;
+} idle_text;
+
 /* `output NAME [unit];` as written, with its scope. */
 typedef struct shown_made {
     const ast_stmt *stmt;
@@ -351,6 +359,7 @@ typedef struct elab {
     VEC(chain_made) chain;
     VEC(without_made) without;
     VEC(shown_made) shown;
+    VEC(idle_text) idle;
     VEC(initial_made) initial;
     VEC(uint32_t) element_part; /* by flat element */
     uint64_t made;              /* counted against MOST_MADE */
@@ -411,7 +420,8 @@ enum cause {
     CAUSE_QUANTITY, /* no such quantity: the model; hash of part and quantity */
     CAUSE_UNSET,    /* an input without a value: the instance as written; the input's declaration */
     CAUSE_UNIT,     /* a value that does not fit the unit of its declaration: the declaration; 0 */
-    CAUSE_PART      /* no such part: the model; the name of the part that is probably meant */
+    CAUSE_PART,     /* no such part: the model; the name of the part that is probably meant */
+    CAUSE_IDLE      /* what is not made: the statement around it; 0 */
 };
 
 /* For refused declarations. */

@@ -205,6 +205,7 @@ release_elab(elab *el)
     vec_free(&el->chain);
     vec_free(&el->without);
     vec_free(&el->shown);
+    vec_free(&el->idle);
     vec_free(&el->initial);
     vec_free(&el->element_part);
     vec_free(&el->part);

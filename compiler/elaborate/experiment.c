@@ -165,6 +165,8 @@ make_setting(elab *el, const ast_exp_item *item, span *seen, span *given)
                 el->s,
                 "It has start, stop, rtol, atol, solver, max_step and max_time; parameters are set by: let %s = ...;",
                 name);
+        if ((near && !strcmp(near, "stop")) || (habit_setting(name) && strstr(habit_setting(name), "stop")))
+            seen[index_of("stop", settings, NSETTINGS)] = item->ref.at; /* it is not missing, it is misspelt */
         return;
     }
     if (span_known(seen[k])) {

@@ -53,6 +53,50 @@ help_names(elab *el, const scope *model, const char *wrong, bool is_part)
         diag_help(el->s, "%s", list);
 }
 
+/* Do the statements declare a part or value of that name? */
+static bool
+declares(ast_stmt *const *stmt, int n, const char *name)
+{
+    bool found = false;
+
+    for (int k = 0; k < n && !found; k++) {
+        const ast_stmt *s = stmt[k];
+
+        if (s->kind == AST_STMT_VALUE)
+            found = s->value.name == name;
+        else if (s->kind == AST_STMT_FOR)
+            found = declares(s->loop.body, s->loop.n, name);
+        else if (s->kind == AST_STMT_IF)
+            found = declares(s->cond.then, s->cond.nthen, name) || declares(s->cond.other, s->cond.nother, name);
+        for (int i = 0; s->kind == AST_STMT_CHAIN && i < s->nnodes && !found; i++)
+            found = ast_chain(s)[i].own->type && ast_node_name(&ast_chain(s)[i]) == name;
+    }
+    return found;
+}
+
+/* Reports a name that is declared where nothing is made, once for each such place. False: it is none. */
+static bool
+say_idle(elab *el, const scope *model, const ast_part *p)
+{
+    const idle_text *x = NULL;
+
+    for (size_t k = 0; k < el->idle.n && !x; k++)
+        if (scope_of_text(el->idle.at[k].in) == model && declares(el->idle.at[k].body, el->idle.at[k].n, p->name))
+            x = &el->idle.at[k];
+    if (!x || told_before(el, CAUSE_IDLE, map_ptr_key(x->stmt), 0))
+        return x != NULL;
+    if (x->stmt->kind == AST_STMT_FOR) {
+        diag_error(el->s, "name-unknown", p->at, "there is no \"%s\": the loop that declares it makes no round",
+                   p->name);
+        diag_note(el->s, span_join(x->stmt->loop.from->at, x->stmt->loop.to->at), "its range is empty");
+    } else {
+        diag_error(el->s, "name-unknown", p->at, "there is no \"%s\": the `if` around its declaration leaves it out",
+                   p->name);
+        diag_note(el->s, x->stmt->cond.cond->at, "the condition is here");
+    }
+    return true;
+}
+
 static void
 unknown_name(elab *el, const scope *in, const ast_ref *r, int k, bool is_part)
 {
@@ -66,6 +110,8 @@ unknown_name(elab *el, const scope *in, const ast_ref *r, int k, bool is_part)
         return;
     if (k == 0)
         map_set(&el->refused, scope_key(model, p->name), 1);
+    if (k == 0 && say_idle(el, model, p))
+        return;
     if (where)
         diag_error(el->s, "name-unknown", p->at, "%s no %s called \"%s\"", where, is_part ? "part" : "value", p->name);
     else
@@ -119,6 +165,15 @@ out_of_range(elab *el, uint32_t number, const ast_part *p, int k, int32_t i, boo
     return false;
 }
 
+/* Is it a value that is declared as one number and given a vector? That is reported where it is declared. */
+static bool
+is_vector_undeclared(const elab *el, const family *f)
+{
+    const value *v = f->is_part ? NULL : &el->value.at[f->first];
+
+    return v && v->expr && v->expr->kind == AST_MATRIX;
+}
+
 /* The items denoted by a name with its indexes. */
 static bool
 read_indexes(elab *el, scope *at, const ast_part *p, uint32_t number, bool quiet, path_end *x)
@@ -135,7 +190,7 @@ read_indexes(elab *el, scope *at, const ast_part *p, uint32_t number, bool quiet
         return true;
     }
     if (p->nindex != f->rank) {
-        if (quiet)
+        if (quiet || (!f->rank && is_vector_undeclared(el, f)))
             return false;
         if (f->rank)
             diag_error(el->s, "index-count", p->brackets->at, "\"%s\" takes %d index%s; here %s %d", p->name, f->rank,

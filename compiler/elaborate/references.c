@@ -430,13 +430,12 @@ read_element(builder *b, const char *name, const ast_part *q, const flat_element
         diag_note(el->s, part_rests_at(b->el, of), "taken out here");
         return val_bad(el);
     }
-    return no_such_quantity(
-        b, name, q, arena_format(el->a, "%s %s", strchr("RI", *type) || *type == 'S' ? "an" : "a", type),
-        arena_format(el->a, "It has %s.e, %s.f, %s.power%s%s%s.", name, name, name,
-                     x->type == EL_C || x->type == EL_I ? " and " : "", x->type == EL_C || x->type == EL_I ? name : "",
-                     x->type == EL_C   ? ".q"
-                     : x->type == EL_I ? ".p"
-                                       : ""));
+    return no_such_quantity(b, name, q,
+                            arena_format(el->a, "%s %s", strchr("RI", *type) || *type == 'S' ? "an" : "a", type),
+                            arena_format(el->a,
+                                         x->type == EL_C || x->type == EL_I ? "It has %s.e, %s.f, %s.power and %s.%s."
+                                                                            : "It has %s.e, %s.f and %s.power.",
+                                         name, name, name, name, x->type == EL_C ? "q" : "p"));
 }
 
 static val

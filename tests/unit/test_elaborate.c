@@ -685,7 +685,7 @@ law_mistakes(void **state)
         { "1:v -> C:c = 1 { q(0) = 1; e(0) = 2; }", "initial-twice", 1, "two initial values" },
         { "1:v;\nsignal s = v.e;", "name-quantity", 2, "read that of an element on it" },
         { "0:v;\nsignal s = v.f;", "name-quantity", 2, "v.e" },
-        { "1:v -> R:r = 1;\nsignal s = r.q;", "name-quantity", 2, "r.e, r.f, r.power" },
+        { "1:v -> R:r = 1;\nsignal s = r.q;", "name-quantity", 2, "r.e, r.f and r.power" },
         { "1:v -> C:c = 1;\nsignal s = c.p;", "name-quantity", 2, "a C stores is q" },
         { "1:v -> TF:t = 1 -> 1:w;\nsignal s = t.e;", "name-quantity", 2, "two-port" },
         { "1:v -> R:r = 1 as b;\nsignal s = b.q;", "name-quantity", 2, "b.power" },
