@@ -154,6 +154,45 @@ is_misplaced(const struct parse *p, const struct token *t)
            t->at.begin - p->scan->line > b->indent;
 }
 
+/* Follows the head of a model or experiment with the token t. */
+static void
+follow_head(struct parse *p, const struct token *t)
+{
+    if (t->first && (t->kind == MODEL || t->kind == EXPERIMENT)) {
+        p->head.last = t->kind;
+        p->head.at = t->at;
+        p->head.indent = p->scan->indent;
+    } else if (p->head.last && (t->kind == '{' || t->kind == '}' || t->kind == ';')) {
+        p->head.last = 0;
+    } else if (p->head.last) {
+        p->head.last = t->kind;
+        p->head.at.end = t->at.end;
+    }
+}
+
+/* Does t begin a statement where the head of a model or experiment is complete, but for its `{`? */
+static bool
+lacks_brace(const struct parse *p, const struct token *t)
+{
+    return t->first && (p->head.last == NAME || p->head.last == STRING || p->head.last == ')') && !p->scan->open.n &&
+           (t->kind == NAME || t->kind == NUMBER || (begins_statement(t->kind) && !begins_declaration(t->kind)));
+}
+
+/* Reports that the `{` before t is missing, and supplies it: what follows stands in the model or experiment. */
+static struct token
+supply_brace(struct parse *p, struct token t)
+{
+    span at = { p->file, t.at.begin, t.at.begin };
+
+    parse_error(p, "syntax-brace", p->head.at, "a `{` is missing behind this");
+    diag_help(p->s, "Write `%.*s {`.", (int)(p->head.at.end - p->head.at.begin), p->scan->text + p->head.at.begin);
+    vec_push(&p->pending->stack, t);
+    vec_push(&p->scan->open, ((struct open_bracket){ '{', p->head.at, p->head.indent }));
+    p->scan->braces++;
+    p->head.last = 0;
+    return (struct token){ .kind = '{', .at = at };
+}
+
 /* The next token, with braces balanced. */
 static struct token
 read_token(struct parse *p)
@@ -181,6 +220,9 @@ read_token(struct parse *p)
         }
         if (t.kind == '}' && braces == 1)
             p->unclosed = SPAN_NONE;
+        if (lacks_brace(p, &t))
+            return supply_brace(p, t);
+        follow_head(p, &t);
         return t;
     }
 }

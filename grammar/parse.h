@@ -124,6 +124,13 @@ struct parse {
     uint32_t said_to;   /* up to here one message covers everything */
     /* in_experiment: the last declaration is one; item_begins: the next token is the first of a statement */
     bool in_experiment, item_begins;
+    /* What stands between the word of a model or experiment and its `{`, as far as it was read: kind of its last token,
+     * 0 outside; indent: that of its line. */
+    struct {
+        int last;
+        span at;
+        uint32_t indent;
+    } head;
     span unclosed;                 /* the `{` of a block of laws with statements in it, as reported; else SPAN_NONE */
     bool section_said;             /* reported that a model has no sections */
     bool too_high;                 /* an expression was too high; reported once */
