@@ -221,6 +221,7 @@ causality_check_lonely(struct assign *a)
             diag_error(a->f->sources, "causality-singular", a->f->junction.at[j].at,
                        "nothing determines the %s of \"%s\": nothing is joined to it", causality_common_name(a, j),
                        a->f->junction.at[j].name);
+            diag_help(a->f->sources, "Join it to something, or take it out.");
             ok = false;
         }
     return ok;

@@ -29,10 +29,27 @@ complain(const char *fmt, ...)
     va_end(ap);
 }
 
+/* The length of the path's folder if there is no such folder; 0: there is, or it is the current one. */
+static int
+missing_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash && slash != path ? bg_format("%.*s", (int)(slash - path), path) : NULL;
+    int length = folder && access(folder, F_OK) != 0 ? (int)(slash - path) : 0;
+
+    free(folder);
+    return length;
+}
+
 int
 complain_file(const char *path)
 {
-    complain("%s: %s", path && strcmp(path, "-") ? path : "standard input or output", file_error(errno));
+    int error = errno, folder = error == ENOENT && path ? missing_folder(path) : 0;
+
+    if (folder)
+        complain("%s: there is no folder %.*s", path, folder, path);
+    else
+        complain("%s: %s", path && strcmp(path, "-") ? path : "standard input or output", file_error(error));
     return STATUS_FILE;
 }
 

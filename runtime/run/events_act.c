@@ -1,5 +1,6 @@
 /* events_act.c - what `when`, samples and assertions do to states */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "events_inside.h"
@@ -37,6 +38,18 @@ allow_firing(events *e, size_t w, double t, bool follows)
     return false;
 }
 
+/* Names the equation that has no finite value at (t, x), if that is the cause. */
+static void
+note_infinite(events *e, double t, const double *x)
+{
+    char *text = NULL;
+    span at = model_explain(e->model, t, x, &text);
+
+    if (text && span_known(at))
+        diag_note(model_sources(e->model), at, "%s", text);
+    free(text);
+}
+
 /* Sets the states of w, from values that were all computed before. *moved becomes true if one changed. */
 static bool
 jump(events *e, size_t w, double t, double *x, bool *moved)
@@ -54,6 +67,7 @@ jump(events *e, size_t w, double t, double *x, bool *moved)
                                                : "when \"%s\" becomes true at %.6g s, the value for \"%s\" is not "
                                                  "finite",
                        m->text, t, model_state(e->model, state).name);
+            note_infinite(e, t, x);
             return false;
         }
         *moved |= x[state] != value;
