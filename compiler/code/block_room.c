@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { ROOM = 8 }; /* six arrays of length n beside `value` */
+enum { ROOM = 8 }; /* the arrays of length n, beside `value` */
 
 static double *
 lay_out(struct block_room *at, double *numbers, size_t n, size_t nonzeros)

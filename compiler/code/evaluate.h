@@ -68,6 +68,7 @@ bool evaluator_solve_between(evaluator *v, uint32_t k, double lo, double hi, dou
 /* The size of the unknowns at which their terms in a residual reach the terms without unknowns: the least and the
  * greatest over the residuals; INFINITY and 0 if there is none. */
 void evaluator_start_sizes(evaluator *v, uint32_t k, double *least, double *greatest);
+/* Sets its unknowns to z again, where a search has moved them. */
 void evaluator_put_back(evaluator *v, uint32_t k, const double *z);
 
 #endif

@@ -4,20 +4,28 @@
  * writes them there; everything else is then evaluated as usual. For each combination of modes that occurred, the
  * equations that determine the unknowns and the constraints on states are kept (staircase.h).
  *
- * A search finds modes that agree with the signs of all watched differences of the net just after an instant:
- *   ahead     modes are exchanged by pivoting (all that contradict, then the first alone: Murty 1974; Judice and Pires
- *             1994) in the equations a short time h later, r + h r' + h^2/2 r'' = 0. These are regular if the circuit
- *             is passive; where values are zero, rates decide; unknowns of order 1/h, where states must jump, are
- *             impulses
- *   verified  these impulses move the states onto the constraints of the modes (charge and momentum are conserved,
- *             energy does not increase), and the differences must agree there, up to rounding
- *   parted    if they do not, and the states met what the conditions demand of values (a mass has reached a stop, but
- * is pulled away from it): the same once more, from the states as they were moved softened  if that fails, the same
- * with conditions that contain a small part of their other branch: then switches in series, in parallel, or in loops
- * with stiff sources have one solution for all modes complete  if that fails for several h, all combinations are tried
- * as long as there are not too many; of many, those of switches that differ shared    of equivalent modes, those are
- * taken that leave most to be shared evenly At an event few of a thousand nets change: those whose modes still agree
- * are checked together and not searched.
+ * A search finds modes that agree with the signs of all watched differences of the net just after an instant. What it
+ * tries, in this order:
+ *
+ * ahead     Modes are exchanged by pivoting (all that contradict, then the first alone: Murty 1974; Judice and Pires
+ *           1994) in the equations a short time h later, r + h r' + h^2/2 r'' = 0. These are regular if the circuit is
+ *           passive. Where values are zero, rates decide; unknowns of order 1/h, where states must jump, are impulses.
+ *
+ * verified  These impulses move the states onto the constraints of the modes (charge and momentum are conserved, energy
+ *           does not increase), and the differences must agree there, up to rounding.
+ *
+ * parted    If they do not, and the states met what the conditions demand of values (a mass has reached a stop, but is
+ *           pulled away from it): the same once more, from the states as they were moved.
+ *
+ * softened  If that fails, the same with conditions that contain a small part of their other branch: then switches in
+ *           series, in parallel, or in loops with stiff sources have one solution whatever the modes.
+ *
+ * complete  If that fails for several h, all combinations are tried as long as there are not too many; of many, those
+ * of switches that differ.
+ *
+ * shared    Of equivalent modes, those are taken that leave most to be shared evenly.
+ *
+ * At an event few of a thousand nets change: those whose modes still agree are checked together and not searched.
  */
 #ifndef BG_NET_H
 #define BG_NET_H

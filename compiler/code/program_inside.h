@@ -6,11 +6,13 @@
 
 enum {
     KERNEL_MEMBERS = 64, /* number of members from which a class gets a kernel, if no code is kept */
-    AFFINE_RUN = 32,     /* shorter runs of regular positions use tables */
-    CHUNK_NODES = 1000,
-    MAX_INLINED = 300, /* greatest number of nodes of a definition that is substituted */
+    AFFINE_RUN = 32,     /* shorter runs of regular positions use tables, several runs in one call */
+    CHUNK_NODES = 1000,  /* from which on a chunk is ended, so that the time to compile it stays linear */
+    MAX_INLINED = 300,   /* greatest number of nodes of a definition that is substituted where it is read */
+    /* what is optimised, as that takes some ms for each: this many kernels, those with the most members, and irregular
+     * code up to this many nodes in all */
     OPTIMISED_KERNELS = 32,
-    OPTIMISED_NODES = 4000 /* irregular code up to this size is optimised too */
+    OPTIMISED_NODES = 4000
 };
 
 /* A template without its parameter parts: each of these becomes one slot, computed once for a set of parameters. */

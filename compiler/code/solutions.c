@@ -5,8 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Greatest number of unknowns of a block to be examined: with more, the starting points cover too little. */
-enum { MOST_UNKNOWNS = 24, STARTS = 6, MOST_FOUND = 9, MOST_STEPS = 40 };
+enum {
+    MOST_UNKNOWNS = 24, /* of a block that is examined: with more, the starting points cover too little */
+    STARTS = 6,         /* points from which several unknowns are started; again after each solution found */
+    MOST_FOUND = 9,     /* solutions that are kept */
+    MOST_STEPS = 40     /* of Newton's method from one start: deflation slows it down near solutions that are known */
+};
 
 /* One unknown: searched from AROUND times its size down to 1/AROUND of it, with steps of this ratio */
 #define AROUND 1e-4

@@ -1,36 +1,7 @@
 /* elab.h - declarations shared by the files of elaboration
  *
- * elaborate.c   the order of its steps
- * imports.c     the files that a file imports
- * scopes.c      names and their families (arrays); texts for messages
- * known.c       numbers known while the model is built: sizes, loop variables, indexes
- * paths.c       resolution of paths like front.spring[2].q
- * declare.c     names of the files and the model, values
- * declare_parts.c parts; expansion of loops, conditions and components
- * without.c     parts taken out
- * structure.c   bonds and ports
- * values.c      values in order of dependency
- * resolve.c     translation of an expression to a template over variables
- * references.c  names in expressions
- * vectors.c     vectors and matrices in expressions
- * calls.c       functions in expressions
- * several.c     functions of several numbers: sum, min, mod
- * habits.c      names of other languages, for messages
- * check_units.c units in expressions
- * turning.c     what SI cannot distinguish: Hz and rad/s, temperatures and differences
- * domain.c      domains of bonds, and their power
- * quantities.c  efforts and flows by the names of their domain
- * check_bonds.c units of bonds, from everything that reads them
- * laws.c        laws and initial values
- * fields.c      elements with ports of their own
- * field_laws.c  their laws
- * reciprocity.c can a storage field create energy?
- * table.c       tables from CSV files
- * plane.c       tables over two quantities
- * when.c        events
- * weights.c     operands with weights
- * experiment.c  the experiment's items
- * overrides.c   initial values as statements; values set by `let` and --set
+ * What each file does: the table in compiler/README.md; the order of their steps: elaborate.c. Whoever reports an error
+ * marks what it made as bad (val.bad, VAR_NONE, NONE, false), and whoever gets that reports nothing more.
  */
 #ifndef BG_ELAB_H
 #define BG_ELAB_H
@@ -65,7 +36,7 @@ family_at(const elab *el, uint32_t at)
 
     return f.rank ? array_of(el, &f)->at : f.is_part ? part_at(&el->part.at[f.first]) : el->value.at[f.first].at;
 }
-/* The same in one scope. */
+/* Like find_family, but in this scope alone. */
 uint32_t own_family(const elab *el, const scope *in, const char *name, bool part);
 /* Prefetches a part that will be looked up soon. Names of a large model come in any order, so that a look-up has three
  * cache misses: the data of each step are fetched while others are looked up, and the next step continues there. */
@@ -207,6 +178,7 @@ uint32_t find_field_port(const elab *el, uint32_t element, const char *name); /*
 uint32_t single_field_port(elab *el, scope *in, uint32_t element, const ast_part *p);
 const char *field_ports_text(elab *el, uint32_t element); /* "gap and charge" */
 const char *field_port_first(const elab *el, uint32_t element);
+/* Bond `link` ends (else begins) at port p; reports a second one, and one that points the wrong way. */
 void join_field_port(elab *el, uint32_t p, uint32_t link, bool ends);
 void make_field(elab *el, uint32_t element); /* makes its ports, after bonds have their junctions */
 void make_field_laws(elab *el, scope *in, uint32_t element);
@@ -216,8 +188,8 @@ void override_fields(elab *el);                                           /* let
 void check_fields(elab *el);
 struct builder;
 val read_own_port(struct builder *b, const ast_ref *r); /* NODE_NONE in n: not a port of the element itself */
-val read_field(struct builder *b, const ast_ref *r, int first,
-               uint32_t element); /* part[first] names the port, or is `power` */
+/* plate.gap.q, plate.power: part[first] names the port, or is `power`. */
+val read_field(struct builder *b, const ast_ref *r, int first, uint32_t element);
 
 /* ---------------------------------------------------------------- expressions (resolve.c, references.c, calls.c) */
 
@@ -281,6 +253,7 @@ void make_functions(elab *el);
 /* `integral(...)` as a whole value: sets the rate and initial value of `into`. */
 bool is_integral(const elab *el, const ast_expr *e);
 val make_integral(builder *b, const ast_expr *e, var_id into);
+/* Are all n variables parameters or numbers? */
 bool only_parameters(const flat_model *f, const var_id *slot, size_t n);
 
 /* ---------------------------------------------------------------- functions of several numbers (several.c) */
@@ -348,10 +321,12 @@ void turning_given(elab *el, val v, span at, const unit *target, const char *nam
 void turning_flow(elab *el, val v, span at, const char *name);                /* v is assigned to the flow of a bond */
 void turning_angle(elab *el, scope *in, const ast_expr *e, const char *name); /* e is the argument of sin or cos */
 void check_turning(elab *el);                                                 /* call after the units of bonds */
+/* Of a + b (adds) or a - b of two temperatures, enum zero: the difference of two points is a difference. */
 uint8_t zero_of_sum(bool adds, val a, val b);
+/* Warns if v, assigned to something in that unit, is a difference shown in [degC], or a sum of two temperatures. */
 void zero_given(elab *el, val v, span at, const unit *target, const char *name);
 
-/* ---------------------------------------------------------------- bonds (domain.c, check_bonds.c) */
+/* ---------------------------------------------------------------- bonds (domains.c, check_bonds.c) */
 
 void declare_domain(elab *el, const ast_domain *d);
 void make_domain_powers(elab *el);                       /* after functions */
