@@ -3,9 +3,8 @@
  * Inputs, and sources that vary by themselves, are decomposed over the run into harmonics of 1/length. For each
  * harmonic alone the linear model at the start gives the steady state: complex efforts E and flows F of all ports, and
  * with them an element's power, the sum of Re(E F*)/2 + Re(E F exp(2i w t))/2 over its ports. The mean of its magnitude
- * times the length of the run is the element's activity at that frequency. For a resistor it is R |F|^2/2, for a
- * storage element
- * E F|/pi, per second (Louca 2016 has both for a quarter car).
+ * times the length of the run is the element's activity at that frequency: for each second of the run R abs(F)^2/2
+ * of a resistor, and abs(E F)/pi of a storage element (Louca 2016 has both for a quarter car).
  *
  * Only the motion about the operating point counts. The harmonics are treated separately, so that their activities add
  * up to that of a run only where they hardly overlap in time, as in a chirp.

@@ -75,10 +75,10 @@ typedef struct mode_request {
     double complex near;
 } mode_request;
 
-/* m: compiled with open inputs and sources; its modes belong to (t, x). False: l->why. Call linearization_free in any
- * case, before the model is freed. */
 /* Is A the same for all states? Points near x are checked too: a cubic spring has zero curvature at rest. */
 bool linear_everywhere(bg_model *m, double t, const double *x);
+/* m: compiled with open inputs and sources; its modes belong to (t, x). False: l->why. Call linearization_free in any
+ * case, before the model is freed. */
 bool linearize_at(bg_model *m, double t, const double *x, linearization *l);
 bool linearize_some(bg_model *m, double t, const double *x, mode_request which, linearization *l);
 void linearization_free(linearization *l);

@@ -11,7 +11,7 @@
 
 #include "simulate.h"
 
-#define FOLDER_SAMPLING 1e-5
+#define FOLDER_SAMPLING 1e-5 /* tolerated distance of a column from the spline through its points, of its range */
 #define FOLDER_MARK "// partition "
 enum { FOLDER_POINTS = 20001, FOLDER_NAME = 128 };
 

@@ -20,7 +20,7 @@ enum integrator_status {
     STEP_UNSOLVED  /* SIM_VARIATIONAL: the equations of a step of that length have no solution near */
 };
 
-/* rtol > 0; atol > 0, or 0: from the sizes of the states (see integrator.c). powers: will be integrated (a model
+/* rtol > 0; atol > 0, or 0: from the sizes of the states (scales.h). powers: will be integrated (a model
  * without states then takes steps that follow them). */
 integrator *integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, double start, double stop,
                            bool powers);

@@ -13,9 +13,9 @@
 #include "vectors.h"
 
 enum kind { STATIC, EXPLICIT, BDF, ROSENBROCK, MIDPOINT }; /* STATIC: a model without states; MIDPOINT: variational.h */
-#define NEAR_LIMIT 0.5 /* of the stable step: from here on a step counts as limited by stability */
-#define RHO_EVERY 25
-enum { REMEMBERED = 16 };
+#define NEAR_LIMIT 0.5    /* of the stable step: from here on a step counts as limited by stability */
+#define RHO_EVERY 25      /* steps between two looks at the spectral radius */
+enum { REMEMBERED = 16 }; /* combinations of modes of which it is kept: a converter repeats a few */
 #define GROWTH 20         /* a step may be so much longer than the one before it, but for the second */
 #define STATIC_STEPS 1000 /* of a model without states over the whole span */
 #define REACH 2.9         /* stable step times spectral radius, away from the imaginary axis */
@@ -42,7 +42,7 @@ struct integrator {
     double set_out;                 /* length of the first step, or 0: the library finds one */
     double set_out_from;            /* where it begins */
     uint64_t set_out_at;            /* steps made before */
-    uint64_t smooth_from;           /* the same, of samples too */
+    uint64_t smooth_from;           /* the same, counted from the last sample too */
     bool switching;                 /* they are few from one switching to the next */
     bool between;                   /* ROSENBROCK has been at work */
     double t[3];
@@ -57,12 +57,14 @@ struct integrator {
     long renewed;   /* step at which it was made, */
     long every;     /* and after how many more it is made anew; 0: when the library says so */
     double *beside; /* [n] near the state: where the Jacobian is taken then, */
-    double near;    /* in parts of how near as a rule; */
-    long unsolved;  /* failures of the corrector when it was taken last */
+    double near;    /* how near, in parts of the usual distance; */
+    long unsolved;  /* number of failures of the corrector when it was taken last */
 
-    double *weight;       /* [n] */
-    VEC(size_t) still;    /* states without a rate */
-    double of_moving;     /* on the norms of errors, a mean over all: those of states without a rate are none */
+    double *weight;    /* [n] */
+    VEC(size_t) still; /* states without a rate */
+    /* a factor on norms of errors, which are means over all states: those without a rate have no error, and would make
+     * the mean too small */
+    double of_moving;
     VEC(size_t) choosing; /* modes that choose a law: not whole numbers, which count, nor conditions of events */
 
     struct rosenbrock *rosenbrock;
@@ -90,12 +92,15 @@ struct integrator {
     } remembered[REMEMBERED],    /* of combinations of modes, the latest */
         *now;                    /* of the present one, or NULL */
     unsigned next_remembered;
-    uint64_t idle[REMEMBERED]; /* combinations of modes in which states without a size showed none, the latest, */
-    unsigned nidle;            /* of so many */
+    uint64_t idle[REMEMBERED]; /* the latest combinations of modes in which states without a size showed none, */
+    unsigned nidle;            /* and how many there were */
     double rho, reach;         /* spectral radius; stable step * rho: the leader's */
     unsigned until_rho;
     uint64_t listens_at, pause; /* from this step on rounding in rates may be looked at; how many follow then */
-    unsigned limited, creeping, easy, easy_needed, young; /* young: steps until BDF has found its step length */
+    /* counts of integrator_choice.c, in a row: explicit steps that stability limits; looks at which they were far too
+     * short for what is left of the run; implicit steps that the explicit method could make too, and how many of these
+     * it takes to change back. young: steps until BDF has found its step length */
+    unsigned limited, creeping, easy, easy_needed, young;
 
     uint64_t steps, rhs, failures, switches;
     long cv_failures; /* of the instance since its last reset */

@@ -33,11 +33,10 @@ typedef struct run {
     pieces *pieces;      /* NULL: steps are not divided */
     reach *reach;        /* NULL: nothing depends on time alone */
     bool blocks, curved; /* blocks; nets of curved laws: solutions that may end */
-    /* where a block leaves its branch within a step, which is then repeated up to there; else INFINITY */
-    double nearer;   /* the last step is repeated up to here, since something within it is doubtful; or INFINITY */
-    unsigned doubts; /* number of repetitions */
-    double fold;
-    unsigned folds;                 /* number of repetitions */
+    /* the last step is repeated up to here, INFINITY: it is not; and how often that was done. nearer: something within
+     * it is doubtful. fold: a block leaves its branch there */
+    double nearer, fold;
+    unsigned doubts, folds;
     double *x, *x_probe, *inner[3]; /* present state; work array; states inside a step */
     double *x_first;                /* the state at the beginning of the first step */
     double *x_most;     /* greatest magnitude of each state so far, in a model with constraints; else NULL */
