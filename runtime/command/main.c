@@ -1,9 +1,7 @@
 /* main.c - the bgc command
  *
- * A model passes through the stages from left to right; each is a file of its name:
- *   grammar/ bg.l, bg.y    text to tree
- *   compiler/ elaborate, causality, equations, codegen, model     tree to compiled model
- *   runtime/ simulate, metrics, reduce, rewrite, edit             trajectories, decisions, edits
+ * A model passes from text to tree (grammar/), to a compiled model (compiler/, compile.c has its stages), to runs,
+ * analyses and edits (runtime/). Here stand the table of the commands, and what holds for all of them.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,13 +1,13 @@
 /* memory.c - what the command does where memory is short
  *
- * Threads    OpenBLAS starts a thread for each processor when it is loaded, before main, and waits for them at exit;
- *            where a limit on memory kept some from starting it waits for ever. Nothing here has matrices that threads
- *            would help with. It asks how many processors there are: while libraries are loaded there is one. (Its
- *            environment variable would be read too early for us to set.)
- * Allocation Many a library takes memory and does not ask whether there was any (LLVM, the XML reader of the units, the
- * integrators), or says that its files
- *            cannot be read. Every allocation of the process is checked here instead: one that fails ends the program
- *            as bg_malloc does.
+ * Threads: OpenBLAS starts a thread for each processor when it is loaded, before main, and waits for them at exit;
+ * where a limit on memory kept some from starting it waits for ever. Nothing here has matrices that threads would help
+ * with. It asks how many processors there are: while libraries are loaded there is one. (Its environment variable would
+ * be read too early for us to set.)
+ *
+ * Allocation: many a library takes memory and does not ask whether there was any (LLVM, the XML reader of the units,
+ * the integrators), or says that its files cannot be read. Every allocation of the process is checked here instead: one
+ * that fails ends the program as bg_malloc does.
  */
 #include <dlfcn.h>
 #include <malloc.h>

@@ -169,7 +169,6 @@ put_reasons(FILE *out, const reduction *r)
     }
 }
 
-/* The path of the search: rounds, what was tried together, what came of it. */
 /* What was searched and how, so that a reader knows what may have been missed. */
 static void
 put_search(FILE *out, const reduction *r, bool verbose)
