@@ -121,6 +121,21 @@ is_bare_number(val v)
     return is_bare_value(v) || (v.fit == FIT_ANY && v.number);
 }
 
+/* Where the model's text has the name of a value at this place whose unit the text does not state, and the experiment
+ * gives it: notes where. */
+static void
+note_let(elab *el, span at)
+{
+    const span model = el->model_scope && el->model_scope->model ? el->model_scope->model->at : SPAN_NONE;
+    const char *name = text_of(el, at);
+    uint32_t k = at.file == model.file && at.begin >= model.begin && at.end <= model.end
+                     ? find_value(el, el->model_scope, names_intern_z(el->names, name))
+                     : NONE;
+
+    if (k != NONE && el->value.at[k].let && !el->value.at[k].declared && el->value.at[k].expr)
+        diag_note(el->s, el->value.at[k].expr->at, "\"%s\" is given here", name);
+}
+
 val
 units_together(elab *el, const char *verb, val a, span a_at, val b, span b_at)
 {
@@ -132,7 +147,9 @@ units_together(elab *el, const char *verb, val a, span a_at, val b, span b_at)
         diag_error(el->s, "unit-clash", span_join(a_at, b_at), "[%s] and [%s] cannot be %s",
                    unit_text(a.said ? a.said : a.unit), unit_text(b.said ? b.said : b.unit), verb);
         diag_note(el->s, a_at, "\"%s\" is %s", text_of(el, a_at), in_words(el, a));
+        note_let(el, a_at);
         diag_note(el->s, b_at, "\"%s\" is %s", text_of(el, b_at), in_words(el, b));
+        note_let(el, b_at);
         help_letters(el, a, b.unit);
         help_letters(el, b, a.unit);
         if (a.factor || b.factor)
