@@ -13,7 +13,10 @@ enum { MOST_KEPT = 20000 };
 code_store *
 code_store_new(void)
 {
-    return bg_calloc(1, sizeof(code_store));
+    code_store *s = bg_calloc(1, sizeof *s);
+
+    pthread_mutex_init(&s->lock, NULL);
+    return s;
 }
 
 bool
@@ -67,9 +70,14 @@ code_store_full(const code_store *s)
 }
 
 bool
-code_store_is_busy(const code_store *s)
+code_store_is_busy(code_store *s)
 {
-    return s->users > BUSY;
+    bool busy;
+
+    pthread_mutex_lock(&s->lock);
+    busy = s->users > BUSY;
+    pthread_mutex_unlock(&s->lock);
+    return busy;
 }
 
 size_t
@@ -87,5 +95,6 @@ code_store_free(code_store *s)
     code_index_free(&s->index);
     code_share_free(s->share);
     native_free(&s->native);
+    pthread_mutex_destroy(&s->lock);
     free(s);
 }

@@ -30,6 +30,20 @@ gen_set_error(gen *g, char *text)
         g->error = text;
 }
 
+void
+gen_lock(const gen *g)
+{
+    if (g->kept)
+        pthread_mutex_lock(&g->kept->lock);
+}
+
+void
+gen_unlock(const gen *g)
+{
+    if (g->kept)
+        pthread_mutex_unlock(&g->kept->lock);
+}
+
 gen *
 gen_new(pool *p, code_store *kept)
 {
@@ -40,10 +54,12 @@ gen_new(pool *p, code_store *kept)
     g->lower = (lowering){ .p = p, .back = &gen_llvm, .of = g };
     g->kept = kept;
     g->native = kept ? &kept->native : &g->own_native;
+    gen_lock(g);
     if (kept)
         kept->users++;
     if (!(kept ? code_store_ready(kept, &why) : native_find(&g->own_native, &why)))
         gen_set_error(g, why);
+    gen_unlock(g);
     return g;
 }
 
@@ -112,6 +128,7 @@ gen_add_kernel(gen *g, node root, const struct gen_slot *slot, uint32_t nslots, 
     used = bg_calloc(nslots, sizeof *used);
     ex_slots_used(g->p, root, used, nslots);
     key_kernel(g, &key, root, slot, used, nslots, optimise);
+    gen_lock(g);
     handle = find_made(g, &key);
     if (handle == NONE) {
         gen_open_unit(g, optimise, code_is_kept(g, &key));
@@ -120,6 +137,7 @@ gen_add_kernel(gen *g, node root, const struct gen_slot *slot, uint32_t nslots, 
     } else {
         strbuf_free(&key.bytes);
     }
+    gen_unlock(g);
     free(used);
     return handle;
 }
@@ -129,10 +147,15 @@ gen_add_kernel(gen *g, node root, const struct gen_slot *slot, uint32_t nslots, 
 uint32_t
 gen_add_chunk(gen *g, const struct gen_assign *a, size_t n, bool optimise)
 {
+    uint32_t handle;
+
     if (g->error)
         return gen_add_handle(g, NULL);
+    gen_lock(g);
     gen_open_unit(g, optimise, false);
-    return gen_add_handle(g, lower_chunk(&g->lower, a, n, NULL));
+    handle = gen_add_handle(g, lower_chunk(&g->lower, a, n, NULL));
+    gen_unlock(g);
+    return handle;
 }
 
 /* In the key, the slots of each assignment appear as numbers. */
@@ -174,6 +197,7 @@ gen_add_located(gen *g, const struct gen_assign *a, size_t n, bool optimise, int
     if (g->error)
         return gen_add_handle(g, NULL);
     key_located(g, &key, a, n, optimise, &place, at);
+    gen_lock(g);
     handle = find_made(g, &key);
     if (handle == NONE) {
         gen_open_unit(g, optimise, code_is_kept(g, &key));
@@ -182,6 +206,7 @@ gen_add_located(gen *g, const struct gen_assign *a, size_t n, bool optimise, int
     } else {
         strbuf_free(&key.bytes);
     }
+    gen_unlock(g);
     map_free(&place);
     return handle;
 }

@@ -2,14 +2,18 @@
 #ifndef BG_CODEGEN_INSIDE_H
 #define BG_CODEGEN_INSIDE_H
 
+#include <pthread.h>
+
 #include "code_key.h"
 #include "code_share.h"
 #include "codegen.h"
 #include "lower.h"
 #include "native.h"
 
-/* Addresses of stored functions, by what they compute. */
+/* Addresses of stored functions, by what they compute. The lock is held by whoever adds functions to a generator that
+ * uses the store, or compiles them. */
 struct code_store {
+    pthread_mutex_t lock;
     native native;
     linker linker;
     code_index index;
@@ -87,6 +91,8 @@ struct gen {
 
 /* ---- codegen.c ---- */
 void gen_set_error(gen *g, char *text);
+void gen_lock(const gen *g); /* its store, if it has one */
+void gen_unlock(const gen *g);
 
 /* ---- code_store.c ---- */
 

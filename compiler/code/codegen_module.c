@@ -259,7 +259,8 @@ leave(gen *g)
     for (size_t i = 0; i < g->leaving.n; i++) {
         struct leaving *x = &g->leaving.at[i];
 
-        if (!g->error)
+        /* another thread may have made the same meanwhile */
+        if (!g->error && code_index_find(&g->kept->index, &x->key) == UINTPTR_MAX)
             code_index_add(&g->kept->index, &x->key, g->address.at[x->handle]);
         strbuf_free(&x->key.bytes);
     }
@@ -269,6 +270,7 @@ leave(gen *g)
 bool
 gen_finish(gen *g, char **why)
 {
+    gen_lock(g);
     for (int i = 0; i < NPLACES * NMODULE && !g->error; i++) {
         struct unit *u = &g->unit[i / NMODULE][i % NMODULE];
 
@@ -276,6 +278,7 @@ gen_finish(gen *g, char **why)
             gen_set_error(g, *why);
     }
     leave(g);
+    gen_unlock(g);
     gen_close_units(g);
     if (!g->error)
         return true;

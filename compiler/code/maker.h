@@ -16,6 +16,8 @@ typedef struct maker maker;
 
 maker *maker_new(struct flat_model *f, struct causal *c, struct equations *e, bool long_run);
 void maker_free(maker *k);
+void maker_lock(maker *k);
+void maker_unlock(maker *k);
 image *image_new(maker *k);
 /* Makes all parts that runs, measures and messages may ask for and that do not exist yet. From then on the maker reads
  * nothing of what the model was compiled from, and makes nothing more. False with a diagnostic if the code of a part

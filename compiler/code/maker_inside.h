@@ -33,9 +33,6 @@ struct maker {
     struct maker_counts closed; /* as it was then */
 };
 
-void maker_lock(maker *k);
-void maker_unlock(maker *k);
-
 /* ---- maker_parts.c ---- */
 
 /* Adds the targets that net.h calls rows. */

@@ -250,6 +250,18 @@ model_another(const bg_model *m)
     return model_of(m->image, m->maker, parameter_store_another(m->parameters));
 }
 
+void
+model_lock(const bg_model *m)
+{
+    maker_lock(m->maker);
+}
+
+void
+model_unlock(const bg_model *m)
+{
+    maker_unlock(m->maker);
+}
+
 bool
 model_close(bg_model *m)
 {

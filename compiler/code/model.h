@@ -41,6 +41,10 @@ enum model_part {
 /* Makes another instance of the same image with the parameters of m, and with modes and blocks as at the start. Free
  * it before the first instance, which model_new (compiled.h) returned. m must not be in use during the call. */
 bg_model *model_another(const bg_model *m);
+/* Between these calls no thread makes a part of the image, so that this one may read what the model was compiled from
+ * (graph, templates) while instances are in use: making a part adds to it. */
+void model_lock(const bg_model *m);
+void model_unlock(const bg_model *m);
 /* Resets modes, solutions of blocks and recorded sizes to those of an instance that has not run. Parameters are kept,
  * and so is the time if it is held. */
 void model_forget(bg_model *m);
