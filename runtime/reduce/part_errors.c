@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crew.h"
 #include "factor.h"
 #include "shared_points.h"
 #include "side_by_side.h"
@@ -23,7 +24,7 @@ static const double MOST_WORK = 4e9, WORK_OF_STATE = 20, MOST_NUMBERS = 3e7;
 /* A point of the grid costs as much as so many runs that pass it. */
 enum { POINT_IN_RUNS = 16 };
 
-/* What the processes that share the times T tell each other. */
+/* What those that share the times T tell each other. */
 struct division {
     atomic_size_t left[TIMES_MOST]; /* by share: points that it has not passed */
     atomic_uint owner[TIMES_MOST];  /* by time: the share that computes its runs, from 1 on; 0: open */
@@ -34,6 +35,8 @@ struct division {
 struct backward {
     bg_model *model;
     partials *of;
+    var_id *by; /* the factors, which it differentiates by */
+    size_t nby;
     struct model_pattern pattern;
     size_t nx, n;        /* states; and kept variables */
     size_t first_output; /* its row */
@@ -65,28 +68,27 @@ enum { TOGETHER = 8 };
 static bool
 open_backward(struct backward *b, bg_model *m, const held_output *held, size_t nheld)
 {
-    VEC(var_id) by = { 0 };
     double work;
 
     *b = (struct backward){ .model = m, .held = held, .nheld = nheld, .nelements = model_nelements(m) };
+    b->by = bg_calloc(b->nelements + 1, sizeof *b->by);
     b->part = bg_calloc(b->nelements + 1, sizeof *b->part);
     b->column_of = bg_calloc(b->nelements + 1, sizeof *b->column_of);
     for (size_t e = 0; e < b->nelements; e++) {
         b->part[e] = model_removal(m, e);
-        b->column_of[e] = by.n;
+        b->column_of[e] = b->nby;
         if (b->part[e].factor != VAR_NONE)
-            vec_push(&by, b->part[e].factor);
+            b->by[b->nby++] = b->part[e].factor;
     }
-    b->of = model_partials(m, by.at, by.n, model_noutputs(m));
+    b->of = model_partials(m, b->by, b->nby, model_noutputs(m));
     if (b->of) {
         b->pattern = model_partials_pattern(b->of);
         b->nx = b->pattern.nx;
         b->first_output = b->pattern.n - model_noutputs(m);
-        b->n = b->first_output - by.n;
+        b->n = b->first_output - b->nby;
         for (size_t e = 0; e < b->nelements; e++)
             b->column_of[e] += b->n;
     }
-    vec_free(&by);
     work = (double)nheld * POINTS * (WORK_OF_STATE * (double)b->n + (double)b->nelements);
     b->ntimes = TIMES_MOST;
     while (b->ntimes >= TIMES_LEAST &&
@@ -438,17 +440,14 @@ write_moves(const struct backward *b)
     }
 }
 
-/* The runs of one share of the times, in a process of its own. *result: a leading zero, then one error for each
- * element. */
+/* The runs of one share of the times. *result: a leading zero, then one error for each element. */
 static bool
-run_share(void *ctx, size_t i, void *result)
+run_share(struct backward *b, size_t i, part_error *out)
 {
-    struct backward *b = ctx;
-    part_error *out = result;
     bool fine;
 
     memset(out, 0, (b->nelements + 1) * sizeof *out);
-    b->share = b->points.process = i;
+    b->share = b->points.user = i;
     b->begun = b->times = 0;
     prepare_backward(b);
     fine = run_back(b);
@@ -481,45 +480,90 @@ part_moves_free(part_moves *m)
     *m = (part_moves){ 0 };
 }
 
-/* Runs the shares, each in a process of its own where memory can be shared. said: by share, their errors. The solution
- * of a block starts from that of the last point, and so may depend on it. */
-static void
-run_shares(struct backward *b, size_t moves, size_t size, char *said)
-{
-    size_t bytes = sizeof *b->division + moves, of_points;
-    bool shared;
+/* All shares: what they say of the elements, one behind the other; each of several threads has an instance of its own.
+ */
+struct shares {
+    const struct backward *all;
+    struct backward *of;
+    part_error *said;
+};
 
-    b->division = b->shares > 1 ? side_memory_new(bytes) : NULL;
-    shared = b->division != NULL;
-    if (!shared) {
-        b->division = bg_calloc(1, bytes);
-        b->shares = 1;
+static void
+run_in_thread(void *ctx, size_t i)
+{
+    const struct shares *s = ctx;
+    part_error *said = s->said + i * (s->all->nelements + 1);
+
+    if (!s->of[i].of || !run_share(&s->of[i], i, said))
+        said->dropped = NAN;
+}
+
+static bool
+run_in_process(void *ctx, size_t i, void *result)
+{
+    struct backward own = *((const struct shares *)ctx)->all;
+
+    return run_share(&own, i, result);
+}
+
+/* Runs the shares in threads. */
+static void
+run_threads(struct shares *s)
+{
+    const struct backward *b = s->all;
+
+    s->of = bg_calloc(b->shares, sizeof *s->of);
+    for (size_t i = 0; i < b->shares; i++) {
+        s->of[i] = *b;
+        if (i == 0)
+            continue;
+        s->of[i].model = model_another(b->model);
+        s->of[i].of = model_partials(s->of[i].model, b->by, b->nby, model_noutputs(b->model));
     }
-    b->points = (struct shared_points){ .processes = b->shares,
-                                        .numbers = b->pattern.nonzeros + b->nx + 1,
-                                        .n = b->run->points };
-    of_points = shared_points_bytes(b->shares, b->points.numbers);
-    if (shared && !model_has_blocks(b->model))
-        b->points.memory = side_memory_new(of_points);
+    crew_share(b->shares, run_in_thread, s);
+    for (size_t i = 1; i < b->shares; i++)
+        model_free(s->of[i].model);
+    free(s->of);
+}
+
+/* The solution of a block starts from that of the last point, and so may depend on it: such models go on from the end
+ * of the run, in processes with a copy of everything where memory can be shared. */
+static void
+run_shares(struct backward *b, size_t moves, part_error *said)
+{
+    size_t bytes = sizeof *b->division + moves;
+    bool apart = model_has_blocks(b->model) && b->shares > 1;
+    struct shares s = { .all = b, .said = said };
+    void *shared = apart ? side_memory_new(bytes) : NULL;
+
+    b->division = shared ? shared : bg_calloc(1, bytes);
+    if (apart && !shared)
+        b->shares = 1;
+    b->points =
+        (struct shared_points){ .users = b->shares, .numbers = b->pattern.nonzeros + b->nx + 1, .n = b->run->points };
+    if (!apart && b->shares > 1)
+        b->points.memory = shared_points_new(b->shares, b->points.numbers);
     for (size_t i = 0; i < b->shares; i++)
         atomic_store(&b->division->left[i], b->run->points);
-    side_by_side(b->shares, size, b->shares, run_share, b, said);
+    if (apart)
+        side_by_side(b->shares, (b->nelements + 1) * sizeof *said, b->shares, run_in_process, &s, said);
+    else
+        run_threads(&s);
     if (b->moves)
         memcpy(b->moves->at, b->division->moves, moves);
     if (shared)
-        side_memory_free(b->division, bytes);
+        side_memory_free(shared, bytes);
     else
         free(b->division);
-    if (b->points.memory)
-        side_memory_free(b->points.memory, of_points);
+    free(b->points.memory);
 }
 
 /* Runs all shares; each element gets the greatest error of any share. */
 static bool
 run_all(struct backward *b, part_error *out)
 {
-    size_t size = (b->nelements + 1) * sizeof *out, moves = 0;
-    char *of = bg_calloc(b->shares, size);
+    size_t each = b->nelements + 1, moves = 0;
+    part_error *of = bg_calloc(b->shares * each, sizeof *of);
     bool fine = true;
 
     b->room = b->ntimes * b->nheld;
@@ -527,9 +571,9 @@ run_all(struct backward *b, part_error *out)
         open_moves(b);
         moves = 2 * b->nelements * b->moves->n * sizeof(float);
     }
-    run_shares(b, moves, size, of);
+    run_shares(b, moves, of);
     for (size_t i = 0; i < b->shares; i++) {
-        const part_error *said = (const part_error *)(of + i * size);
+        const part_error *said = of + i * each;
 
         fine = fine && said->dropped == 0;
         for (size_t e = 0; e < b->nelements && fine; e++) {
@@ -611,6 +655,7 @@ part_errors(bg_model *m, sim_options *so, const held_output *held, size_t nheld,
     else if (moves)
         moves->influence = influence_new(m, held, nheld, &r);
     sim_result_free(&r);
+    free(b.by);
     free(b.part);
     free(b.column_of);
     return fine;

@@ -37,7 +37,7 @@ typedef struct part_moves {
 } part_moves;
 void part_moves_free(part_moves *m);
 
-/* m: compiled with removable elements. so: run options, with the grid set here. workers: number of processes that share
+/* m: compiled with removable elements. so: run options, with the grid set here. workers: number of threads that share
  * the times T; the result does not depend on it. out: by element; raised to what this run predicts. moves NULL: not
  * computed. False: there is no prediction, out is invalid and moves is empty. */
 bool part_errors(bg_model *m, sim_options *so, const held_output *held, size_t nheld, size_t workers, part_error *out,

@@ -2,8 +2,12 @@
 #include "shared_points.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 
-/* Points kept at a time. A process that is further ahead than that computes its own numbers. */
+#include "base.h"
+
+/* Points kept at a time. A thread that is further ahead than that computes its own numbers. */
 enum { KEPT = 16, CACHE_LINE = 64 };
 
 /* begun, there: 1 + the number of the point that is computed here, and that is there. */
@@ -12,7 +16,7 @@ struct kept {
     atomic_size_t there;
 };
 
-/* The point that a process has come to: it may still read its numbers. */
+/* The point that a thread has come to: it may still read its numbers. */
 struct passing {
     _Alignas(CACHE_LINE) atomic_size_t at;
 };
@@ -25,11 +29,17 @@ padded(size_t numbers)
     return (numbers + line - 1) / line * line;
 }
 
-/* The memory: struct kept[KEPT], struct passing[processes], then KEPT times the numbers of a point. */
-size_t
-shared_points_bytes(size_t processes, size_t numbers)
+/* The memory: struct kept[KEPT], struct passing[users], then KEPT times the numbers of a point. */
+void *
+shared_points_new(size_t users, size_t numbers)
 {
-    return KEPT * sizeof(struct kept) + processes * sizeof(struct passing) + KEPT * padded(numbers) * sizeof(double);
+    size_t bytes = KEPT * sizeof(struct kept) + users * sizeof(struct passing) +
+                   KEPT * padded(numbers) * sizeof(double);
+    void *memory = aligned_alloc(CACHE_LINE, bytes);
+
+    if (!memory)
+        bg_out_of_memory(bytes);
+    return memset(memory, 0, bytes);
 }
 
 static struct kept *
@@ -39,15 +49,15 @@ kept_of(const struct shared_points *s, size_t k)
 }
 
 static struct passing *
-passing_of(const struct shared_points *s, size_t process)
+passing_of(const struct shared_points *s, size_t user)
 {
-    return (struct passing *)((struct kept *)s->memory + KEPT) + process;
+    return (struct passing *)((struct kept *)s->memory + KEPT) + user;
 }
 
 static double *
 numbers_of(const struct shared_points *s, size_t k)
 {
-    return (double *)passing_of(s, s->processes) + k % KEPT * padded(s->numbers);
+    return (double *)passing_of(s, s->users) + k % KEPT * padded(s->numbers);
 }
 
 static bool
@@ -56,17 +66,17 @@ is_there(const struct shared_points *s, size_t k)
     return atomic_load(&kept_of(s, k)->there) == k + 1;
 }
 
-/* Has every process passed the point that was kept in the same place before? */
+/* Has every thread passed the point that was kept in the same place before? */
 static bool
 has_place(const struct shared_points *s, size_t k)
 {
-    for (size_t i = 0; i < s->processes; i++)
+    for (size_t i = 0; i < s->users; i++)
         if (atomic_load(&passing_of(s, i)->at) + KEPT <= k)
             return false;
     return true;
 }
 
-/* Computes the numbers of a point for all processes, unless another one has begun with that. */
+/* Computes the numbers of a point for all, unless another one has begun with that. */
 static void
 compute_for_all(const struct shared_points *s, size_t k, shared_points_compute compute, void *ctx)
 {
@@ -86,7 +96,7 @@ const double *
 shared_points_at(const struct shared_points *s, size_t k, shared_points_compute compute, void *ctx)
 {
     if (s->memory) {
-        atomic_store(&passing_of(s, s->process)->at, k);
+        atomic_store(&passing_of(s, s->user)->at, k);
         for (size_t next = k; next <= k + 1; next++) {
             if (!is_there(s, k))
                 compute_for_all(s, next, compute, ctx);
