@@ -350,10 +350,11 @@ struct bounded_settings {
 static void
 adjust_bounded(void *ctx, bg_model *m, sim_options *o)
 {
-    struct bounded_settings *s = ctx;
+    struct run_settings own = ((struct bounded_settings *)ctx)->run; /* many runs, some at the same time */
 
-    adjust_run(&s->run, m, o);
-    o->progress = NULL; /* many short runs */
+    adjust_run(&own, m, o);
+    o->progress = NULL;
+    o->ctx = NULL;
 }
 
 static void

@@ -312,7 +312,9 @@ check_accepted(struct search *d, const struct verdict *best)
     bool fine;
 
     bounded_set_in(d, best, &t.set);
+    model_lock(best->v.c[0].model); /* its runs go on */
     fine = trial_check(&d->trier, &d->now, &d->set, &t);
+    model_unlock(best->v.c[0].model);
     d->error = t.internal;
     vec_free(&t.set);
     return fine;
@@ -388,6 +390,8 @@ do_bounded_round(struct search *d, enum subject what)
         bounded_find_bonds(d, &list);
     else
         predicts = bounded_find_elements(d, &list);
+    for (size_t i = 0; i < list.n; i++)
+        list.at[i].number = i;
     if (what == OF_TERMS || list.n > ALONE_MOST)
         order_by_prediction(&list, predicts || (what == OF_TERMS && d->terms.predicts), &o);
     else
@@ -490,6 +494,7 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
                         .most = bg_calloc(o->nexperiments + 1, sizeof *d.most),
                         .recorded = bg_calloc(o->nexperiments + 1, sizeof *d.recorded) };
     compile_shared *shared = compile_shared_new(o->units);
+    pthread_mutex_t texts = PTHREAD_MUTEX_INITIALIZER;
     enum reduce_result result = REDUCE_DONE;
     size_t at = 0;
 
@@ -501,7 +506,7 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
         vec_push(&d.set, o->set[i]);
     if (foretell_workers(&d) > 1)
         code_store_share(shared->code);
-    search_trier(&d, path, shared);
+    search_trier(&d, path, shared, foretell_workers(&d) > 1 ? &texts : NULL);
     d.next = true;
     if (version_run(&d.trier, &d.first, &d.set, &at)) {
         if (o->failed)
@@ -517,6 +522,8 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
             result = REDUCE_INTERNAL;
         if (d.error && result == REDUCE_DONE)
             result = REDUCE_INTERNAL;
+        factors_drop(d.recording);
+        d.recording = NULL;
         out->text = bg_malloc(d.now.length + 1);
         memcpy(out->text, d.now.text, d.now.length);
         out->text[d.now.length] = '\0';
@@ -526,13 +533,13 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
             version_free(&d.trier, &d.now);
     }
     *why = d.error;
+    factors_drop(d.recording);
     version_free(&d.trier, &d.first);
     vec_free(&d.bound);
     for (size_t i = 0; i < o->nexperiments; i++) {
         vec_free(&d.held[i]);
         free(d.most[i]);
     }
-    factors_drop(d.recording);
     free(d.recorded);
     free(d.held);
     free(d.most);

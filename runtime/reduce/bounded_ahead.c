@@ -2,13 +2,13 @@
  *
  * From the present place the outcomes of trials span a tree: after an acceptance another trial comes next than after a
  * refusal. What is predicted of several parts together (together.h) says how likely each outcome is, and so how likely
- * each trial of the tree is to be needed. The most likely ones are the plan. Processes with a copy of the search at the
- * time when its base was made work on it, and this one too where another has begun with the present trial. Outcomes
- * stay in shared memory, so that a trial is not lost where the search reaches it on another way than was planned; one
- * that has dropped out of the plan is broken off.
+ * each trial of the tree is to be needed. The most likely ones are the plan. Helpers, which are threads with a copy of
+ * the search as it was when its base was made, work on it, and the search's own thread too where a helper has begun
+ * with the present trial. Outcomes are kept, so that a trial is not lost where the search reaches it on another way
+ * than was planned; one that has dropped out of the plan is broken off.
  *
- * What is accepted in the end becomes a text. Where the plan shows what that will be, this process makes the text while
- * others still try (struct written).
+ * Helpers make no text: where only that decides, the search does. What is accepted in the end becomes a text too. Where
+ * the plan shows what that will be, the search makes the text while helpers still try (struct written).
  *
  * The result of the search does not depend on any of this: see foretell.h.
  */
@@ -16,11 +16,12 @@
 #include <string.h>
 
 #include "bounded_inside.h"
+#include "crew.h"
 #include "in_image.h"
 #include "side_by_side.h"
 #include "unwritten.h"
 
-/* Trials of one plan, and of all plans of one base; trials not yet finished that a plan has for each process, so that
+/* Trials of one plan, and of all plans of one base; trials not yet finished that a plan has for each thread, so that
  * none waits while another is busy with a long one. */
 enum { PLAN_MOST = 64, TRIALS_MOST = 1024, PLANNED_OF_CORE = 8 };
 /* A trial less likely to be needed than this is not planned. */
@@ -35,22 +36,27 @@ static const double EVEN = 0.945, SPREAD = 0.03, CERTAIN = 0.98, OF_HIDDEN = 0.3
 /* A text is made ahead if it is as likely as this. */
 static const double WRITTEN_CHANCE = 0.5;
 
-/* A trial, in shared memory. Its candidates are those that the base lacks, `before` with their readings, and the batch
- * at the place. image: d->image.taken. */
-struct job {
-    atomic_uint state;    /* see side_team_take */
-    atomic_bool unwanted; /* whoever works on it may break it off */
-    atomic_bool refuses;  /* it is likely to be refused, but not decided yet */
-    atomic_bool no_text;  /* its text is made elsewhere */
+/* What is tried: the candidates that the base lacks, `before` with their readings, and the batch at the place. image:
+ * d->image.taken. */
+struct tried {
     struct place at;
     size_t image, nbefore;
     struct candidate *before[MOST_UNWRITTEN];
     int reading[MOST_UNWRITTEN];
+};
+
+/* A trial. Who takes it writes its outcome; it is read when the trial is done. */
+enum { JOB_OPEN, JOB_TAKEN, JOB_DONE };
+struct job {
+    struct tried is;
+    atomic_uint state;
+    atomic_bool unwanted; /* whoever works on it may break it off */
+    atomic_bool refuses;  /* it is likely to be refused, but not decided yet */
     struct outcome outcome;
 };
 
-/* The planned trials in the order of their chances; each comes after `parent`, if that ends so. Read while it changes:
- * at worst another trial is begun than the most likely one. */
+/* The planned trials in the order of their chances; each comes after `parent`, if that ends so. Helpers read it while
+ * it changes: at worst another trial is begun than the most likely one. */
 struct shared {
     atomic_size_t planned;
     atomic_uint changes; /* of the plan, begun and ended: odd while it changes */
@@ -61,7 +67,7 @@ struct shared {
     struct job job[TRIALS_MOST];
 };
 
-/* What only this process knows of a planned trial. */
+/* What only the search's own thread knows of a planned trial. */
 struct node {
     uint32_t job;
     struct place at;
@@ -79,9 +85,19 @@ struct ending {
     bool accepted;
 };
 
+/* A thread's copy of the search, with a report of its own, and room for the candidates of a trial. */
+struct helper {
+    struct search d;
+    reduction out;
+    struct candidate **set;
+};
+
 struct ahead {
-    side_team *team;
+    crew *crew;
+    struct helper *helper;
+    size_t nhelpers;
     struct shared *shared;
+    struct candidate *candidate; /* those of the round as they were then, by number */
     size_t njobs, nnodes;
     struct node node[PLAN_MOST];
     double *off; /* of all nodes */
@@ -98,19 +114,16 @@ ended(struct job *x)
 {
     const struct outcome *y = &x->outcome;
 
-    if (atomic_load(&x->state) != SIDE_DONE || y->undecided)
+    if (atomic_load(&x->state) != JOB_DONE || y->undecided)
         return ENDED_NOT;
     return y->refused ? ENDED_REFUSED : y->fine && y->unwritten ? ENDED_ACCEPTED : ENDED_OTHERWISE;
 }
 
-/* Has it been found out that this process has to make a text? Either that decides, or it was accepted by another
- * process. */
+/* Has it been found out that only its text decides? */
 static bool
 awaits_text(struct job *x)
 {
-    const struct outcome *y = &x->outcome;
-
-    return atomic_load(&x->state) == SIDE_DONE && (y->undecided || (y->fine && !y->unwritten));
+    return atomic_load(&x->state) == JOB_DONE && x->outcome.undecided;
 }
 
 /* How it has ended or is about to end */
@@ -137,10 +150,18 @@ is_reachable(struct shared *s, size_t k)
     return true;
 }
 
+static bool
+take(struct job *x)
+{
+    unsigned open = JOB_OPEN;
+
+    return atomic_load(&x->state) == JOB_OPEN && atomic_compare_exchange_strong(&x->state, &open, JOB_TAKEN);
+}
+
 /* Takes the most likely planned trial that nobody works on. image: only one with this image; NO_INDEX: any. Returns its
  * place in the plan, or NO_INDEX. */
 static size_t
-take_job(struct shared *s, size_t worker, size_t image, uint32_t *job)
+take_job(struct shared *s, size_t image, uint32_t *job)
 {
     size_t n = atomic_load(&s->planned);
 
@@ -149,8 +170,7 @@ take_job(struct shared *s, size_t worker, size_t image, uint32_t *job)
 
         *job = atomic_load(&s->plan[k].job);
         x = &s->job[*job];
-        if (atomic_load(&x->state) == SIDE_OPEN && (image == NO_INDEX || x->image == image) && is_reachable(s, k) &&
-            side_team_take(&x->state, worker))
+        if ((image == NO_INDEX || x->is.image == image) && is_reachable(s, k) && take(x))
             return k;
     }
     return NO_INDEX;
@@ -159,8 +179,9 @@ take_job(struct shared *s, size_t worker, size_t image, uint32_t *job)
 /* A trial under way, and whether it was broken off. */
 struct under_way {
     struct ahead *a;
+    const crew *of; /* whose helper runs it; NULL: the search does */
     struct job *job;
-    size_t at; /* in the plan; of other processes NO_INDEX */
+    size_t at; /* in the plan, for the search */
     bool broken;
 };
 
@@ -188,56 +209,59 @@ is_useless(void *ctx)
     struct under_way *w = ctx;
 
     if (!w->broken)
-        w->broken = w->at != NO_INDEX
-                        ? !is_reachable(w->a->shared, w->at)
-                        : atomic_load(&w->job->unwanted) || side_team_orphaned(w->a->team) || is_off_the_way(w);
+        w->broken = w->of ? atomic_load(&w->job->unwanted) || crew_is_stopped(w->of) || is_off_the_way(w)
+                          : !is_reachable(w->a->shared, w->at);
     return w->broken;
 }
 
+/* Runs a trial in the search d, which is the search itself or a helper's copy. set: room for its candidates. */
 static void
-run_job(const struct taking *t, struct job *x, size_t at)
+run_job(const struct taking *t, struct search *d, struct candidate **set, struct under_way w)
 {
-    struct search *d = t->d;
-    struct under_way w = { .a = t->ahead, .job = x, .at = at };
+    struct job *job = w.job;
+    const struct tried *x = &job->is;
     size_t n = x->nbefore + x->at.batch;
-    struct candidate **more = bg_malloc(n * sizeof(struct candidate *));
+    struct candidate *own = bg_malloc(n * sizeof *own), **more = bg_malloc(n * sizeof(struct candidate *));
     int *reading = bg_malloc(n * sizeof *reading);
 
     for (size_t k = 0; k < n; k++) {
-        bool before = k < x->nbefore;
+        const struct candidate *of = k < x->nbefore ? x->before[k] : t->o->at.at[x->at.i + k - x->nbefore];
 
-        more[k] = before ? x->before[k] : t->o->at.at[x->at.i + k - x->nbefore];
-        reading[k] = before ? x->reading[k] : x->at.batch == 1 ? x->at.reading : more[k]->chosen;
+        own[k] = t->ahead->candidate[of->number];
+        more[k] = &own[k];
+        reading[k] = k < x->nbefore ? x->reading[k] : x->at.batch == 1 ? x->at.reading : own[k].chosen;
     }
     if (d->image.taken != x->image)
         in_image_forget(d, x->image);
-    memcpy(t->ahead->set, t->taken, d->base_taken * sizeof(struct candidate *));
-    d->refuses = &x->refuses;
-    d->no_text = at != NO_INDEX || atomic_load(&x->no_text); /* this process would need the text itself */
+    memcpy(set, t->taken, d->base_taken * sizeof(struct candidate *));
+    d->refuses = &job->refuses;
+    d->no_text = true;
     side_by_side_watch(is_useless, &w);
-    foretell_one(d, t->ahead->set, d->base_taken, &(struct ahead_trial){ more, reading, n }, t->o->demand, &x->outcome);
+    foretell_one(d, set, d->base_taken, &(struct ahead_trial){ more, reading, n }, t->o->demand, &job->outcome);
     side_by_side_watch(NULL, NULL);
     d->refuses = NULL;
     d->no_text = false;
-    atomic_store(&x->state, w.broken ? SIDE_OPEN : SIDE_DONE);
+    atomic_store(&job->state, w.broken ? JOB_OPEN : JOB_DONE);
+    free(own);
     free(more);
     free(reading);
 }
 
 static void
-work_ahead(void *ctx, side_team *team, size_t worker)
+work_ahead(void *ctx, crew *c, size_t which)
 {
     const struct taking *t = ctx;
+    struct helper *h = &t->ahead->helper[which];
     struct shared *s = t->ahead->shared;
 
-    for (;;) {
+    while (!crew_is_stopped(c)) {
         uint32_t job;
 
-        if (take_job(s, worker, NO_INDEX, &job) == NO_INDEX) {
-            side_team_await_news(team);
+        if (take_job(s, NO_INDEX, &job) == NO_INDEX) {
+            crew_await_news(c);
         } else {
-            run_job(t, &s->job[job], NO_INDEX);
-            side_team_report(team);
+            run_job(t, &h->d, h->set, (struct under_way){ .a = t->ahead, .of = c, .job = &s->job[job] });
+            crew_report(c);
         }
     }
 }
@@ -245,7 +269,7 @@ work_ahead(void *ctx, side_team *team, size_t worker)
 /* ---------------------------------------------------------------- the plan */
 
 static bool
-is_same_job(const struct job *a, const struct job *b)
+is_same_trial(const struct tried *a, const struct tried *b)
 {
     bool same = a->at.i == b->at.i && a->at.batch == b->at.batch &&
                 (a->at.batch > 1 || a->at.reading == b->at.reading) && a->image == b->image && a->nbefore == b->nbefore;
@@ -257,18 +281,12 @@ is_same_job(const struct job *a, const struct job *b)
 
 /* The number of that trial: a known one, or a new one. */
 static uint32_t
-find_job(struct ahead *a, const struct job *x)
+find_job(struct ahead *a, const struct tried *x)
 {
-    struct job *to = &a->shared->job[a->njobs];
-
     for (size_t k = a->njobs; k-- > 0;)
-        if (is_same_job(&a->shared->job[k], x))
+        if (is_same_trial(&a->shared->job[k].is, x))
             return (uint32_t)k;
-    to->at = x->at;
-    to->image = x->image;
-    to->nbefore = x->nbefore;
-    memcpy(to->before, x->before, sizeof to->before);
-    memcpy(to->reading, x->reading, sizeof to->reading);
+    a->shared->job[a->njobs].is = *x;
     return (uint32_t)a->njobs++;
 }
 
@@ -307,7 +325,7 @@ hidden_error(const struct search *d, double worst, const double *off)
 }
 
 static void
-add_node(const struct taking *t, const struct job *of, size_t parent, bool accepted, struct node x)
+add_node(const struct taking *t, const struct tried *of, size_t parent, bool accepted, struct node x)
 {
     struct ahead *a = t->ahead;
     struct shared *s = a->shared;
@@ -348,7 +366,8 @@ grow(const struct taking *t, size_t k, bool accepted)
 {
     struct ahead *a = t->ahead;
     struct node *x = &a->node[k], next = { .off = x->off, .known = x->known, .hidden = x->hidden };
-    struct job *job = &a->shared->job[x->job], of = *job;
+    struct job *job = &a->shared->job[x->job];
+    struct tried of = job->is;
     struct place p = x->at;
 
     next.chance = chance_after(a, x, accepted);
@@ -357,7 +376,7 @@ grow(const struct taking *t, size_t k, bool accepted)
         p = place_after_refusal(t, p);
     } else {
         bool known = ended(job) == ENDED_ACCEPTED, in_image = true;
-        size_t n = job->nbefore + p.batch;
+        size_t n = of.nbefore + p.batch;
 
         if (n >= MOST_UNWRITTEN)
             return; /* from there on another text is the base */
@@ -365,8 +384,8 @@ grow(const struct taking *t, size_t k, bool accepted)
             struct candidate *more = t->o->at.at[p.i + c];
             int reading = p.batch == 1 ? p.reading : more->chosen;
 
-            of.before[job->nbefore + c] = more;
-            of.reading[job->nbefore + c] = reading;
+            of.before[of.nbefore + c] = more;
+            of.reading[of.nbefore + c] = reading;
             in_image = in_image && in_image_can(t->d, more, reading);
         }
         of.nbefore = n;
@@ -387,7 +406,7 @@ grow(const struct taking *t, size_t k, bool accepted)
 static void
 plan_head(const struct taking *t)
 {
-    struct job of = { .at = t->at, .image = t->d->image.taken, .nbefore = t->n - t->d->base_taken };
+    struct tried of = { .at = t->at, .image = t->d->image.taken, .nbefore = t->n - t->d->base_taken };
     struct node head = { .at = t->at, .chance = 1, .off = t->off, .known = t->measured };
 
     for (size_t k = 0; k < of.nbefore; k++) {
@@ -447,7 +466,7 @@ static void
 list_written(const struct taking *t, const struct ending *of, struct written *w)
 {
     const struct ahead *a = t->ahead;
-    const struct job *x = &a->shared->job[a->node[of->at].job];
+    const struct tried *x = &a->shared->job[a->node[of->at].job].is;
     size_t base = t->d->base_taken, more = of->accepted ? x->at.batch : 0;
 
     w->taken = bg_calloc(base + x->nbefore + more + 1, sizeof *w->taken);
@@ -475,7 +494,7 @@ is_same_written(const struct written *a, const struct written *b)
 }
 
 /* Is there a text to be made now? Its candidates replace those of the last one, and the trial that leads to it leaves
- * the text to this process. */
+ * the text to the search. */
 static bool
 plan_text(struct taking *t, struct ending *of)
 {
@@ -490,8 +509,6 @@ plan_text(struct taking *t, struct ending *of)
     if (is_new) {
         written_drop(t);
         t->written = next;
-        if (of->accepted)
-            atomic_store(&a->shared->job[a->node[of->at].job].no_text, true);
     } else {
         free(next.taken);
         free(next.reading);
@@ -501,8 +518,8 @@ plan_text(struct taking *t, struct ending *of)
 
 enum task { TASK_ANY, TASK_PRESENT, TASK_TEXT };
 
-/* What this process does next: a text; the present trial, with which it has begun since no other process has, so that
- * what it accepts as a text need not run again; or any. */
+/* What the search does next: a text; the present trial, with which it has begun since no helper has, so that what it
+ * accepts as a text need not run again; or any. */
 static enum task
 make_plan(struct taking *t, struct ending *text)
 {
@@ -533,12 +550,10 @@ make_plan(struct taking *t, struct ending *text)
         grow(t, at, accepted);
     }
     mark_wanted(a);
-    task = plan_text(t, text)                                         ? TASK_TEXT
-           : side_team_take(&a->shared->job[a->node[0].job].state, 0) ? TASK_PRESENT
-                                                                      : TASK_ANY;
+    task = plan_text(t, text) ? TASK_TEXT : take(&a->shared->job[a->node[0].job]) ? TASK_PRESENT : TASK_ANY;
     atomic_store(&a->shared->planned, a->nnodes);
     atomic_fetch_add(&a->shared->changes, 1);
-    side_team_announce(a->team);
+    crew_announce(a->crew);
     return task;
 }
 
@@ -615,26 +630,67 @@ write_ahead(struct taking *t, const struct ending *of)
 
 /* ---------------------------------------------------------------- the search */
 
+static struct candidate **
+room_of_trial(const struct taking *t)
+{
+    return bg_calloc(t->d->base_taken + MOST_UNWRITTEN + t->o->at.n + 1, sizeof(struct candidate *));
+}
+
+/* What has been refused is looked up by the search alone. */
+static void
+open_helper(const struct taking *t, struct helper *h)
+{
+    struct search *d = &h->d;
+
+    *d = *t->d;
+    h->out = *t->d->out;
+    h->out.arena = arena_new();
+    h->set = room_of_trial(t);
+    d->out = &h->out;
+    d->trier.arena = h->out.arena;
+    d->trier.of = d;
+    d->known = (refusals){ 0 };
+    d->image.is = in_image_share(d->image.is);
+}
+
+static void
+close_helper(struct helper *h)
+{
+    in_image_forget(&h->d, 0);
+    arena_free(h->out.arena);
+    free(h->set);
+}
+
 static void
 begin_ahead(struct taking *t)
 {
     struct ahead *a = bg_calloc(1, sizeof *a);
+    size_t ncandidates = 0;
 
     if (!t->d->exact && t->o->demand)
-        in_image_base(t->d); /* compiled here, so that all processes share it */
-    a->team = side_team_new(sizeof *a->shared, foretell_workers(t->d) - 1);
-    a->shared = side_team_memory(a->team);
+        in_image_base(t->d); /* compiled here, so that all helpers share it */
+    a->shared = bg_calloc(1, sizeof *a->shared);
     a->off = bg_calloc(PLAN_MOST * t->d->together.n + 1, sizeof *a->off);
-    a->set = bg_calloc(t->d->base_taken + MOST_UNWRITTEN + t->o->at.n + 1, sizeof *a->set);
+    a->set = room_of_trial(t);
+    for (size_t i = 0; i < t->o->at.n; i++)
+        if (t->o->at.at[i]->number >= ncandidates)
+            ncandidates = t->o->at.at[i]->number + 1;
+    a->candidate = bg_calloc(ncandidates + 1, sizeof *a->candidate);
+    for (size_t i = 0; i < t->o->at.n; i++)
+        a->candidate[t->o->at.at[i]->number] = *t->o->at.at[i];
+    a->nhelpers = foretell_workers(t->d) - 1;
+    a->helper = bg_calloc(a->nhelpers + 1, sizeof *a->helper);
+    for (size_t k = 0; k < a->nhelpers; k++)
+        open_helper(t, &a->helper[k]);
     t->ahead = a;
-    side_team_begin(a->team, work_ahead, t);
+    a->crew = crew_begin(a->nhelpers, work_ahead, t);
 }
 
 void
 ahead_stop(const struct taking *t)
 {
     if (t->ahead)
-        side_team_stop(t->ahead->team);
+        crew_stop(t->ahead->crew);
 }
 
 void
@@ -644,24 +700,16 @@ ahead_end(struct taking *t)
 
     if (!a)
         return;
-    side_team_free(a->team);
+    crew_end(a->crew);
+    for (size_t k = 0; k < a->nhelpers; k++)
+        close_helper(&a->helper[k]);
+    free(a->helper);
+    free(a->candidate);
+    free(a->shared);
     free(a->off);
     free(a->set);
     free(a);
     t->ahead = NULL;
-}
-
-/* Waits for a result. What a process was at that has died is for another one. */
-static void
-await_result(struct ahead *a)
-{
-    size_t dead = side_team_await_result(a->team);
-
-    for (size_t k = 0; k < a->njobs && dead; k++) {
-        unsigned of = SIDE_TAKEN + (unsigned)dead;
-
-        atomic_compare_exchange_strong(&a->shared->job[k].state, &of, SIDE_OPEN);
-    }
 }
 
 /* The verdict on the present trial by its text. */
@@ -690,7 +738,7 @@ try_present(struct taking *t, struct job *head, struct verdict *v)
     head->outcome = outcome_of(v, d->together.n);
     if (v->undecided)
         d->out->simulations = before;
-    atomic_store(&head->state, SIDE_DONE);
+    atomic_store(&head->state, JOB_DONE);
     return !v->undecided;
 }
 
@@ -703,7 +751,7 @@ ahead_try(struct taking *t)
     if (t->ahead && t->ahead->njobs + PLAN_MOST > TRIALS_MOST)
         ahead_end(t);
     if (!t->ahead && try_known(d, t->taken, t->n + t->at.batch, t->o->demand, &known))
-        return known; /* processes are made when there is work for them */
+        return known; /* helpers come when there is work for them */
     if (!t->ahead)
         begin_ahead(t);
     for (;;) {
@@ -726,10 +774,10 @@ ahead_try(struct taking *t)
         } else if (task == TASK_PRESENT) {
             if (try_present(t, head, &v))
                 return v;
-        } else if ((at = take_job(a->shared, 0, d->image.taken, &job)) != NO_INDEX) {
-            run_job(t, &a->shared->job[job], at);
+        } else if ((at = take_job(a->shared, d->image.taken, &job)) != NO_INDEX) {
+            run_job(t, d, a->set, (struct under_way){ .a = a, .job = &a->shared->job[job], .at = at });
         } else {
-            await_result(a);
+            crew_await_result(a->crew);
         }
     }
 }

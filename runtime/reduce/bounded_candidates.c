@@ -313,8 +313,11 @@ bounded_find_elements(struct search *d, candidates *out)
     component_list list = { 0 };
     uint32_t *of = d->o->components ? components_find(&d->now.c[0], &list) : NULL;
     struct foreseen errors = { 0 };
-    bool known, many = are_many(d, &list, of);
+    bool known, many;
 
+    model_lock(d->now.c[0].model); /* its runs go on */
+    many = are_many(d, &list, of);
+    model_unlock(d->now.c[0].model);
     trial_record(d, &d->now);
     if (many)
         errors = find_errors(d); /* meanwhile */

@@ -103,11 +103,11 @@ void written_drop(struct taking *t);
 double taking_left(const struct taking *t, double worst);
 
 /* ---- bounded_ahead.c ---- */
-/* The verdict on the candidates at the place, while other processes try what is likely to come next. */
+/* The verdict on the candidates at the place, while helpers try what is likely to come next. */
 struct verdict ahead_try(struct taking *t);
 /* Nothing of it is needed any more. */
 void ahead_stop(const struct taking *t);
-/* Ends those processes: call before the base changes, and at the end. */
+/* Ends the helpers: call before the base changes, and at the end. */
 void ahead_end(struct taking *t);
 
 /* ---- bounded_candidates.c ---- */

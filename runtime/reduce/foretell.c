@@ -127,6 +127,7 @@ foretell_begin(struct search *d, size_t most, size_t size, const struct demand *
     size_t candidates = most * size * sizeof(struct candidate *), slots = most * sizeof *f->slot;
 
     *f = (foretelling){ .d = d, .demand = demand, .most = most, .size = size };
+    factors_await(d->recording); /* a process made now would find the locks of its threads taken for ever */
     f->team = side_team_new(sizeof *f->used + slots + candidates + most * size * sizeof *f->reading,
                             foretell_workers(d) - 1);
     f->used = side_team_memory(f->team);

@@ -14,12 +14,36 @@ is_fit(const compilation *c)
     return !c->flat->experiment.equilibrium && !model_has_nets(c->model) && !model_nconstraints(c->model);
 }
 
+struct removable *
+in_image_share(struct removable *x)
+{
+    if (x)
+        atomic_fetch_add(&x->users, 1);
+    return x;
+}
+
+void
+in_image_leave(const struct search *d, struct removable *x)
+{
+    if (!x || atomic_fetch_sub(&x->users, 1) > 1)
+        return;
+    for (size_t i = 0; i < d->trier.n; i++)
+        compile_free(&x->c[i]);
+    free(x->c);
+    map_free(&x->of);
+    free(x);
+}
+
 /* Compiles a text again, without these parts and with removable elements. */
 static void
 make_image(const struct search *d, struct in_image *m, const struct version *of, const overrides *set,
            const struct elaborate_taken *part, size_t nparts)
 {
-    m->c = bg_calloc(d->trier.n, sizeof *m->c);
+    struct removable *x = bg_calloc(1, sizeof *x);
+
+    m->is = in_image_share(x);
+    x->c = bg_calloc(d->trier.n, sizeof *x->c);
+    trier_lock(&d->trier);
     for (size_t i = 0; i < d->trier.n && !m->unfit; i++) {
         compile_options o = { .experiment = d->trier.experiment[i],
                               .set = set->at,
@@ -29,14 +53,15 @@ make_image(const struct search *d, struct in_image *m, const struct version *of,
                               .ntaken = nparts,
                               .removable = true };
 
-        m->unfit = !compile_another(&m->c[i], &of->c[i], STAGE_MODEL, &o) || !is_fit(&m->c[i]);
-        diag_silence(m->c[i].sources);
-        for (uint32_t k = 0; i == 0 && !m->unfit && k < m->c[0].flat->element.n; k++) {
-            const char *name = m->c[0].flat->element.at[k].name;
+        m->unfit = !compile_another(&x->c[i], &of->c[i], STAGE_MODEL, &o) || !is_fit(&x->c[i]);
+        diag_silence(x->c[i].sources);
+        for (uint32_t k = 0; i == 0 && !m->unfit && k < x->c[0].flat->element.n; k++) {
+            const char *name = x->c[0].flat->element.at[k].name;
 
-            map_set(&m->of, bg_hash_bytes(name, strlen(name), 0), k);
+            map_set(&x->of, bg_hash_bytes(name, strlen(name), 0), k);
         }
     }
+    trier_unlock(&d->trier);
 }
 
 /* The base without the first image.taken parts of the round. */
@@ -47,7 +72,7 @@ make_base_image(struct search *d, struct candidate *const *taken)
     size_t n = m->taken - d->base_taken;
     struct elaborate_taken *part;
 
-    if (m->c || m->unfit)
+    if (m->is || m->unfit)
         return !m->unfit;
     part = unwritten_taken(d, taken ? taken + d->base_taken : NULL, n);
     make_image(d, m, d->base, d->base_set, part, n);
@@ -60,13 +85,13 @@ in_image_ahead(const struct search *d, const struct version *of, const overrides
 {
     make_image(d, out, of, set, NULL, 0);
     for (size_t i = 0; i < d->trier.n && !out->unfit; i++)
-        trial_need(out->c[i].model);
+        trial_need(out->is->c[i].model);
 }
 
 void
 in_image_use(struct search *d, struct in_image *ahead)
 {
-    if (!ahead->c || ahead->unfit)
+    if (!ahead->is || ahead->unfit)
         return;
     ahead->taken = d->image.taken;
     d->image = *ahead;
@@ -76,30 +101,19 @@ in_image_use(struct search *d, struct in_image *ahead)
 compilation *
 in_image_base(struct search *d)
 {
-    return d->image.taken == d->base_taken && make_base_image(d, NULL) ? d->image.c : NULL;
-}
-
-void
-in_image_free(const struct search *d, compilation *c)
-{
-    for (size_t i = 0; c && i < d->trier.n; i++)
-        compile_free(&c[i]);
-    free(c);
+    return d->image.taken == d->base_taken && make_base_image(d, NULL) ? d->image.is->c : NULL;
 }
 
 void
 in_image_drop(const struct search *d, struct in_image *m)
 {
-    in_image_free(d, m->c);
-    map_free(&m->of);
+    in_image_leave(d, m->is);
     *m = (struct in_image){ 0 };
 }
 
 void
 in_image_forget(struct search *d, size_t taken)
 {
-    if (d->image.c == d->together.image)
-        d->image.c = NULL;
     in_image_drop(d, &d->image);
     d->image = (struct in_image){ .taken = taken };
 }
@@ -108,7 +122,7 @@ in_image_forget(struct search *d, size_t taken)
 static uint32_t
 number_in(const struct search *d, const compilation *c, const char *name)
 {
-    uint32_t e = map_get(&d->image.of, bg_hash_bytes(name, strlen(name), 0));
+    uint32_t e = map_get(&d->image.is->of, bg_hash_bytes(name, strlen(name), 0));
 
     return e != MAP_NONE && e < c->flat->element.n && !strcmp(c->flat->element.at[e].name, name) ? e : MAP_NONE;
 }
@@ -116,14 +130,14 @@ number_in(const struct search *d, const compilation *c, const char *name)
 bool
 in_image_can(const struct search *d, const struct candidate *x, int reading)
 {
-    uint32_t e = d->image.c ? number_in(d, d->image.c, x->name) : MAP_NONE;
+    uint32_t e = d->image.is ? number_in(d, d->image.is->c, x->name) : MAP_NONE;
     struct model_removal r;
 
-    if (!d->image.c)
+    if (!d->image.is)
         return true;
     if (e == MAP_NONE)
         return false;
-    r = model_removal(d->image.c[0].model, e);
+    r = model_removal(d->image.is->c[0].model, e);
     return r.factor != VAR_NONE && r.rests == (x->reading[reading].kind == REWRITE_CLAMP);
 }
 
@@ -177,8 +191,8 @@ in_image_try(struct search *d, struct candidate *const *taken, size_t n, const s
     *out = (struct verdict){ .worst = NAN, .ran = true, .unwritten = true, .in_image = true };
     c = bg_calloc(d->trier.n, sizeof *c);
     for (size_t i = 0; i < d->trier.n && fine; i++) {
-        c[i] = d->image.c[i];
-        c[i].model = model_another(d->image.c[i].model);
+        c[i] = d->image.is->c[i];
+        c[i].model = model_another(d->image.is->c[i].model);
         fine = take_out(d, &c[i], taken + d->image.taken, n - d->image.taken);
     }
     fine = fine && judge_runs(d, c, demand, out);

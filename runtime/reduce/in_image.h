@@ -30,7 +30,8 @@ void in_image_ahead(const struct search *d, const struct version *of, const over
 /* Takes it over if it exists, when that text is the base. */
 void in_image_use(struct search *d, struct in_image *ahead);
 void in_image_drop(const struct search *d, struct in_image *m);
-/* Frees what was kept of an image. c NULL is fine. */
-void in_image_free(const struct search *d, compilation *c);
+/* One more uses it, or one less; the last frees it. NULL is fine. */
+struct removable *in_image_share(struct removable *x);
+void in_image_leave(const struct search *d, struct removable *x);
 
 #endif

@@ -2,8 +2,11 @@
 #include <math.h>
 #include <string.h>
 
+#include <stdatomic.h>
+
 #include "predict.h"
 #include "compiled.h"
+#include "crew.h"
 #include "side_by_side.h"
 
 /* ---------------------------------------------------------------- factors */
@@ -73,24 +76,41 @@ port_channels(void *ctx, double t, const double *x, const double *power, double 
     return model_port_values(ctx, t, x, value);
 }
 
-/* The runs of several experiments. */
-struct recorded {
-    bg_model *const *model;
+/* The runs of several experiments: numbers_of_run of each in `all`. */
+struct factors_run {
+    size_t n, each;
+    bg_model *const *given;
+    bg_model **model; /* those that run: instances beside the given ones where threads do it */
     void (*adjust)(void *ctx, bg_model *m, sim_options *o);
     void *ctx;
+    double *all;
+    bool *fine;
+    atomic_size_t begun;
+    crew *beside; /* NULL: none */
 };
+
+static size_t
+numbers_of_run(const flat_model *f)
+{
+    return 2 * f->port.n + f->element.n;
+}
+
+static bool
+is_dropped(void *of)
+{
+    return crew_is_stopped(of);
+}
 
 /* The integrals over a run of the squares of each port's effort and flow, then of each element's |P|. */
 static bool
-record_one(void *of, size_t i, void *result)
+record_one(const factors_run *x, size_t i)
 {
-    const struct recorded *x = of;
     bg_model *m = x->model[i];
     const flat_model *f = model_flat(m);
     activity_extra extra = { 2 * f->port.n, port_channels, m, NULL };
     sim_options so = { 0 };
     sim_result r = { 0 };
-    double *out = result;
+    double *out = x->all + i * x->each;
     bool fine = sim_options_from_experiment(m, &so);
 
     if (fine) {
@@ -98,6 +118,8 @@ record_one(void *of, size_t i, void *result)
             x->adjust(x->ctx, m, &so);
         so.activity = true;
         so.extra = &extra;
+        if (!so.told_to_stop)
+            so.told_to_stop = side_by_side_useless;
         fine = simulate(m, &so, &r);
     }
     if (fine) {
@@ -109,26 +131,22 @@ record_one(void *of, size_t i, void *result)
     return fine;
 }
 
-struct factors_run {
-    struct recorded of;
-    size_t n, workers, size; /* size in bytes of one result */
-    side_run *beside;
-};
-
-static size_t
-numbers_of_run(const flat_model *f)
+/* Records what no other thread has begun with. */
+static void
+record_open(factors_run *r)
 {
-    return 2 * f->port.n + f->element.n;
+    size_t i;
+
+    while ((i = atomic_fetch_add(&r->begun, 1)) < r->n)
+        r->fine[i] = record_one(r, i);
 }
 
-static bool
-record_all(void *of, size_t i, void *result)
+static void
+record_beside(void *ctx, crew *c, size_t which)
 {
-    factors_run *r = of;
-
-    (void)i;
-    side_by_side(r->n, r->size, r->workers, record_one, &r->of, result);
-    return true;
+    (void)which;
+    side_by_side_watch(is_dropped, c);
+    record_open(ctx);
 }
 
 factors_run *
@@ -137,23 +155,48 @@ factors_begin(bg_model *const *m, size_t n, size_t workers, void (*adjust)(void 
 {
     factors_run *r = bg_calloc(1, sizeof *r);
 
-    *r = (factors_run){ .of = { m, adjust, ctx },
-                        .n = n,
-                        .workers = workers,
-                        .size = numbers_of_run(model_flat(m[0])) * sizeof(double) };
-    r->beside = side_run_begin(n * r->size, workers, record_all, r);
+    *r = (factors_run){ .n = n, .each = numbers_of_run(model_flat(m[0])), .given = m, .adjust = adjust, .ctx = ctx };
+    r->all = bg_calloc(n * r->each + 1, sizeof *r->all);
+    r->fine = bg_calloc(n + 1, sizeof *r->fine);
+    r->model = bg_calloc(n + 1, sizeof(bg_model *));
+    if (workers == 0)
+        workers = side_by_side_workers();
+    for (size_t i = 0; i < n; i++)
+        r->model[i] = workers > 1 ? model_another(m[i]) : m[i];
+    if (workers > 1)
+        r->beside = crew_begin(n < workers ? n : workers, record_beside, r);
     return r;
 }
 
-/* Sums over n runs: squares of e and flow of each port, |P| of each element. */
-static bool
-add_runs(const flat_model *f, const double *all, size_t n, double *e, double *flow, double *absolute)
+void
+factors_await(factors_run *r)
 {
-    size_t each = numbers_of_run(f);
+    if (r && r->beside)
+        crew_finish(r->beside);
+    if (r)
+        r->beside = NULL;
+}
+
+static void
+free_run(factors_run *r)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (r->model[i] != r->given[i])
+            model_free(r->model[i]);
+    free(r->model);
+    free(r->fine);
+    free(r->all);
+    free(r);
+}
+
+/* Sums over all runs: squares of e and flow of each port, |P| of each element. */
+static bool
+add_runs(const flat_model *f, const factors_run *r, double *e, double *flow, double *absolute)
+{
     bool fine = true;
 
-    for (size_t i = 0; i < n; i++) {
-        const double *of = all + i * each;
+    for (size_t i = 0; i < r->n; i++) {
+        const double *of = r->all + i * r->each;
 
         for (uint32_t p = 0; p < f->port.n; p++) {
             e[p] += of[2 * p];
@@ -161,7 +204,7 @@ add_runs(const flat_model *f, const double *all, size_t n, double *e, double *fl
         }
         for (uint32_t k = 0; k < f->element.n; k++)
             absolute[k] += of[2 * f->port.n + k];
-        fine = fine && (each == 0 || !isnan(of[each - 1])); /* all NAN where the run failed */
+        fine = fine && r->fine[i];
     }
     return fine;
 }
@@ -217,16 +260,16 @@ find_least(const flat_model *f, const struct top *sum, struct least *least)
     }
 }
 
-/* The factors that follow from the sums of n runs. */
+/* The factors that follow from the sums of the runs. */
 static bool
-factors_from_sums(const flat_model *f, const double *all, size_t n, factor *out)
+factors_from_sums(const flat_model *f, const factors_run *r, factor *out)
 {
     double *e = bg_calloc(f->port.n + 1, sizeof *e), *flow = bg_calloc(f->port.n + 1, sizeof *flow);
     double *absolute = bg_calloc(f->element.n + 1, sizeof *absolute),
            *common = bg_calloc(f->junction.n + 1, sizeof *common);
     struct top *sum = bg_calloc(f->junction.n + 1, sizeof *sum);
     struct least *least = bg_calloc(f->junction.n + 1, sizeof *least);
-    bool fine = add_runs(f, all, n, e, flow, absolute);
+    bool fine = add_runs(f, r, e, flow, absolute);
 
     for (uint32_t i = 0; i < f->element.n; i++)
         out[i] = (factor){ absolute[i], f->element.at[i].nports > 1 ? 0 : INFINITY,
@@ -289,20 +332,20 @@ factors_drop(factors_run *r)
 {
     if (!r)
         return;
-    side_run_drop(r->beside);
-    free(r);
+    if (r->beside)
+        crew_end(r->beside);
+    free_run(r);
 }
 
 bool
 factors_end(factors_run *r, factor *out)
 {
-    double *all = bg_calloc(r->n * r->size + 1, 1);
     bool fine;
 
-    side_run_end(r->beside, all);
-    fine = factors_from_sums(model_flat(r->of.model[0]), all, r->n, out);
-    free(all);
-    free(r);
+    record_open(r);
+    factors_await(r);
+    fine = factors_from_sums(model_flat(r->given[0]), r, out);
+    free_run(r);
     return fine;
 }
 

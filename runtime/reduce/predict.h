@@ -44,11 +44,12 @@ typedef struct factor {
  * not depend on it. False: the runs give no factors, for instance because efforts or flows are not finite. */
 bool predict_factors(bg_model *const *m, size_t n, size_t workers,
                      void (*adjust)(void *ctx, bg_model *m, sim_options *o), void *ctx, factor *out);
-/* The same in two parts: with several workers the runs proceed in parallel to this process in between. The models must
- * outlive them. */
+/* The same in two parts: with several workers the runs proceed in other threads in between, with instances of their
+ * own. The models, and the array of them, must outlive them. */
 typedef struct factors_run factors_run;
 factors_run *factors_begin(bg_model *const *m, size_t n, size_t workers,
                            void (*adjust)(void *ctx, bg_model *m, sim_options *o), void *ctx);
+void factors_await(factors_run *r); /* no thread runs any more when it returns. NULL is fine */
 /* Frees r. */
 bool factors_end(factors_run *r, factor *out);
 void factors_drop(factors_run *r); /* they are not needed; frees r. NULL is fine */

@@ -19,7 +19,7 @@ together_open(struct search *d, part_moves *of)
         together_free(d);
         return;
     }
-    g->image = d->image.c;
+    g->image = in_image_share(d->image.is);
     g->tolerance = bg_calloc(g->n + 1, sizeof *g->tolerance);
     for (size_t x = 0; x < d->o->nexperiments; x++)
         for (size_t k = 0; k < of[x].ntimes; k++)
@@ -58,8 +58,7 @@ together_free(struct search *d)
 
     for (size_t x = 0; g->of && x < d->o->nexperiments; x++)
         part_moves_free(&g->of[x]);
-    if (g->image != d->image.c)
-        in_image_free(d, g->image);
+    in_image_leave(d, g->image);
     free(g->of);
     free(g->tolerance);
     *g = (struct together){ 0 };

@@ -15,7 +15,7 @@
 
 #include "part_errors.h"
 
-struct compilation;
+struct removable;
 struct search;
 struct candidate;
 struct version;
@@ -26,11 +26,10 @@ struct version;
 enum { TOGETHER_MOST = 640 };
 
 struct together {
-    part_moves *of;            /* by experiment: the moves of outputs by each part */
-    size_t n;                  /* number of values; 0: there are no predictions */
-    struct compilation *image; /* the compilations that `of` refers to, by experiment: they remain until together_free
-                                  even if the search forgets its image */
-    double *tolerance;         /* of each value's output */
+    part_moves *of;          /* by experiment: the moves of outputs by each part */
+    size_t n;                /* number of values; 0: there are no predictions */
+    struct removable *image; /* what `of` refers to: it remains until together_free even if the search forgets it */
+    double *tolerance;       /* of each value's output */
 };
 
 /* Begins the predictions of a round. of: by experiment, of the outputs with a tolerance in their order; owned from now

@@ -102,12 +102,13 @@ why_ended(void *of, const struct version *v, size_t i)
 }
 
 void
-search_trier(struct search *d, const char *path, const compile_shared *shared)
+search_trier(struct search *d, const char *path, const compile_shared *shared, pthread_mutex_t *texts)
 {
     d->trier = (struct trier){ .path = path,
                                .experiment = d->o->experiment,
                                .n = d->o->nexperiments,
                                .shared = shared,
+                               .texts = texts,
                                .arena = d->out->arena,
                                .adjust = d->o->adjust,
                                .ctx = d->o->ctx,
@@ -313,9 +314,13 @@ try_stated(struct search *d, struct candidate *const *set, size_t n, const struc
     struct verdict x = { .worst = NAN };
     struct trial t = { 0 };
     const refusal *known;
+    bool planned;
 
     *more = false;
-    if (!plan_candidates(d, set, n, initial, &t.plan)) {
+    trier_lock(&d->trier);
+    planned = plan_candidates(d, set, n, initial, &t.plan);
+    trier_unlock(&d->trier);
+    if (!planned) {
         x.internal = true;
     } else if (t.plan.edits.list.n == 0) {
         const rewrite_block *b = t.plan.blocked.n ? &t.plan.blocked.at[0] : NULL;

@@ -35,6 +35,7 @@ struct bound {
 
 /* What may be taken out of the present text: an element, a whole component, a bond, or a term of a sum. */
 struct candidate {
+    size_t number;                         /* its place in the list of the round */
     const char *name;                      /* of an element or component: the one in the present text; else a label */
     uint32_t element, term;                /* their numbers in the present text; NONE: it is something else */
     uint32_t nelements, nstorages;         /* how many elements it contains, and how many of them are storages */
@@ -46,12 +47,17 @@ struct candidate {
     bool unforeseen;  /* other candidates have a predicted error and this one has an activity: it comes after them */
 };
 
-/* A text, compiled with removable elements (in_image.h). */
-struct in_image {
-    compilation *c; /* one for each experiment; NULL: not compiled */
+/* A text, compiled with removable elements (in_image.h), for all who use it at a time; it goes with the last of them.
+ */
+struct removable {
+    compilation *c; /* one for each experiment */
     map of;         /* hash of an element's name -> its number */
-    bool unfit;     /* it cannot be compiled with removable elements */
-    size_t taken;   /* how many of the candidates accepted in this round it lacks */
+    atomic_size_t users;
+};
+struct in_image {
+    struct removable *is; /* NULL: not compiled */
+    bool unfit;           /* it cannot be compiled with removable elements */
+    size_t taken;         /* how many of the candidates accepted in this round it lacks */
 };
 
 struct verdict {
@@ -122,7 +128,7 @@ struct search {
 };
 
 /* Sets d->trier. d->o and d->out must be there. */
-void search_trier(struct search *d, const char *path, const compile_shared *shared);
+void search_trier(struct search *d, const char *path, const compile_shared *shared, pthread_mutex_t *texts);
 /* The greatest difference of an output between two versions */
 track_difference version_difference(const struct version *a, const struct version *b, const struct bound *x);
 double error_over(double error, double tolerance);
@@ -134,10 +140,9 @@ int trial_line(const struct search *d, span at);
 /* Takes a set of candidates out of the present text, each with its chosen reading, and decides by the text without
  * them. demand: NULL, none. */
 struct verdict try_set(struct search *d, struct candidate *const *set, size_t n, const struct demand *demand);
-/* Makes the code that every run needs, before processes are made that would each make it. */
+/* Makes the code that every run needs, before other threads wait for it. */
 void trial_need(bg_model *m);
-/* Begins, in another process, with the runs that tell the powers of a version's elements, which the next round needs.
- */
+/* Begins, in another thread, with the runs that tell the powers of a version's elements, which the next round needs. */
 void trial_record(struct search *d, const struct version *v);
 /* The output that is too far off, for messages: its error and its tolerance. */
 const char *trial_too_far(const struct search *d, const track *k, size_t experiment);

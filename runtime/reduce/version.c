@@ -19,18 +19,38 @@ options(const struct trier *r, size_t experiment, const overrides *set)
 
 /* ---------------------------------------------------------------- versions */
 
+void
+trier_lock(const struct trier *r)
+{
+    if (r->texts)
+        pthread_mutex_lock(r->texts);
+}
+
+void
+trier_unlock(const struct trier *r)
+{
+    if (r->texts)
+        pthread_mutex_unlock(r->texts);
+}
+
 static bool
 compile_in(const struct trier *r, struct version *v, size_t i, const overrides *set)
 {
     compile_options o = options(r, i, set);
+    bool fine;
 
-    if (!v->of)
-        return compile_text(&v->c[i], r->path, v->text, v->length, STAGE_MODEL, &o);
-    o.taken = v->taken;
-    o.ntaken = v->ntaken;
-    o.unstated = v->unstated;
-    o.nunstated = v->nunstated;
-    return compile_another(&v->c[i], &v->of[i], STAGE_MODEL, &o);
+    trier_lock(r);
+    if (v->of) {
+        o.taken = v->taken;
+        o.ntaken = v->ntaken;
+        o.unstated = v->unstated;
+        o.nunstated = v->nunstated;
+        fine = compile_another(&v->c[i], &v->of[i], STAGE_MODEL, &o);
+    } else {
+        fine = compile_text(&v->c[i], r->path, v->text, v->length, STAGE_MODEL, &o);
+    }
+    trier_unlock(r);
+    return fine;
 }
 
 static const char *
@@ -124,7 +144,7 @@ trial_run(const struct trier *r, const struct version *now, const overrides *set
           struct trial *t)
 {
     const char *why;
-    bool compiled;
+    bool compiled, contradicted;
 
     if (!t->v.text && !trial_write(now, set, t))
         return false;
@@ -133,8 +153,11 @@ trial_run(const struct trier *r, const struct version *now, const overrides *set
         return false;
     compiled = t->v.c[t->at].model != NULL;
     t->failure = arena_format(r->arena, "%s%s", compiled ? "the run fails: " : NOT_COMPILED, why);
-    return compiled && initial &&
-           rewrite_contradicted(&t->v.c[t->at], &t->plan.edits, &now->c[0], r->arena, initial) > 0;
+    trier_lock(r);
+    contradicted = compiled && initial &&
+                   rewrite_contradicted(&t->v.c[t->at], &t->plan.edits, &now->c[0], r->arena, initial) > 0;
+    trier_unlock(r);
+    return contradicted;
 }
 
 void

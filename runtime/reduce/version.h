@@ -7,6 +7,8 @@
 #ifndef BG_VERSION_H
 #define BG_VERSION_H
 
+#include <pthread.h>
+
 #include "columns.h"
 #include "compile.h"
 #include "rewrite.h"
@@ -38,7 +40,10 @@ struct trier {
     const char *const *experiment; /* NULL: the model has no experiment */
     size_t n;
     const compile_shared *shared; /* shared by all trials; NULL: nothing */
-    arena *arena;                 /* of messages */
+    /* Held by the thread that plans, writes or compiles a text, since names and units are common to all of them; not
+     * during runs. NULL: there is one thread. */
+    pthread_mutex_t *texts;
+    arena *arena; /* of messages */
     void (*adjust)(void *ctx, bg_model *m, sim_options *o);
     void *ctx; /* the user's */
     /* Whether the compiled text is worth a run: returns NULL, or why not. NULL: every text is. */
@@ -51,6 +56,8 @@ struct trier {
     void *of;
 };
 
+void trier_lock(const struct trier *r); /* r->texts, if it is there */
+void trier_unlock(const struct trier *r);
 /* Compiles and runs the text of v. Returns NULL, or why that fails; *at: in which experiment. */
 const char *version_run(const struct trier *r, struct version *v, const overrides *set, size_t *at);
 void version_free(const struct trier *r, struct version *v);

@@ -170,63 +170,6 @@ side_by_side(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_
     free(child);
 }
 
-/* ---------------------------------------------------------------- one computation in parallel to this process */
-
-struct side_run {
-    struct work work;
-    size_t bytes;
-    pid_t child; /* < 0: none */
-};
-
-side_run *
-side_run_begin(size_t size, size_t workers, bool (*one)(void *ctx, size_t i, void *result), void *ctx)
-{
-    side_run *r = bg_calloc(1, sizeof *r);
-
-    if (workers == 0)
-        workers = side_by_side_workers();
-    r->work = (struct work){ .n = 1, .size = size, .workers = 1, .one = one, .ctx = ctx };
-    r->bytes = size + 1;
-    r->work.result = workers > 1 ? side_memory_new(r->bytes) : NULL;
-    if (r->work.result)
-        memset(r->work.result, 0xff, r->bytes);
-    r->child = r->work.result ? make_process() : -1;
-    if (r->child == 0) {
-        do_share(&r->work, 0);
-        _exit(0);
-    }
-    return r;
-}
-
-void
-side_run_drop(side_run *r)
-{
-    if (r->child > 0) {
-        kill(r->child, SIGKILL);
-        wait_for(r->child);
-    }
-    if (r->work.result)
-        side_memory_free(r->work.result, r->bytes);
-    free(r);
-}
-
-void
-side_run_end(side_run *r, void *result)
-{
-    char *shared = r->work.result;
-
-    if (r->child > 0) {
-        wait_for(r->child);
-        memcpy(result, shared, r->work.size);
-    } else {
-        r->work.result = result;
-        do_share(&r->work, 0);
-    }
-    if (shared)
-        side_memory_free(shared, r->bytes);
-    free(r);
-}
-
 /* ---------------------------------------------------------------- teams */
 
 /* What processes tell each other, at the beginning of the shared memory: there is news; a result is there. */

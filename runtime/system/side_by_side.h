@@ -20,13 +20,6 @@ void side_by_side(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, 
  * cannot be shared. */
 void *side_memory_new(size_t bytes);
 void side_memory_free(void *p, size_t bytes);
-/* Computes one(ctx, 0, result), of `size` bytes, in a process of its own while this one goes on, until the result is
- * asked for. With workers == 1, or where no process can be made, it is computed then. */
-typedef struct side_run side_run;
-side_run *side_run_begin(size_t size, size_t workers, bool (*one)(void *ctx, size_t i, void *result), void *ctx);
-/* Frees r. */
-void side_run_end(side_run *r, void *result);
-void side_run_drop(side_run *r); /* the result is not needed; frees r */
 /* What tells whether the present computation of this thread is no longer needed, so that it may end and return
  * anything. NULL: it is needed. */
 void side_by_side_watch(bool (*is_useless)(void *ctx), void *ctx);
