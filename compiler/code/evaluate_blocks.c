@@ -9,7 +9,7 @@ enum {
     MAX_ITERATIONS = 60,
     MAX_HALVINGS = 8,
     MAX_HOMOTOPY_STEPS = 200,
-    MAX_BISECTIONS = 60, /* leave 1e-18 of the interval: its ends are neighbouring numbers, or nearly */
+    MAX_BISECTIONS = 64, /* so many, and the ends of the interval are neighbouring numbers (half_way) */
     REGULAR = 2,         /* a singular matrix before so many regular steps is the start's fault: another one is tried */
     MOST_SHARED = 100,   /* unknowns of a block in which only sums of some are determined (dense least squares) */
     EVENLY = 20,         /* first steps that distribute undetermined sums evenly; halved from the second one on */
@@ -418,6 +418,23 @@ homotopy(evaluator *v, const program_block *b, struct block_run *run, const doub
     return status;
 }
 
+/* The number with as many numbers on the side of lo as on that of hi. A mean would reach a zero of 1e-40, between 0 and
+ * 1e-15, after a hundred halvings only. */
+static double
+half_way(double lo, double hi)
+{
+    double a = fabs(lo), b = fabs(hi), middle;
+    uint64_t of_a, of_b;
+
+    if ((lo < 0 && hi > 0) || (lo > 0 && hi < 0))
+        return 0;
+    memcpy(&of_a, &a, sizeof a);
+    memcpy(&of_b, &b, sizeof b);
+    of_a = of_a < of_b ? of_a + (of_b - of_a) / 2 : of_b + (of_a - of_b) / 2;
+    memcpy(&middle, &of_a, sizeof middle);
+    return lo < 0 || hi < 0 ? -middle : middle;
+}
+
 /* Bisects a residual of one unknown, which has the sign of `below` at lo and the opposite one at hi. */
 static bool
 bisect(evaluator *v, const program_block *b, struct block_run *run, double lo, double hi, double below)
@@ -425,14 +442,14 @@ bisect(evaluator *v, const program_block *b, struct block_run *run, double lo, d
     double r;
 
     for (int i = 0; i < MAX_BISECTIONS; i++) {
-        double middle = lo + (hi - lo) / 2;
+        double middle = half_way(lo, hi);
 
         residuals(v, b, &middle, &r);
         if (!isfinite(r))
             return false;
         *((r < 0) == (below < 0) ? &lo : &hi) = middle;
     }
-    run->at->z[0] = lo + (hi - lo) / 2;
+    run->at->z[0] = half_way(lo, hi);
     return newton(v, b, run, NULL) == 0 && fabs(run->at->z[0] - lo) <= ZERO_MET * fabs(lo) + ZERO_LEAST;
 }
 
