@@ -235,19 +235,21 @@ scales_of(const scales *s, const double *x, double *scale)
 /* Each state's own time constant: how long it would continue at its rate if all states moved by their rates. For an
  * exponential law far from its operating range (a diode with the whole mains across it) this is the only limit of
  * such a rate's effect, and it appears only in moves that are short enough. So each move is shorter, until two give
- * the same result. d: the move of the states along rate, which is that at x; settles: the times, INFINITY where
- * unknown. */
+ * the same result. Beside the infinite slope of a root no two do, each shorter move gives a shorter time: there the
+ * first move that is shorter than its time counts. d: the move of the states along rate, which is that at x; settles:
+ * the times, INFINITY where unknown. */
 static void
 find_times(const scales *s, const double *x, const double *d, const double *rate, double time,
            int (*evaluate)(void *ctx, const double *x, double *f), void *ctx, double *settles)
 {
     double *moved = bg_malloc((2 * s->n + 1) * sizeof *moved), *there = moved + s->n;
     const double all = time;
+    double before = INFINITY; /* the move before */
     bool open = true;
 
     for (size_t i = 0; i < s->n; i++)
         settles[i] = INFINITY;
-    for (int look = 0; look < LOOKS && open; look++, time *= NEARER) {
+    for (int look = 0; look < LOOKS && open; look++, before = time, time *= NEARER) {
         for (size_t i = 0; i < s->n; i++)
             moved[i] = x[i] + (isfinite(d[i]) ? time * d[i] : 0);
         open = evaluate(ctx, moved, there) != 0;
@@ -259,6 +261,8 @@ find_times(const scales *s, const double *x, const double *d, const double *rate
             if (!isfinite(d[i]) || moved[i] == x[i])
                 continue;
             settled = isfinite(settled) ? fmin(settled, all) : all;
+            if (settled <= settles[i] / 2 && settles[i] >= before && isfinite(settles[i]))
+                continue;
             open |= !(settled > settles[i] / 2 && settled < 2 * settles[i]);
             settles[i] = settled;
         }
