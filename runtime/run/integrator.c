@@ -95,6 +95,7 @@ integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, do
         g->near = 1;
         g->beside = bg_calloc(n + 1, sizeof(double));
         g->emptied = bg_calloc(n + 1, sizeof *g->emptied);
+        g->resting = bg_calloc(n + 1, sizeof *g->resting);
     } else {
         free(g->rooted);
         g->rooted = NULL;
@@ -150,6 +151,7 @@ integrator_free(integrator *g)
     free(g->scratch2);
     free(g->beside);
     free(g->emptied);
+    free(g->resting);
     free(g->rooted);
     free(g->before);
     for (int i = 0; i < 4; i++)

@@ -50,6 +50,7 @@ struct integrator {
     double *scratch, *scratch2;
     bool *rooted;                   /* [n] read by laws that may have an infinite slope; NULL: there are none */
     bool *emptied;                  /* [n] then: came to rest at such a zero in this run (integrator_rest.c) */
+    bool *resting;                  /* [n] then: without a rate where BDF evaluated the rates last */
     uint64_t rest_from, rest_pause; /* states at rest are looked for from this step on, as above */
     bool settles;   /* dense output may be settled: no law has an infinite slope, no mode is searched for */
     bool renews;    /* where ideal switches stand among them: the Jacobian is made anew in time */

@@ -37,7 +37,12 @@ project_bdf(realtype t, N_Vector x, N_Vector correction, realtype epsilon, N_Vec
 static int
 bdf_rhs(realtype t, N_Vector x, N_Vector f, void *data)
 {
-    return integrator_evaluate(data, t, NV_DATA_S(x), NV_DATA_S(f));
+    integrator *g = data;
+    int status = integrator_evaluate(g, t, NV_DATA_S(x), NV_DATA_S(f));
+
+    for (size_t i = 0; i < g->n && g->rooted; i++)
+        g->resting[i] = g->rooted[i] && NV_DATA_S(f)[i] == 0;
+    return status;
 }
 
 bool
@@ -67,6 +72,7 @@ integrator_prepare(integrator *g, double until)
             library_set(CVodeSetMaxConvFails(g->cvode, MOST_BDF_FAILURES));
             g->matrix = library_made(linear_matrix(g->linear, g->context));
             g->solver = library_made(linear_solver(g->linear, g->context));
+            linear_resting(g->linear, g->resting);
             library_set(CVodeSetLinearSolver(g->cvode, g->solver, g->matrix));
             library_set(CVodeSetLinSysFn(g->cvode, integrator_linear_system));
             if (model_projects(g->model)) {

@@ -18,6 +18,7 @@ struct linear {
     double *work;              /* [3n] */
     bool of_step;              /* the matrix is that of a step, */
     double gamma;              /* with this one */
+    const bool *resting;       /* [nx] not owned, or NULL */
     bool shared;               /* and it leaves some unknowns of blocks undetermined */
     uint64_t factorizations, evaluations;
 };
@@ -208,6 +209,24 @@ linear_factor(linear *l)
     return !l->shared;
 }
 
+void
+linear_resting(linear *l, const bool *resting)
+{
+    l->resting = resting;
+}
+
+/* The solution takes the place of the right side r. */
+static void
+take_solution(const linear *l, const double *solution, double *r)
+{
+    if (!l->resting) {
+        memcpy(r, solution, l->pattern.nx * sizeof *r);
+        return;
+    }
+    for (size_t i = 0; i < l->pattern.nx; i++)
+        r[i] = l->resting[i] && r[i] == 0 ? 0 : solution[i];
+}
+
 int
 linear_solve(linear *l, double *r)
 {
@@ -220,12 +239,12 @@ linear_solve(linear *l, double *r)
 
         if (!factor_shared_step(l->factor, l->matrix, l->work, nothing, false, step, NULL))
             return 1;
-        memcpy(r, step, nx * sizeof(double));
+        take_solution(l, step, r);
         return 0;
     }
     if (!factor_solve(l->factor, l->work))
         return 1;
-    memcpy(r, l->work, nx * sizeof(double));
+    take_solution(l, l->work, r);
     return 0;
 }
 
