@@ -7,10 +7,13 @@
 
 enum { MOST_KNOWN = 256, PROJECTIONS = 4 };
 #define SHARES 1e-9 /* of an unknown: a smaller part that its conditions leave undetermined is rounding */
-/* Of an unknown's usual size. An unknown at zero, where slopes may be zero or infinite, is moved to BESIDE for tangents
- * and to LEAST within an iteration, which has to come nearer to the solution. */
+/* Of an unknown's usual size: an unknown at zero, where slopes may be zero or infinite, is moved so far for tangents.
+ */
 #define BESIDE 1e-6
-#define LEAST 1e-12
+/* A solution nearer to zero than NET_BESIDE is not reached by slopes that are taken there: where no part of a step
+ * leads on, they are taken NEARER, to NEAREST. */
+#define NEARER 1e-6
+#define NEAREST 1e-17
 #define UNKNOWN_SIZE 1e-1   /* SI: in place of BESIDE, as long as no unknown of the unit has had a value */
 #define ON_CONSTRAINT 1e-14 /* relative to the states: a projection ends when it moves them by no more */
 #define NOTHING 1e-20       /* SI: an unknown below this is what an iteration leaves of zero, and no size */
@@ -42,6 +45,7 @@ nets_new(const net_form *form, double *modes, nets_access a)
 
         q->q = &form->net[k];
         q->tau = INFINITY;
+        q->near = 1;
         q->size = bg_calloc(2 * (size_t)q->q->nwatch + 1, sizeof *q->size);
         q->rows = bg_calloc((size_t)ORDERS * q->q->n + 1, sizeof *q->rows);
         q->ahead = bg_calloc(q->q->nwatch + 1, sizeof *q->ahead);
@@ -437,8 +441,29 @@ time_of(const double *a, uint32_t rows, uint32_t n)
     return tau;
 }
 
-/* Partial derivatives for a curved net, with unknowns at zero moved by LEAST, so that slopes are finite. Afterwards the
- * held unknowns are as before. */
+/* How far unknown j is moved from zero, at least, for slopes. */
+static double
+least_of(const nets *s, const struct net *k, uint32_t j)
+{
+    double usual = s->unit_size[s->unit[k->q->held0 + j]];
+
+    return NET_BESIDE * k->near * (usual > 0 ? usual : 1);
+}
+
+bool
+net_come_nearer(const nets *s, struct net *k)
+{
+    bool beside = false;
+
+    for (uint32_t j = 0; j < k->q->n && k->near > NEAREST; j++)
+        beside |= fabs(s->held[k->q->held0 + j]) < least_of(s, k, j);
+    if (beside)
+        k->near *= NEARER;
+    return beside;
+}
+
+/* Partial derivatives for a curved net, with unknowns at zero moved by NET_BESIDE, so that slopes are finite.
+ * Afterwards the held unknowns are as before. */
 static int
 partials_beside_zero(nets *s, const struct net *k, double t, const double *x)
 {
@@ -447,7 +472,7 @@ partials_beside_zero(nets *s, const struct net *k, double t, const double *x)
 
     memcpy(kept, z, k->q->n * sizeof *z);
     for (uint32_t j = 0; j < k->q->n; j++) {
-        double usual = s->unit_size[s->unit[k->q->held0 + j]], least = LEAST * (usual > 0 ? usual : 1);
+        double least = least_of(s, k, j);
 
         z[j] = fabs(z[j]) < least ? least : z[j];
     }

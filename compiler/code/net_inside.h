@@ -13,6 +13,9 @@ enum { ORDERS = 3 };
     1e-3 /* SI: an unknown below this is judged like one of this size, so that less than 1e-16 never matters */
 #define NET_FLOOR 1e-14 /* relative to the greatest value of its unit: a smaller flow counts as none */
 
+/* Of an unknown's usual size: so far one at zero is moved for slopes within an iteration, which has to come nearer to
+ * the solution. */
+#define NET_BESIDE 1e-12
 #define NET_LEFT 4 /* times its last step: how far from the solution a slow iteration ends */
 /* Where slopes are taken as difference quotients, or beside a place at which there are none, states are moved by this
  * part of their size, or of the least size (SI). */
@@ -99,6 +102,7 @@ struct net {
     /* of an iteration step: its length relative to the unknowns, the part of it that is taken, the length of the one
      * before */
     double whole, part, before;
+    double near;      /* of an iteration: to how much of NET_BESIDE unknowns at zero are moved for slopes */
     bool walks, done; /* the step is to be shortened further; the solution is found */
     bool coarse;      /* slopes that are rounding beside the other terms of their condition count as zero */
     double *rows;     /* [3n] greatest magnitude of each condition so far, for zero unknowns */
@@ -154,6 +158,8 @@ struct nets {
 
 bool net_need_partials(nets *s); /* compiles their code, once; false: failed, as reported */
 struct known *net_known(nets *s, struct net *k, double t, const double *x);
+/* Slopes at unknowns next to zero are taken nearer to them from now on. False: it makes no difference, or no more. */
+bool net_come_nearer(const nets *s, struct net *k);
 int net_rows(nets *s, double t, const double *x);
 /* Rows for zero held unknowns; for curved nets the tangents at the last solution, extrapolated to zero. Leaves the held
  * unknowns where the coefficients are to be evaluated. */

@@ -19,8 +19,10 @@ enum {
 #define NO_PART 1e-14   /* of a step: so small a part of it moves nothing */
 #define CLOSE 1e-9      /* of the unknowns: shorter steps that no longer shrink by half have reached rounding */
 #define LAST \
-    1e-9          /* of the smallest size: of what begins from nothing, an iteration that cannot go on leaves so much \
-                   */
+    1e-9 /* of the smallest size: of what begins from nothing, an iteration that cannot go on leaves so much \
+          */
+#define LITTLE \
+    1e-6          /* of the greatest value of its unit: up to here an unknown may be what an iteration leaves of zero */
 #define MET 1e-12 /* of a condition's terms: greatest remainder at a solution */
 
 static bool
@@ -150,6 +152,21 @@ is_stalled(const nets *s)
     return stalled;
 }
 
+/* Nets whose steps are short and lead nowhere look nearer to zero. Is there one? */
+static bool
+come_nearer(nets *s)
+{
+    bool any = false;
+
+    for (size_t k = 0; k < s->n; k++) {
+        struct net *q = &s->net[k];
+
+        if (q->guess && q->whole > 0 && q->whole <= CLOSE && q->part <= NO_PART)
+            any |= net_come_nearer(s, q);
+    }
+    return any;
+}
+
 /* Newton's method from the unknowns as they are. curved: any net is. */
 static int
 iterate(nets *s, double t, const double *x, bool curved)
@@ -199,7 +216,7 @@ iterate(nets *s, double t, const double *x, bool curved)
             done = (done && change == 0) || (i > 0 && change <= CONVERGED && (!curved || before <= CONVERGED)) ||
                    (i >= PATIENCE && change < CLOSE && change >= before / 2);
         stalled = status == 0 && curved && i >= PATIENCE && is_stalled(s) ? stalled + 1 : 0;
-        done = done || stalled == STALLS;
+        done = (done || stalled == STALLS) && !(status == 0 && curved && come_nearer(s));
         before = change;
         if (done && curved && status == 0) {
             bool ended = change == 0 || stalled == STALLS;
@@ -214,8 +231,10 @@ iterate(nets *s, double t, const double *x, bool curved)
         if (!done && i == most)
             status = 1;
     }
-    for (size_t k = 0; k < s->n; k++)
+    for (size_t k = 0; k < s->n; k++) {
         s->net[k].coarse = false;
+        s->net[k].near = 1;
+    }
     free(rounding);
     free(size);
     return status;
@@ -319,6 +338,84 @@ drop_steps(nets *s, const struct net *k)
             s->held[i] = 0;
 }
 
+/* May unknown i be zero, for all that a number of its size says? That is so where slopes were not taken at it but
+ * beside zero, or where the last step was about as great. */
+static bool
+is_little(const nets *s, size_t i)
+{
+    double usual = s->unit_size[s->unit[i]], a = fabs(s->held[i]);
+
+    return a > 0 && a <= LITTLE * fmax(usual, NET_SMALL) &&
+           (a < NET_BESIDE * (usual > 0 ? usual : 1) || a <= NET_LEFT * fabs(s->stepped[i]));
+}
+
+/* Newton's steps from the unknowns in s->held, with the slopes of the last iteration. */
+static int
+steps_from_here(nets *s, double t, const double *x, double *step)
+{
+    int status = net_rows(s, t, x);
+
+    for (size_t k = 0; k < s->n && status == 0; k++)
+        sparse_apply(&s->net[k].now->now->solve, s->raw + ORDERS * s->net[k].q->held0, step + s->net[k].q->held0);
+    return status;
+}
+
+/* Sets the marked unknowns to zero. Does that solve the conditions as well, by steps that are no longer than the given
+ * ones? Marks are left where it does. */
+static bool
+zeros_solve(nets *s, double t, const double *x, const double *given, double *step, bool *zero)
+{
+    bool solve;
+
+    for (size_t i = 0; i < s->nheld; i++)
+        s->held[i] = zero[i] ? 0 : s->held[i];
+    solve = steps_from_here(s, t, x, step) == 0;
+    for (size_t i = 0; i < s->nheld; i++) {
+        bool as_well = fabs(step[i]) <= fabs(given[i]);
+
+        zero[i] = zero[i] && as_well;
+        solve = solve && as_well;
+    }
+    return solve;
+}
+
+/* Beside infinite and zero slopes an iteration that comes from other values ends near zero, not at it, and what rests
+ * there would be moved by the rest for ever. Small unknowns are zero where that solves the conditions as well: mostly
+ * all of them, else some. */
+static int
+drop_remainders(nets *s, double t, const double *x)
+{
+    double *kept, *given, *step;
+    bool *zero, any = false, solve = false;
+    int status;
+
+    for (size_t i = 0; i < s->nheld; i++)
+        any |= is_little(s, i);
+    if (!any)
+        return 0;
+    kept = bg_malloc(s->nheld * (3 * sizeof *kept + sizeof *zero));
+    given = kept + s->nheld;
+    step = given + s->nheld;
+    zero = (bool *)(step + s->nheld);
+    memcpy(kept, s->held, s->nheld * sizeof *kept);
+    for (size_t i = 0; i < s->nheld; i++)
+        zero[i] = is_little(s, i);
+    status = steps_from_here(s, t, x, given);
+    for (int tries = 0; tries < 2 && any && !solve && status == 0; tries++) {
+        memcpy(s->held, kept, s->nheld * sizeof *kept);
+        solve = zeros_solve(s, t, x, given, step, zero);
+        any = false;
+        for (size_t i = 0; i < s->nheld; i++)
+            any |= zero[i];
+    }
+    if (!solve) {
+        memcpy(s->held, kept, s->nheld * sizeof *kept);
+        status = status ? status : net_rows(s, t, x);
+    }
+    free(kept);
+    return status;
+}
+
 static int
 solve_varying(nets *s, double t, const double *x)
 {
@@ -331,6 +428,8 @@ solve_varying(nets *s, double t, const double *x)
     }
     if (status == 0 && curved)
         status = share_curved(s, t, x);
+    if (status == 0 && curved)
+        status = drop_remainders(s, t, x);
     for (size_t k = 0; k < s->n && status == 0; k++)
         if (s->net[k].guess) {
             drop_steps(s, &s->net[k]);
