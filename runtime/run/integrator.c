@@ -95,7 +95,7 @@ integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, do
         g->near = 1;
         g->beside = bg_calloc(n + 1, sizeof(double));
         g->emptied = bg_calloc(n + 1, sizeof *g->emptied);
-        g->resting = bg_calloc(n + 1, sizeof *g->resting);
+        g->iterate = bg_calloc(3 * n + 1, sizeof *g->iterate);
     } else {
         free(g->rooted);
         g->rooted = NULL;
@@ -151,7 +151,7 @@ integrator_free(integrator *g)
     free(g->scratch2);
     free(g->beside);
     free(g->emptied);
-    free(g->resting);
+    free(g->iterate);
     free(g->rooted);
     free(g->before);
     for (int i = 0; i < 4; i++)
@@ -432,7 +432,8 @@ integrator_step(integrator *g, double until)
     }
     if (g->first && g->kind == EXPLICIT && g->now)
         g->now->step = explicit_next(g->explicit);
-    g->restart |= integrator_come_to_rest(g);
+    /* a state is moved within its tolerance: the explicit method goes on from there */
+    g->restart |= integrator_come_to_rest(g) && g->kind != EXPLICIT;
     g->steps++;
     g->failed = false;
     if (--g->until_rho == 0 || g->until_rho > RHO_EVERY) {

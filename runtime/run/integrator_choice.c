@@ -27,6 +27,7 @@
 #define LIMITED_STEPS 15     /* stability-limited steps in a row before BDF is considered */
 #define CREEPING 50          /* ratio of the step that the states would allow to the actual one, */
 #define CREEPING_LOOKS 8     /* at so many checks in a row: a state at rest limits the steps */
+#define RESTING 15           /* the same, or steps in a row to and fro about the zero of a root, within its tolerance */
 #define ERROR_SAFETY 1.5     /* factor of the error estimate before a step length is computed from it */
 #define NO_CHANGE 1e-12      /* in tolerances: error, or change of the states, that limits no step */
 #define EASY 0.5             /* ratio of its costs to those of the present one at which the explicit method is taken: */
@@ -136,11 +137,11 @@ integrator_decide(integrator *g, bool cut)
             g->creeping = g->reach >= REACH && g->stop - g->t[2] > CREEPING * h && change_over(g, h) > CREEPING
                               ? g->creeping + 1
                               : 0;
-            if (g->creeping >= CREEPING_LOOKS && integrator_need_linear(g)) {
-                g->creeping = 0;
-                integrator_change_to(g, BDF, "a state at rest limits the explicit steps");
-                return;
-            }
+        }
+        if ((g->creeping >= CREEPING_LOOKS || g->near_rest >= RESTING) && integrator_need_linear(g)) {
+            g->creeping = g->near_rest = 0;
+            integrator_change_to(g, BDF, "a state at rest limits the explicit steps");
+            return;
         }
         double left = (g->stop - g->t[2]) / h * explicit_cost(g);
         if (g->limited < LIMITED_STEPS || (!g->linear && left < JACOBIAN_COMPILED) || !integrator_need_linear(g))

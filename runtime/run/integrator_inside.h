@@ -50,7 +50,7 @@ struct integrator {
     double *scratch, *scratch2;
     bool *rooted;                   /* [n] read by laws that may have an infinite slope; NULL: there are none */
     bool *emptied;                  /* [n] then: came to rest at such a zero in this run (integrator_rest.c) */
-    bool *resting;                  /* [n] then: without a rate where BDF evaluated the rates last */
+    double *iterate;                /* [3n] then: where BDF evaluated the rates last, and these; its weights */
     uint64_t rest_from, rest_pause; /* states at rest are looked for from this step on, as above */
     bool settles;   /* dense output may be settled: no law has an infinite slope, no mode is searched for */
     bool renews;    /* where ideal switches stand among them: the Jacobian is made anew in time */
@@ -102,6 +102,7 @@ struct integrator {
      * short for what is left of the run; implicit steps that the explicit method could make too, and how many of these
      * it takes to change back. young: steps until BDF has found its step length */
     unsigned limited, creeping, easy, easy_needed, young;
+    unsigned near_rest; /* steps in a row, so far, after each of which a state would pass the zero of a root soon */
 
     uint64_t steps, rhs, failures, switches;
     long cv_failures; /* of the instance since its last reset */

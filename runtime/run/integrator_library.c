@@ -7,6 +7,8 @@
 #include "library_status.h"
 
 #define BDF_YOUTH 30 /* steps in which BDF finds its step length; they do not count in the choice of the method */
+#define ABOUT_ZERO \
+    10 /* of BDF's tolerances, which are so much smaller than the run's: a state within that is at zero */
 /* Failed attempts at one step, each shorter than the last. More than the library's default, since a switching may
  * lie close by. */
 #define MOST_BDF_FAILURES 20
@@ -14,7 +16,11 @@
 static int
 weights(N_Vector x, N_Vector w, void *data)
 {
-    integrator_weights(data, NV_DATA_S(x), NV_DATA_S(w));
+    integrator *g = data;
+
+    integrator_weights(g, NV_DATA_S(x), NV_DATA_S(w));
+    if (g->rooted)
+        memcpy(g->iterate + 2 * g->n, NV_DATA_S(w), g->n * sizeof *g->iterate);
     return 0;
 }
 
@@ -40,9 +46,30 @@ bdf_rhs(realtype t, N_Vector x, N_Vector f, void *data)
     integrator *g = data;
     int status = integrator_evaluate(g, t, NV_DATA_S(x), NV_DATA_S(f));
 
-    for (size_t i = 0; i < g->n && g->rooted; i++)
-        g->resting[i] = g->rooted[i] && NV_DATA_S(f)[i] == 0;
+    if (g->rooted) {
+        memcpy(g->iterate, NV_DATA_S(x), g->n * sizeof *g->iterate);
+        memcpy(g->iterate + g->n, NV_DATA_S(f), g->n * sizeof *g->iterate);
+    }
     return status;
+}
+
+/* The corrector's step of states beside infinite slopes. One without a rate whose equation holds is not moved: the
+ * matrix, which is taken beside the root, would move it by rounding. One within its tolerance of zero that would pass
+ * it stops there: the same slope on the other side would throw it back, step by step. */
+static void
+keep_at_roots(void *ctx, const double *right, double *step)
+{
+    const integrator *g = ctx;
+    const double *x = g->iterate, *f = x + g->n, *weight = f + g->n;
+
+    for (size_t i = 0; i < g->n; i++) {
+        if (!g->rooted[i])
+            continue;
+        if (right[i] == 0 && f[i] == 0)
+            step[i] = 0;
+        else if (fabs(x[i]) * weight[i] <= ABOUT_ZERO && x[i] * (x[i] + step[i]) < 0)
+            step[i] = 0 - x[i];
+    }
 }
 
 bool
@@ -72,7 +99,8 @@ integrator_prepare(integrator *g, double until)
             library_set(CVodeSetMaxConvFails(g->cvode, MOST_BDF_FAILURES));
             g->matrix = library_made(linear_matrix(g->linear, g->context));
             g->solver = library_made(linear_solver(g->linear, g->context));
-            linear_resting(g->linear, g->resting);
+            if (g->rooted)
+                linear_correct_by(g->linear, keep_at_roots, g);
             library_set(CVodeSetLinearSolver(g->cvode, g->solver, g->matrix));
             library_set(CVodeSetLinSysFn(g->cvode, integrator_linear_system));
             if (model_projects(g->model)) {

@@ -18,14 +18,18 @@ enum { MOST_PAUSE = 16 }; /* steps between two checks that cost an evaluation, i
  * between, through a square root by 4: less than HARDLY_LESS is a root, up to powers of about 0.9. */
 #define NEARER 16
 #define HARDLY_LESS 12
-#define NOTHING 1e-12 /* of the rates beside zero: a smaller rate at zero does not move the state away */
+#define AS_GOOD_AS 1e-6 /* of a tolerance: a state below that is at zero, to put it there would gain nothing */
+/* Of the rates beside zero: a smaller rate at zero moves the state no farther than by the square of that part of its
+ * tolerance. BDF follows it there, and would have to begin anew. */
+#define LITTLE 1e-3
+#define LITTLE_OF_BDF 1e-12
 
-/* Is the rate of state i zero at zero, and does it lead back there from both sides by a root? x: scratch, all but
- * state i. */
+/* Is the rate of state i next to nothing at zero, and does it lead back there from both sides by a root? x: scratch,
+ * all but state i. */
 static bool
 rests_at_zero(integrator *g, size_t i, double near, double *x, double *f)
 {
-    double rate[4], at[4] = { 0, near, -near, near / NEARER };
+    double rate[4], at[4] = { 0, near, -near, near / NEARER }, little = g->kind == BDF ? LITTLE_OF_BDF : LITTLE;
 
     for (int k = 0; k < 4; k++) {
         x[i] = at[k];
@@ -33,7 +37,7 @@ rests_at_zero(integrator *g, size_t i, double near, double *x, double *f)
             return false;
         rate[k] = f[i];
     }
-    return rate[1] < 0 && rate[2] > 0 && fabs(rate[0]) <= NOTHING * fmin(-rate[1], rate[2]) &&
+    return rate[1] < 0 && rate[2] > 0 && fabs(rate[0]) <= little * fmin(-rate[1], rate[2]) &&
            fabs(rate[1]) < HARDLY_LESS * fabs(rate[3]);
 }
 
@@ -57,6 +61,14 @@ rates_at_end(integrator *g, double *f)
     return f;
 }
 
+static bool
+is_near_zero(const integrator *g, size_t i, const double *x)
+{
+    double part = fabs(x[i]) * g->weight[i];
+
+    return g->rooted[i] && part <= 1 && part > AS_GOOD_AS;
+}
+
 /* States that are within tolerance of zero and would soon pass it: 0 in `moved`, their numbers in `which`. Returns
  * their number. */
 static size_t
@@ -68,12 +80,12 @@ nearly_empty(integrator *g, double *moved, double *scratch, size_t *which)
     bool any = false;
 
     for (size_t i = 0; i < g->n && !any; i++)
-        any = g->rooted[i] && x[i] != 0 && fabs(x[i]) * g->weight[i] <= 1;
+        any = is_near_zero(g, i, x);
     if (!any || !(f = rates_at_end(g, scratch)))
         return 0;
     memcpy(moved, x, g->n * sizeof *moved);
     for (size_t i = 0; i < g->n && count < MOST_TRIED; i++)
-        if (g->rooted[i] && fabs(x[i]) * g->weight[i] <= 1 && x[i] * f[i] < 0 && fabs(f[i]) * soon > fabs(x[i])) {
+        if (is_near_zero(g, i, x) && x[i] * f[i] < 0 && fabs(f[i]) * soon > fabs(x[i])) {
             moved[i] = 0;
             which[count++] = i;
         }
@@ -91,6 +103,7 @@ integrator_come_to_rest(integrator *g)
         return false;
     scales_weights(g->scales, x, g->weight);
     count = nearly_empty(g, moved, f, which);
+    g->near_rest = count > 0 ? g->near_rest + 1 : 0;
     /* together, since storage in a row rests together; a state that does not rest is left out, and the others are
      * checked without it */
     while (count > 0 && kept < count) {

@@ -18,8 +18,9 @@ struct linear {
     double *work;              /* [3n] */
     bool of_step;              /* the matrix is that of a step, */
     double gamma;              /* with this one */
-    const bool *resting;       /* [nx] not owned, or NULL */
-    bool shared;               /* and it leaves some unknowns of blocks undetermined */
+    void (*correct)(void *ctx, const double *right, double *solution);
+    void *ctx;   /* of correct */
+    bool shared; /* and it leaves some unknowns of blocks undetermined */
     uint64_t factorizations, evaluations;
 };
 
@@ -210,21 +211,19 @@ linear_factor(linear *l)
 }
 
 void
-linear_resting(linear *l, const bool *resting)
+linear_correct_by(linear *l, void (*correct)(void *ctx, const double *right, double *solution), void *ctx)
 {
-    l->resting = resting;
+    l->correct = correct;
+    l->ctx = ctx;
 }
 
 /* The solution takes the place of the right side r. */
 static void
-take_solution(const linear *l, const double *solution, double *r)
+take_solution(const linear *l, double *solution, double *r)
 {
-    if (!l->resting) {
-        memcpy(r, solution, l->pattern.nx * sizeof *r);
-        return;
-    }
-    for (size_t i = 0; i < l->pattern.nx; i++)
-        r[i] = l->resting[i] && r[i] == 0 ? 0 : solution[i];
+    if (l->correct)
+        l->correct(l->ctx, r, solution);
+    memcpy(r, solution, l->pattern.nx * sizeof *r);
 }
 
 int

@@ -30,9 +30,8 @@ void linear_form_newton(linear *l,
 double linear_gamma(const linear *l);        /* of the present M; 0: it is not that of a step */
 int linear_factor(linear *l);
 int linear_solve(linear *l, double *r); /* [nx], in place */
-/* States at rest beside an infinite slope, [nx], or NULL; read when a system is solved. Where the right side is zero
- * such a state is not moved: its equation holds, and beside the root the matrix would move it by rounding. */
-void linear_resting(linear *l, const bool *resting);
+/* What is called with the right side and the solution of each system, and may change the solution; NULL: nothing. */
+void linear_correct_by(linear *l, void (*correct)(void *ctx, const double *right, double *solution), void *ctx);
 
 struct model_pattern linear_pattern(const linear *l);
 const double *linear_values(const linear *l); /* of J */
