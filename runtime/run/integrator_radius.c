@@ -382,13 +382,33 @@ first_radius(integrator *g, double t, const double *x, const double *f)
     g->failed = failed;
 }
 
+/* size[n]: of the states, where a law has an infinite slope. */
+static void
+find_sizes_beside_roots(integrator *g, double t, const double *x, double *size)
+{
+    struct instant at = { g, t };
+    bool failed = g->failed;
+
+    scales_beside_roots(g->scales, x, g->f[2], FIRST_TIME * (g->stop - g->start), rates_there, &at, size);
+    g->failed = failed;
+}
+
 void
 integrator_find_sizes(integrator *g, double t, const double *x)
 {
+    double *size = NULL;
+
     if (integrator_evaluate(g, t, x, g->f[2]) != 0)
         return;
+    if (g->rooted && scales_sized(g->scales)) {
+        size = bg_malloc((g->n + 1) * sizeof *size);
+        find_sizes_beside_roots(g, t, x, size);
+    }
     first_radius(g, t, x, g->f[2]);
     integrator_follow_rates(g, t, x, g->f[2], true);
+    if (size)
+        scales_not_far_below(g->scales, size);
+    free(size);
     integrator_spectral_radius(g, t, x, g->f[2], 3);
     integrator_follow_rates(g, t, x, g->f[2], false);
     integrator_spectral_radius(g, t, x, g->f[2], 5);

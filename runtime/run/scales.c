@@ -235,9 +235,9 @@ scales_of(const scales *s, const double *x, double *scale)
 /* Each state's own time constant: how long it would continue at its rate if all states moved by their rates. For an
  * exponential law far from its operating range (a diode with the whole mains across it) this is the only limit of
  * such a rate's effect, and it appears only in moves that are short enough. So each move is shorter, until two give
- * the same result. Beside the infinite slope of a root no two do, each shorter move gives a shorter time: there the
- * first move that is shorter than its time counts. d: the move of the states along rate, which is that at x; settles:
- * the times, INFINITY where unknown. */
+ * the same result. Beside the infinite slope of a root no two do, each shorter move gives a shorter time, though not as
+ * much shorter as itself: there the first move that is clearly shorter than its time counts. d: the move of the states
+ * along rate, which is that at x; settles: the times, INFINITY where unknown. */
 static void
 find_times(const scales *s, const double *x, const double *d, const double *rate, double time,
            int (*evaluate)(void *ctx, const double *x, double *f), void *ctx, double *settles)
@@ -261,7 +261,8 @@ find_times(const scales *s, const double *x, const double *d, const double *rate
             if (!isfinite(d[i]) || moved[i] == x[i])
                 continue;
             settled = isfinite(settled) ? fmin(settled, all) : all;
-            if (settled <= settles[i] / 2 && settles[i] >= before && isfinite(settles[i]))
+            if (isfinite(settles[i]) && settles[i] > 2 * before && settled <= settles[i] / 2 &&
+                settled > 2 * NEARER * settles[i])
                 continue;
             open |= !(settled > settles[i] / 2 && settled < 2 * settles[i]);
             settles[i] = settled;
@@ -314,6 +315,26 @@ size_of_what_sticks(scales *s, const double *x, const double *f, double time,
                 s->size[i] = time * fabs(rate[i] - f[i]);
     memcpy(modes, held, n * sizeof *modes);
     free(held);
+}
+
+void
+scales_beside_roots(scales *s, const double *x, const double *f, double time,
+                    int (*evaluate)(void *ctx, const double *x, double *f), void *ctx, double *size)
+{
+    find_times(s, x, f, f, time, evaluate, ctx, size);
+    for (size_t i = 0; i < s->n; i++)
+        size[i] = (!s->begun || s->size[i] == 0) && isfinite(f[i]) && isfinite(size[i]) ? size[i] * fabs(f[i]) : 0;
+}
+
+void
+scales_not_far_below(scales *s, const double *size)
+{
+    if (!s->sized)
+        return;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->size[i] < SHARE * size[i])
+            s->size[i] = size[i];
+    scales_update(s);
 }
 
 void

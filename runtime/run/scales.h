@@ -54,6 +54,15 @@ void scales_peak(scales *s, const double *x, const double *f, double time,
 void scales_from_rates(scales *s, const double *x, const double *f, double time, bool all,
                        int (*evaluate)(void *ctx, const double *x, double *f), void *ctx, double *const scratch[2]);
 
+/* The same for states beside infinite slopes, where the spectral radius is that of a point and tells no time: what the
+ * rates move those by whose size is unknown, until the rates have changed by as much as they are, within `time` at
+ * most.
+ */
+void scales_beside_roots(scales *s, const double *x, const double *f, double time,
+                         int (*evaluate)(void *ctx, const double *x, double *f), void *ctx, double *size);
+/* Sizes that are far less than these are these. */
+void scales_not_far_below(scales *s, const double *size);
+
 /* The rates, and their rounding errors, which move the states for this time where nothing else does. Did a tolerance
  * become larger? */
 bool scales_rounded(scales *s, const double *f, const double *noise, double time);
