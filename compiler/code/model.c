@@ -556,6 +556,12 @@ model_has_nets(const bg_model *m)
 }
 
 bool
+model_has_limits(const bg_model *m)
+{
+    return m->nets && nets_have_limits(m->nets);
+}
+
+bool
 model_nets_curved(const bg_model *m)
 {
     return m->nets && nets_curved(m->nets);

@@ -287,6 +287,7 @@ typedef struct nets_report {
     span at;
 } nets_report;
 bool model_has_nets(const bg_model *m);
+bool model_has_limits(const bg_model *m);               /* does a law approach a limit in them (approach.h)? */
 bool model_nets_curved(const bg_model *m);              /* is any of them not linear? */
 bool model_net_mode(const bg_model *m, size_t k);       /* is it set by the search? */
 void model_nets_join(const bg_model *m, uint32_t *set); /* joins modes that one net reads (joined.h) */

@@ -71,6 +71,7 @@ void nets_quiet(nets *s, double *g);
 int nets_project(nets *s, double t, double *x);
 /* The same for the present modes, even if no search has found them. */
 int nets_kick(nets *s, double t, double *x);
+bool nets_have_limits(const nets *s); /* approach.h */
 bool nets_curved(const nets *s);
 bool nets_watches(const nets *s, uint32_t mode); /* is it set by the search? */
 /* Do coefficients of unknowns depend on time or states? Known after the first solution. */

@@ -53,6 +53,7 @@ net_form_new(const equations *e, const uint32_t *position)
     f->net = bg_calloc(f->n, sizeof *f->net);
     f->watch = bg_calloc(f->nwatch + 1, sizeof *f->watch);
     f->mode = bg_calloc(e->net_mode.n + 1, sizeof *f->mode);
+    f->near = bg_malloc((f->nheld + 1) * sizeof *f->near);
     f->at = bg_calloc(f->nheld + 1, sizeof *f->at);
     for (size_t i = 0; i < f->n; i++) {
         const eq_net *q = &e->net.at[i];
@@ -63,8 +64,12 @@ net_form_new(const equations *e, const uint32_t *position)
         f->watch[i] = e->watch.at[i].mode;
     for (size_t i = 0; i < e->net_mode.n; i++)
         f->mode[i] = e->net_mode.at[i];
-    for (size_t i = 0; i < f->nheld; i++)
+    for (size_t i = 0; i < f->nheld; i++) {
         f->at[i] = e->row.at[i].at;
+        f->near[i] = NONE;
+    }
+    for (size_t i = 0; i < e->near.n; i++)
+        f->near[e->var.at[e->near.at[i].held].index] = e->near.at[i].mode;
     add_units(f, e, position);
     return f;
 }
@@ -77,6 +82,7 @@ net_form_free(net_form *f)
     free(f->net);
     free(f->watch);
     free(f->mode);
+    free(f->near);
     free(f->at);
     free(f->group);
     free(f->unit);

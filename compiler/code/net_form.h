@@ -20,6 +20,7 @@ typedef struct net_form {
     net_part *net;   /* [n] */
     uint32_t *watch; /* [nwatch] the mode that each difference decides */
     uint32_t *mode;  /* modes that nets read, net by net */
+    uint32_t *near;  /* [nheld] the mode that tells how near to its limit a law counts as there (approach.h); NONE */
     span *at;        /* [nheld] the ideal switch whose condition it is; SPAN_NONE: another condition */
     uint32_t *group; /* [nx] group of each state, by unit, of ngroups */
     uint32_t *unit;  /* [nheld] unit of each, of nunits */

@@ -385,6 +385,16 @@ nets_hold(nets *s, double t, const double *x, double ahead)
 }
 
 bool
+nets_have_limits(const nets *s)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < s->nheld; i++)
+        any |= s->form->near[i] != NONE;
+    return any;
+}
+
+bool
 nets_curved(const nets *s)
 {
     bool curved = false;

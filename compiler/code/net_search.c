@@ -30,6 +30,7 @@ enum {
 #define NOTHING 1e-28 /* of a net's greatest condition: less is rounding in a condition of any other unit too */
 #define PLAUSIBLE \
     1e-6 /* of a difference's terms: what a look ahead may excuse; beside infinite slopes it sees any number */
+#define BLUNT 1e-8 /* of the greatest flow: a law so near its limit is there (approach.h) */
 #define HOLDS 1e-8 /* of the sum of a constraint's terms: it is met if no more is left of them */
 
 /* ---- do the modes agree? ---- */
@@ -259,8 +260,9 @@ net_admit(nets *s, struct net *k, double t, double *x, const double *x_given)
         return false;
     for (uint32_t i = 0; i < ORDERS * q->n; i++)
         k->rows[i] = fmax(k->rows[i], fabs(s->raw[ORDERS * q->held0 + i]));
-    if (!on_constraints(s, k, w, x, NULL))
+    if (!on_constraints(s, k, w, x, NULL)) {
         return false;
+    }
     if (!solve_rows(s, k, w, t, x, noise))
         return false;
     if (watches_agree(s, k, noise, jumps <= ROUNDED, NULL))
@@ -350,8 +352,8 @@ touch_and_part(nets *s, struct net *k, double t, double *x, const double *x_give
 
     net_set_modes(s, k, given);
     copy_states(x, x_given, s->nx);
-    if (net_pivot(s, k, t, x, h, false) && (w = net_known(s, k, t, x)) && is_impact(s, k, w, t, x_given, ahead) &&
-        kick(s, k, t, x, &jumps)) {
+    if (net_pivot(s, k, t, x, h, false) && (w = net_known(s, k, t, x)) && kick(s, k, t, x, &jumps) &&
+        (jumps <= LITTLE || is_impact(s, k, w, t, x_given, ahead))) {
         copy_states(moved, x, s->nx);
         found = pivot_and_admit(s, k, t, x, moved, given, h, false);
     }
@@ -718,11 +720,47 @@ net_place(const nets *s, const struct net *k)
     return k->q->at;
 }
 
+/* The greatest flow so far on the way to the limit whose condition is row j, by the sizes of the states in it; 0: the
+ * states are not at the limit. */
+static double
+size_of_way(const nets *s, const struct known *w, uint32_t j)
+{
+    const sparse_rows *c = &w->now->constraint;
+    double most = 0;
+
+    for (uint32_t r = 0; r < c->n; r++) {
+        double of = 0, size = 0;
+
+        for (uint32_t e = c->start[r]; e < c->start[r + 1]; e++)
+            of = c->column[e] == ORDERS * j ? fabs(c->value[e]) : of;
+        for (size_t i = 0; i < w->slope.n && of > 0; i++)
+            if (w->slope.at[i].constraint == r)
+                size += fabs(w->slope.at[i].value) * net_size(s, w->slope.at[i].state) / of;
+        most = fmax(most, size);
+    }
+    return most;
+}
+
+/* Sets how near to its limit a law counts as there, while it rests there: beside flows as great as those of this run,
+ * less could not be told from zero when it leaves the limit. */
+static void
+blunt_limits(nets *s, struct net *k, struct known *w, double t, double *x)
+{
+    for (uint32_t j = 0; j < k->q->n; j++) {
+        uint32_t near = s->form->near[k->q->held0 + j];
+
+        if (near != NONE && net_find_rest(s, k, w, t, x))
+            s->modes[near] = fmax(s->modes[near], BLUNT * size_of_way(s, w, j));
+    }
+}
+
 enum nets_status
 nets_search(nets *s, double t, double *x, double ahead, double farther, const bool *stated, nets_report *r)
 {
     enum nets_status all = NETS_SAME;
     bool jumped = false;
+    if (getenv("DBGN"))
+        fprintf(stderr, "search t=%.17g x=%.17g mode %g farther %g\n", t, x[0], s->modes[0], farther);
 
     *r = (nets_report){ .state = NO_INDEX, .at = SPAN_NONE };
     net_sizes(s, x);
@@ -745,6 +783,8 @@ nets_search(nets *s, double t, double *x, double ahead, double farther, const bo
         if (one == NETS_SWITCHED)
             all = one;
         w = net_known(s, &s->net[i], t, x);
+        if (w)
+            blunt_limits(s, &s->net[i], w, t, x);
         s->net[i].now = w;
         s->net[i].bound = w && w->now->constraint.n > 0;
         for (uint32_t m = 0; m < s->net[i].q->nmodes; m++)

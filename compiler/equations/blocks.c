@@ -47,6 +47,16 @@ group_of(const struct groups *g, var_id v)
     return k == MAP_NONE ? NONE : k;
 }
 
+void
+group_dissolve(struct groups *g, uint32_t group)
+{
+    struct group *q = &g->group.at[group];
+
+    for (size_t i = 0; i < q->unknown.n; i++)
+        map_set(&g->of, q->unknown.at[i], MAP_NONE);
+    q->unknown.n = q->residual.n = 0;
+}
+
 uint32_t
 group_size(const struct groups *g, uint32_t group)
 {

@@ -22,7 +22,8 @@ struct groups {
 
 uint32_t group_new(struct groups *g);
 void group_add(struct groups *g, uint32_t group, var_id unknown, inst residual);
-uint32_t group_of(const struct groups *g, var_id v); /* NONE: none */
+void group_dissolve(struct groups *g, uint32_t group); /* its unknowns get definitions of their own */
+uint32_t group_of(const struct groups *g, var_id v);   /* NONE: none */
 uint32_t group_size(const struct groups *g, uint32_t group);
 var_id group_unknown(const struct groups *g, uint32_t group, uint32_t i);
 inst group_residual(const struct groups *g, uint32_t group, uint32_t i);

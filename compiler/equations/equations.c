@@ -5,6 +5,7 @@
 #include "domain.h"
 #include "equations_inside.h"
 #include "evenly.h"
+#include "approach.h"
 #include "walks.h"
 #include "zero_divisors.h"
 
@@ -546,6 +547,13 @@ sticking(struct build *b)
 }
 
 static bool
+approached_limits(struct build *b)
+{
+    approach_define(b->e, &b->group, &b->rate, &b->ideal);
+    return true;
+}
+
+static bool
 ideal_switches(struct build *b)
 {
     switched_define(b->e, &b->group, &b->rate, b->ideal.at, b->ideal.n);
@@ -637,6 +645,9 @@ static const struct step {
     /* needs all rates of the model itself, and counts them; defines for sign(x) what keeps x at zero, which needs
      * further rates. */
     { sticking, true },
+    /* needs all definitions, and everything differentiated but for ideal switches; resistors whose laws approach a
+     * limit become such switches where a state drives them towards it. */
+    { approached_limits, true },
     /* needs all other equations; gives those of ideal switches, as nets. */
     { ideal_switches, true },
     /* gives outputs. */
@@ -701,6 +712,7 @@ equations_free(equations *e)
     vec_free(&e->watch);
     vec_free(&e->net_mode);
     vec_free(&e->net);
+    vec_free(&e->near);
     vec_free(&e->output);
     vec_free(&e->circle);
     vec_free(&e->part);

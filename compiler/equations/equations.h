@@ -80,6 +80,13 @@ typedef struct eq_jump {
     inst by;
 } eq_jump;
 
+/* A held unknown that takes over where a law is near its limit (approach.h), and the mode that tells how near that is.
+ */
+typedef struct eq_near {
+    var_id held;
+    uint32_t mode;
+} eq_near;
+
 /* A value and its time derivatives with the held unknowns constant; VAR_NONE: zero from there on. */
 typedef struct eq_expansion {
     var_id d[3];
@@ -138,6 +145,7 @@ typedef struct equations {
     VEC(eq_watch) watch;
     VEC(uint32_t) net_mode;
     VEC(eq_net) net;
+    VEC(eq_near) near;
     VEC(inst) output; /* outputs, then recorded expressions */
     VEC(eq_circle) circle;
     bool removable;

@@ -540,8 +540,8 @@ literal_var(freezer *z, double value, span at)
     return v;
 }
 
-static uint32_t
-new_mode(equations *e, uint8_t kind, inst g, uint32_t table, span at)
+uint32_t
+freeze_new_mode(equations *e, uint8_t kind, inst g, uint32_t table, span at)
 {
     eq_mode m = { .kind = kind, .g = g, .table = table, .at = at, .slope = INST_NONE, .offset = INST_NONE };
     char text[32];
@@ -571,7 +571,7 @@ mode_var(freezer *z, const struct extra *x, inst g, span at)
     vec_resize(&z->mode_next, e->mode.n + 1);
     z->mode_next.at[e->mode.n] = i;
     map_set(&z->mode, hash, (uint32_t)e->mode.n);
-    i = new_mode(e, x->kind, g, x->table, at);
+    i = freeze_new_mode(e, x->kind, g, x->table, at);
     e->mode.at[i].corner = !x->jumps;
     return e->mode.at[i].var;
 }
@@ -598,8 +598,8 @@ sign_var(freezer *z, inst x, bool relay, span at)
     strbuf_puts(&name, ")");
     s.s = flat_add_var(f, VAR_AUX, (uint32_t)e->sign.n, names_intern_z(f->names, name.at), at);
     strbuf_free(&name);
-    s.slip = new_mode(e, MODE_SIGN, x, 0, at);
-    s.stick = new_mode(e, MODE_STICK, inst_var(f, s.s), 0, at);
+    s.slip = freeze_new_mode(e, MODE_SIGN, x, 0, at);
+    s.stick = freeze_new_mode(e, MODE_STICK, inst_var(f, s.s), 0, at);
     e->mode.at[s.slip].partner = s.stick;
     e->mode.at[s.stick].partner = s.slip;
     vec_push(&z->sign_next, i);

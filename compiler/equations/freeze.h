@@ -26,5 +26,7 @@ void freezer_free(freezer *z);
 enum { FREEZE_ROOTS = 1, FREEZE_RELAYS = 2 };
 /* at: place of the expression, for the modes made here. */
 inst freeze(freezer *z, inst i, unsigned how, span at);
+/* A mode of its own, of enum mode_kind, on g. table: of MODE_PIECE. */
+uint32_t freeze_new_mode(equations *e, uint8_t kind, inst g, uint32_t table, span at);
 
 #endif

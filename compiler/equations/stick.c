@@ -70,50 +70,6 @@ find_conditions(equations *e)
     vec_free(&negative);
 }
 
-/* Does i depend on v through equations alone? */
-static bool
-follows_from(group_walk *w, const equations *e, const struct groups *g, inst i, var_id v)
-{
-    bool found = false;
-    var_id u;
-
-    group_walk_begin(w, e, g);
-    group_walk_read(w, i);
-    while (!found && group_walk_next(w, &u)) {
-        found = u == v;
-        group_walk_enter(w, u);
-    }
-    return found;
-}
-
-/* Do the rates of what x depends on depend on s? No, if x depends on a delayed value, whose rate is unknown. */
-static bool
-moved_by(group_walk *w, const equations *e, const struct groups *g, inst x, var_id s)
-{
-    flat_model *f = e->f;
-    VEC(var_id) rate = { 0 };
-    bool past = false, found = false;
-    var_id v;
-
-    group_walk_begin(w, e, g);
-    group_walk_read(w, x);
-    while (!past && group_walk_next(w, &v)) {
-        past = f->var.at[v].kind == VAR_MODE && e->mode.at[f->var.at[v].owner].kind == MODE_GIVEN;
-        if (e->var.at[v].kind == DEF_STATE)
-            vec_push(&rate, e->state.at[e->var.at[v].index].rate);
-        group_walk_enter(w, v);
-    }
-    group_walk_begin(w, e, g);
-    for (size_t i = 0; i < rate.n && !past; i++)
-        group_walk_read(w, inst_var(f, rate.at[i]));
-    while (!past && !found && group_walk_next(w, &v)) {
-        found = v == s;
-        group_walk_enter(w, v);
-    }
-    vec_free(&rate);
-    return found;
-}
-
 /* A condition that is never on. */
 static void
 never(equations *e, eq_mode *m)
@@ -171,13 +127,14 @@ drop_relays(equations *e, const struct groups *g, bool *algebraic)
     for (size_t i = 0; i < e->jump.n; i++) {
         uint32_t k = e->jump.at[i].sign;
 
-        drop[k] |= e->sign.at[k].relay && !algebraic[k] && follows_from(&w, e, g, e->jump.at[i].by, e->sign.at[k].s);
+        drop[k] |= e->sign.at[k].relay && !algebraic[k] &&
+                   group_walk_follows(&w, e, g, e->jump.at[i].by, e->sign.at[k].s);
     }
     drop_opposite(e, drop);
     for (size_t k = 0; k < e->sign.n; k++) {
         const eq_sign *q = &e->sign.at[k];
 
-        drop[k] |= q->relay && !algebraic[k] && !moved_by(&w, e, g, q->x, q->s);
+        drop[k] |= q->relay && !algebraic[k] && !group_walk_moves(&w, e, g, q->x, q->s);
     }
     for (size_t k = 0; k < e->sign.n; k++) {
         eq_sign q = e->sign.at[k];

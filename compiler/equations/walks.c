@@ -112,3 +112,45 @@ group_walk_enter(group_walk *w, var_id v)
     for (uint32_t i = 0; i < group_size(w->g, group); i++)
         group_walk_read(w, group_residual(w->g, group, i));
 }
+
+bool
+group_walk_follows(group_walk *w, const equations *e, const struct groups *g, inst i, var_id v)
+{
+    bool found = false;
+    var_id u;
+
+    group_walk_begin(w, e, g);
+    group_walk_read(w, i);
+    while (!found && group_walk_next(w, &u)) {
+        found = u == v;
+        group_walk_enter(w, u);
+    }
+    return found;
+}
+
+bool
+group_walk_moves(group_walk *w, const equations *e, const struct groups *g, inst x, var_id s)
+{
+    flat_model *f = e->f;
+    VEC(var_id) rate = { 0 };
+    bool past = false, found = false;
+    var_id v;
+
+    group_walk_begin(w, e, g);
+    group_walk_read(w, x);
+    while (!past && group_walk_next(w, &v)) {
+        past = f->var.at[v].kind == VAR_MODE && e->mode.at[f->var.at[v].owner].kind == MODE_GIVEN;
+        if (e->var.at[v].kind == DEF_STATE)
+            vec_push(&rate, e->state.at[e->var.at[v].index].rate);
+        group_walk_enter(w, v);
+    }
+    group_walk_begin(w, e, g);
+    for (size_t i = 0; i < rate.n && !past; i++)
+        group_walk_read(w, inst_var(f, rate.at[i]));
+    while (!past && !found && group_walk_next(w, &v)) {
+        found = v == s;
+        group_walk_enter(w, v);
+    }
+    vec_free(&rate);
+    return found;
+}

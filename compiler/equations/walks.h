@@ -40,5 +40,9 @@ void group_walk_read(group_walk *w, inst i);
 bool group_walk_next(group_walk *w, var_id *v);
 /* If v is an unknown of a group, the equations of the group are walked too. */
 void group_walk_enter(group_walk *w, var_id v);
+/* Does i depend on v, which has no explicit definition, through equations alone? */
+bool group_walk_follows(group_walk *w, const equations *e, const struct groups *g, inst i, var_id v);
+/* Do the rates of what x depends on depend on s? No, if x depends on a delayed value, whose rate is unknown. */
+bool group_walk_moves(group_walk *w, const equations *e, const struct groups *g, inst x, var_id s);
 
 #endif

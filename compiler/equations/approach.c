@@ -1,0 +1,336 @@
+/* approach.c - see approach.h */
+#include <math.h>
+#include <stdlib.h>
+
+#include "equations_inside.h"
+#include "approach.h"
+#include "walks.h"
+
+enum { MOST_LIMITS = 4 }; /* logarithms of one law */
+/* ln q is followed down to this q at least, where the voltage is 18 times that of the law (Vt), and the flow rests: of
+ * a law that only approaches the limit that another in the row reaches, the first stays below it. */
+#define EPSILON 1e-8
+
+/* One law: its definition y = law, and its logarithms, each with its argument q over the slots of the law. */
+struct approach {
+    equations *e;
+    struct groups *g;
+    group_walk walk;
+    var_id y;
+    inst law;
+    node log[MOST_LIMITS], q[MOST_LIMITS];
+    uint32_t x[MOST_LIMITS]; /* the only slot of q that varies */
+    uint32_t n;
+};
+
+static bool
+varies(const flat_model *f, var_id v)
+{
+    return f->var.at[v].kind != VAR_PARAM && f->var.at[v].kind != VAR_LITERAL;
+}
+
+static bool
+is_logarithm(const ex_node *x)
+{
+    return x->op == EX_LN || x->op == EX_LOG10;
+}
+
+/* The only slot of q that varies, if q is affine in it; NONE. */
+static uint32_t
+driven_by(const flat_model *f, inst i, node q)
+{
+    bool *used = bg_calloc(2 * (size_t)i.n + 1, sizeof *used), *own = used + i.n;
+    uint32_t x = NONE, n = 0;
+
+    ex_slots_used(f->pool, q, used, i.n);
+    for (uint32_t k = 0; k < i.n; k++)
+        if (used[k] && varies(f, inst_slots(f, i)[k])) {
+            x = k;
+            n++;
+        }
+    if (n == 1)
+        own[x] = true;
+    if (n != 1 || !ex_affine_in(f->pool, q, own, i.n))
+        x = NONE;
+    free(used);
+    return x;
+}
+
+/* Lists the logarithms of the law that end at a limit. False: there are none, or one of another kind. */
+static bool
+find_limits(struct approach *a)
+{
+    flat_model *f = a->e->f;
+    size_t count;
+    const node *tape = ex_tape(f->pool, a->law.root, &count);
+    bool fine = true;
+
+    a->n = 0;
+    for (size_t i = 0; i < count && fine; i++) {
+        const ex_node *x = pool_node(f->pool, tape[i]);
+
+        if (!is_logarithm(x) || ex_slot_bound(f->pool, x->a) == 0)
+            continue;
+        fine = a->n < MOST_LIMITS;
+        if (!fine)
+            break;
+        a->log[a->n] = tape[i];
+        a->q[a->n] = x->a;
+        a->x[a->n] = driven_by(f, a->law, x->a);
+        fine = a->x[a->n] != NONE;
+        a->n++;
+    }
+    return fine && a->n > 0;
+}
+
+struct put {
+    node operation, slot;
+};
+
+static node
+put_in(void *ctx, pool *p, node at, const ex_node *x)
+{
+    const struct put *put = ctx;
+
+    (void)p, (void)x;
+    return at == put->operation ? put->slot : NODE_NONE;
+}
+
+/* How a law's logarithms are continued, over its slots and the mode that tells how near to the limit it ends. */
+struct continuation {
+    const struct approach *a;
+    node near;
+};
+
+/* ln q, continued to all q: ln((q + sqrt(q^2 + 4 eps^2))/2) */
+static node
+continued(const struct continuation *c, pool *p, uint32_t i, node q)
+{
+    node slope = ex_make(p, EX_APOW, ex_derivative(p, c->a->q[i], c->a->x[i]), ex_const(p, 1), NODE_NONE);
+    node eps = ex_add(p, ex_const(p, EPSILON), ex_mul(p, c->near, slope));
+    node part = ex_make(p, EX_ASINH, ex_div(p, q, ex_mul(p, ex_const(p, 2), eps)), NODE_NONE, NODE_NONE);
+
+    return ex_add(p, part, ex_make(p, EX_LN, eps, NODE_NONE, NODE_NONE));
+}
+
+static node
+continue_logarithm(void *ctx, pool *p, node at, const ex_node *x)
+{
+    const struct continuation *c = ctx;
+    uint32_t i = 0;
+
+    while (i < c->a->n && c->a->log[i] != at)
+        i++;
+    if (i == c->a->n)
+        return NODE_NONE;
+    return x->op == EX_LN ? continued(c, p, i, x->a) : ex_div(p, continued(c, p, i, x->a), ex_const(p, log(10)));
+}
+
+/* Does y move what drives its law, and only through rates of states? */
+static bool
+is_driven(struct approach *a)
+{
+    equations *e = a->e;
+    eq_var kept = e->var.at[a->y];
+    bool driven = true;
+
+    e->var.at[a->y].kind = DEF_NONE; /* for the walks */
+    for (uint32_t i = 0; i < a->n && driven; i++) {
+        inst x = inst_var(e->f, inst_slots(e->f, a->law)[a->x[i]]);
+
+        driven = !group_walk_follows(&a->walk, e, a->g, x, a->y) && group_walk_moves(&a->walk, e, a->g, x, a->y);
+    }
+    e->var.at[a->y] = kept;
+    return driven;
+}
+
+/* Of two laws in a row that approach one limit, f = I*tanh(e/V), only the sum of the efforts is determined there, which
+ * their slopes divide as V1 to V2, however small they are. Nets take the least of what is not determined, the least
+ * sum of squares: with the root of V as the unit of each, that is this division. */
+static node
+unit_of(const struct approach *a)
+{
+    flat_model *f = a->e->f;
+    pool *p = f->pool;
+    struct put put = { a->log[0], ex_slot(p, a->law.n) };
+    node by = ex_derivative(p, ex_replace(p, a->law.root, put_in, &put), a->law.n);
+    bool *used = bg_calloc(a->law.n + 1, sizeof *used), number = true;
+
+    ex_slots_used(p, by, used, a->law.n + 1);
+    for (uint32_t k = 0; k < a->law.n; k++)
+        number = number && !(used[k] && varies(f, inst_slots(f, a->law)[k]));
+    number = number && !used[a->law.n];
+    free(used);
+    return number ? ex_make(p, EX_APOW, by, ex_const(p, 0.5), NODE_NONE) : ex_const(p, 1);
+}
+
+/* The condition of what is added to y at a limit, over the slots of the law, `beyond` and the modes that are made here.
+ */
+static inst
+make_condition(struct approach *a, var_id beyond, node measure, span at)
+{
+    equations *e = a->e;
+    flat_model *f = e->f;
+    pool *p = f->pool;
+    VEC(var_id) slot = { 0 };
+    uint32_t n = a->law.n;
+    node extra = ex_mul(p, measure, ex_slot(p, n)), row = extra;
+    inst condition;
+
+    for (uint32_t k = 0; k < n; k++)
+        vec_push(&slot, inst_slots(f, a->law)[k]);
+    vec_push(&slot, beyond);
+    for (uint32_t i = 0; i < a->n; i++) {
+        /* in the unit of x: as large as other flows, whatever the limit */
+        node slope = ex_derivative(p, a->q[i], a->x[i]);
+        node way = ex_div(p, ex_sub(p, a->q[i], ex_const(p, EPSILON)), slope);
+        node g = ex_mul(p, ex_make(p, EX_SIGN, slope, NODE_NONE, NODE_NONE), ex_add(p, way, extra));
+        uint32_t mode = freeze_new_mode(e, MODE_LESS, inst_part(e->composer, g, slot.at, n + 1), 0, at);
+
+        e->mode.at[mode].corner = true;
+        row = ex_make(p, EX_SELECT, ex_slot(p, (uint32_t)slot.n), way, row);
+        vec_push(&slot, e->mode.at[mode].var);
+    }
+    eq_sync(e);
+    condition = inst_part(e->composer, row, slot.at, (uint32_t)slot.n);
+    vec_free(&slot);
+    return condition;
+}
+
+/* The mode that tells how near to the limit the law ends, in the unit of x. */
+static uint32_t
+make_near(equations *e, span at)
+{
+    inst zero = inst_const(e->f, 0);
+    uint32_t mode = freeze_new_mode(e, MODE_GIVEN, zero, 0, at);
+
+    e->mode.at[mode].known = true;
+    e->mode.at[mode].slope = e->mode.at[mode].offset = zero;
+    e->mode.at[mode].count = NONE;
+    eq_sync(e);
+    return mode;
+}
+
+/* y = the law, its logarithms continued, + what is added at a limit: the unknown of an ideal switch. */
+static void
+make_switch(struct approach *a, struct switches *sw, span at)
+{
+    equations *e = a->e;
+    flat_model *f = e->f;
+    uint32_t group = group_new(a->g), port = e->var.at[a->y].of, near = make_near(e, at), n = a->law.n;
+    var_id beyond = eq_new_var(e, VAR_AUX, NONE, var_name(f, a->y), at, f->var.at[a->y].position);
+    pool *p = f->pool;
+    struct continuation c = { a, ex_slot(p, n) };
+    node measure = unit_of(a);
+    VEC(var_id) slot = { 0 };
+
+    for (uint32_t k = 0; k < n; k++)
+        vec_push(&slot, inst_slots(f, a->law)[k]);
+    vec_push(&slot, e->mode.at[near].var);
+    vec_push(&slot, beyond);
+    e->defining = (defined){ DEF_BY_LAW, port };
+    group_add(a->g, group, beyond, make_condition(a, beyond, measure, at));
+    eq_define(
+        e, a->y,
+        inst_part(e->composer,
+                  ex_add(p, ex_replace(p, a->law.root, continue_logarithm, &c), ex_mul(p, measure, ex_slot(p, n + 1))),
+                  slot.at, n + 2));
+    vec_push(&e->near, ((eq_near){ beyond, near }));
+    vec_push(sw, ((switch_group){ group, at, false, NONE }));
+    vec_free(&slot);
+}
+
+/* ---- laws with tanh, which the language does not invert ---- */
+
+/* The only tanh in the law that reads y; NODE_NONE. */
+static node
+find_tanh(const flat_model *f, inst law, uint32_t y)
+{
+    size_t count;
+    const node *tape = ex_tape(f->pool, law.root, &count);
+    bool *used = bg_calloc(law.n + 1, sizeof *used);
+    node found = NODE_NONE;
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (pool_node(f->pool, tape[i])->op == EX_TANH) {
+            used[y] = false;
+            ex_slots_used(f->pool, tape[i], used, law.n);
+            found = used[y] ? tape[i] : found;
+            n += used[y];
+        }
+    free(used);
+    return n == 1 ? found : NODE_NONE;
+}
+
+/* y by tanh a = T, where the law is 0 = F(T, x) and a = A(y): y = A^-1((ln(1 + T(x)) - ln(1 - T(x)))/2). INST_NONE: it
+ * is not of this form. */
+static inst
+invert_tanh(equations *e, inst law, uint32_t y)
+{
+    flat_model *f = e->f;
+    pool *p = f->pool;
+    node tanh_of = find_tanh(f, law, y), one = ex_const(p, 1), slot = ex_slot(p, law.n), part, divisor, angle;
+    struct put put = { tanh_of, slot };
+    VEC(var_id) slots = { 0 };
+    inst found = INST_NONE;
+
+    if (tanh_of == NODE_NONE || !ex_solve(p, ex_replace(p, law.root, put_in, &put), law.n, &part, &divisor))
+        return INST_NONE;
+    angle = ex_mul(p, ex_const(p, 0.5),
+                   ex_sub(p, ex_make(p, EX_LN, ex_add(p, one, part), NODE_NONE, NODE_NONE),
+                          ex_make(p, EX_LN, ex_sub(p, one, part), NODE_NONE, NODE_NONE)));
+    for (uint32_t k = 0; k < law.n; k++)
+        vec_push(&slots, inst_slots(f, law)[k]);
+    if (inst_slot_of(f, inst_part(e->composer, angle, slots.at, law.n), slots.at[y]) == NONE &&
+        ex_solve(p, ex_sub(p, pool_node(p, tanh_of)->a, angle), y, &part, &divisor))
+        found = inst_part(e->composer, part, slots.at, law.n);
+    vec_free(&slots);
+    return found;
+}
+
+/* ---- which resistors ---- */
+
+/* The law that gives v, a resistor's effort or flow, solved for it. INST_NONE: there is none. *group: that it is an
+ * unknown of; NONE. */
+static inst
+law_for(const struct approach *a, var_id v, uint32_t *group)
+{
+    const equations *e = a->e;
+    inst law;
+
+    *group = e->var.at[v].kind == DEF_NONE ? group_of(a->g, v) : NONE;
+    if (e->var.at[v].by != DEF_BY_LAW || (e->var.at[v].kind != DEF_EXPLICIT && *group == NONE))
+        return INST_NONE;
+    if (*group == NONE)
+        return e->var.at[v].def;
+    if (group_size(a->g, *group) != 1)
+        return INST_NONE;
+    law = group_residual(a->g, *group, 0);
+    return invert_tanh(a->e, law, inst_slot_of(e->f, law, v));
+}
+
+void
+approach_define(equations *e, struct groups *g, struct rates *r, struct switches *sw)
+{
+    struct approach a = { .e = e, .g = g };
+
+    if (e->removable)
+        return;
+    for (var_id v = 0, n = (var_id)e->var.n; v < n; v++) {
+        const flat_element *el;
+        uint32_t group;
+
+        a.y = v;
+        a.law = law_for(&a, v, &group);
+        if (!inst_known(a.law) || map_get(&r->of, v) != MAP_NONE)
+            continue;
+        el = &e->f->element.at[e->f->port.at[e->var.at[v].of].element];
+        if (el->type != EL_R || el->nports != 1 || !find_limits(&a) || !is_driven(&a))
+            continue;
+        if (group != NONE)
+            group_dissolve(g, group);
+        make_switch(&a, sw, element_at(el));
+    }
+    group_walk_free(&a.walk);
+}
