@@ -134,6 +134,7 @@ integrator_free(integrator *g)
     explicit_free(g->explicit);
     if (g->cvode)
         CVodeFree(&g->cvode);
+    newton_free(g->newton);
     if (g->solver)
         SUNLinSolFree(g->solver);
     if (g->matrix)

@@ -74,6 +74,7 @@ struct integrator {
     bool rated[3]; /* f is known there; of explicit methods, where they set out: [2] */
     struct explicit_method *explicit;
     void *cvode;
+    struct newton *newton; /* of BDF, where a law approaches a limit; else NULL */
     linear *linear;
     SUNMatrix matrix;
     SUNLinearSolver solver;
@@ -135,6 +136,11 @@ void integrator_keep_still(const integrator *g, double *x);
 /* The present kind's method sets out at (t[2], y[2]), with a step that ends at `until` at the latest. False: there is
  * no Jacobian, or no rates there. */
 bool integrator_prepare(integrator *g, double until);
+
+/* ---- integrator_newton.c ---- */
+/* Makes BDF's Newton iteration go on until it has clearly converged. like: a state. */
+struct newton *newton_new(void *cvode, N_Vector like, SUNContext context);
+void newton_free(struct newton *n);
 
 /* ---- integrator_jacobian.c ---- */
 /* Where the Jacobian of x is taken: beside it, where slopes may be infinite. */

@@ -103,6 +103,8 @@ integrator_prepare(integrator *g, double until)
                 linear_correct_by(g->linear, keep_at_roots, g);
             library_set(CVodeSetLinearSolver(g->cvode, g->solver, g->matrix));
             library_set(CVodeSetLinSysFn(g->cvode, integrator_linear_system));
+            if (model_has_limits(g->model))
+                g->newton = newton_new(g->cvode, g->y[2], g->context);
             if (model_projects(g->model)) {
                 library_set(CVodeSetProjFn(g->cvode, project_bdf));
                 library_set(CVodeSetProjErrEst(g->cvode, false));
