@@ -771,3 +771,17 @@ nearest_name(const char *wrong, const char *const *list, size_t n)
     }
     return near;
 }
+
+char *
+names_instead(const char *wrong, const char *const *list, size_t n)
+{
+    enum { FEW = 10 };
+    const char *near = nearest_name(wrong, list, n);
+    strbuf b = { 0 };
+
+    if (near)
+        return bg_format("; did you mean \"%s\"?", near);
+    for (size_t i = 0; i < n && n <= FEW; i++)
+        strbuf_printf(&b, "%s%s", i == 0 ? "; it has " : i + 1 == n ? " and " : ", ", list[i]);
+    return b.at ? b.at : bg_strdup("");
+}

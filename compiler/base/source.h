@@ -105,5 +105,8 @@ void diag_print(const sources *s, FILE *out, bool color, enum diag_extent extent
 
 /* The name in list (n entries) most similar to `wrong`, or NULL if none is similar. For "did you mean". */
 const char *nearest_name(const char *wrong, const char *const *list, size_t n);
+/* What ends a sentence that there is no such name: `; did you mean "x"?`; where no name is near, and they are few, `;
+ * it has x and y`; else nothing. free() it. */
+char *names_instead(const char *wrong, const char *const *list, size_t n);
 
 #endif

@@ -277,7 +277,7 @@ set_bounds(struct session *s)
             const char *from = end + 1;
 
             high = strtod(from, &end);
-            fine = end > from && high > low;
+            fine = end > from;
             while (fine && *end == ' ')
                 end++;
         }
@@ -290,6 +290,11 @@ set_bounds(struct session *s)
             free(inner);
         } else if (fine) {
             fine = !*end;
+        }
+        if (fine && !(high > low)) {
+            complain("--bounds %s: %g is not below %g", name, low, high);
+            free(name);
+            return STATUS_USAGE;
         }
         while (fine && k < s->f.parameter.n && strcmp(s->f.parameter.at[k].name, name))
             k++;

@@ -37,6 +37,9 @@ cmd_import(const request *q)
 
     if (file < 0) {
         status = complain_file(path);
+    } else if (strlen(path) > 3 && !strcmp(path + strlen(path) - 3, ".bg")) {
+        complain("%s is a model of bgc already; files of BondGraphTools, in YAML, are imported", path);
+        status = STATUS_USAGE;
     } else {
         bool ok = yaml_import(s, a, (uint32_t)file, &out);
 

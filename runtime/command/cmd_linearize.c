@@ -61,13 +61,14 @@ give_states(const request *q, const bg_model *m, bool given, double *x)
             continue;
         }
         if (k == n) {
-            const char **list = bg_calloc(n + 1, sizeof *list), *near;
+            const char **list = bg_calloc(n + 1, sizeof *list);
+            char *instead;
 
             for (size_t s = 0; s < n; s++)
                 list[s] = model_state(m, s).name;
-            near = nearest_name(name, list, n);
-            complain("%s has no state \"%s\"%s%s%s", model_name(m), name, near ? "; did you mean \"" : "",
-                     near ? near : "", near ? "\"?" : "");
+            instead = names_instead(name, list, n);
+            complain("%s has no state \"%s\"%s", model_name(m), name, instead);
+            free(instead);
             free(list);
             free(name);
             return STATUS_USAGE;
@@ -151,8 +152,7 @@ find_name(const linearization *l, bool output, const char *name, size_t n, size_
 {
     size_t count = output ? l->space.ny : l->input.n;
     VEC(const char *) list = { 0 };
-    const char *near;
-    char *text;
+    char *text, *instead;
 
     for (size_t i = 0; i < count; i++) {
         const char *is = output ? model_output_name(l->model, i) : l->input.at[i].name;
@@ -165,9 +165,9 @@ find_name(const linearization *l, bool output, const char *name, size_t n, size_
         vec_push(&list, is);
     }
     text = bg_format("%.*s", (int)n, name);
-    near = nearest_name(text, list.at, list.n);
-    complain("%s has no %s \"%s\"%s%s%s", model_name(l->model), output ? "output" : "input", text,
-             near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    instead = names_instead(text, list.at, list.n);
+    complain("%s has no %s \"%s\"%s", model_name(l->model), output ? "output" : "input", text, instead);
+    free(instead);
     free(text);
     vec_free(&list);
     return false;

@@ -38,14 +38,14 @@ chosen_parameters(const bg_model *m, const char *list, chosen *c, char **why)
             twice |= c->by.at[i] == v;
         if (v == VAR_NONE) {
             VEC(const char *) known = { 0 };
-            const char *near;
+            char *instead;
 
             for (var_id k = 0; k < nvars; k++)
                 if (model_variable(m, k).number)
                     vec_push(&known, model_variable(m, k).name);
-            near = nearest_name(name, known.at, known.n);
-            *why = bg_format("%s has no parameter \"%s\"%s%s%s", model_name(m), name, near ? "; did you mean \"" : "",
-                             near ? near : "", near ? "\"?" : "");
+            instead = names_instead(name, known.at, known.n);
+            *why = bg_format("%s has no parameter \"%s\"%s", model_name(m), name, instead);
+            free(instead);
             vec_free(&known);
         } else if (!model_variable(m, v).number) {
             *why = bg_format("\"%s\" is not given as a number: vary the parameters that it is computed from", name);
@@ -101,10 +101,11 @@ choose_state(const bg_model *m, const char *text, size_t n, chosen *c, char **wh
             vec_push(&c->initial, state);
     } else {
         char *name = bg_format("%.*s", (int)(n - 3), text);
-        const char *near = nearest_name(name, known.at, known.n);
+        char *instead = names_instead(name, known.at, known.n);
 
-        *why = bg_format("%s has no state \"%s\"%s%s%s%s", model_name(m), name, jump ? " that is set by events" : "",
-                         near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+        *why = bg_format("%s has no state \"%s\"%s%s", model_name(m), name, jump ? " that is set by events" : "",
+                         instead);
+        free(instead);
         free(name);
     }
     vec_free(&known);
