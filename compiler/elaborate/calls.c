@@ -280,6 +280,12 @@ find_builtin(const char *name)
     return EX_NOPS;
 }
 
+bool
+is_function(const elab *el, const scope *in, const char *name)
+{
+    return find_builtin(name) != EX_NOPS || is_several(name) || find_function(el, in, name) != NONE;
+}
+
 static void
 unknown_function(builder *b, const ast_expr *e)
 {

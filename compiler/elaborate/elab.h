@@ -243,6 +243,8 @@ val read_ref(builder *b, const ast_ref *r);
 val read_variable(builder *b, var_id v);         /* in its unit, if known */
 val read_two_port(builder *b, const ast_ref *r); /* in.f of its block; NODE_NONE in n: none of its own (laws.c) */
 val resolve_call(builder *b, const ast_expr *e);
+/* Is there a function of this name, of the language or of the file? */
+bool is_function(const elab *el, const scope *in, const char *name);
 node builder_slot(builder *b, var_id v);
 inst builder_inst(builder *b, node root);  /* unused slots are left out */
 inst builder_entry(builder *b, node root); /* the same for one of many entries of a vector */

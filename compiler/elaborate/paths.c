@@ -112,6 +112,11 @@ unknown_name(elab *el, const scope *in, const ast_ref *r, int k, bool is_part)
         map_set(&el->refused, scope_key(model, p->name), 1);
     if (k == 0 && say_idle(el, model, p))
         return;
+    if (!is_part && k == 0 && r->nparts == 1 && is_function(el, in, p->name)) {
+        diag_error(el->s, "name-unknown", p->at, "\"%s\" is a function, not a value", p->name);
+        diag_help(el->s, "Write %s(...), with its arguments.", p->name);
+        return;
+    }
     if (where)
         diag_error(el->s, "name-unknown", p->at, "%s no %s called \"%s\"", where, is_part ? "part" : "value", p->name);
     else
