@@ -217,27 +217,11 @@ item_known(const struct check *c, uint32_t item)
     return c->region[item].flow && c->region[item].effort;
 }
 
-const value *
-bonds_value_of(const elab *el, var_id v)
-{
-    size_t low = 0, high = el->value.n;
-
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-
-        if (el->value.at[mid].var + el->value.at[mid].count <= v)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < el->value.n && el->value.at[low].var <= v ? &el->value.at[low] : NULL;
-}
-
 /* A signal whose definition was reported is not checked again. */
 static bool
 clash_said(const elab *el, var_id v)
 {
-    const value *x = bonds_value_of(el, v);
+    const value *x = value_of_variable(el, v);
 
     return x && x->clash;
 }

@@ -80,9 +80,6 @@ void bonds_list_read(struct items *t, inst i);
  * that holds has the unit of what it is set to. */
 var_id bonds_takes_unit(const flat_model *f, const struct equation *e);
 
-/* The value to which a variable belongs, or NULL. Values are in the order of their variables. */
-const value *bonds_value_of(const elab *el, var_id v);
-
 /* ---- check_bonds_measure.c ---- */
 measure bonds_plain(const unit *u);
 measure bonds_stated(const unit *u);

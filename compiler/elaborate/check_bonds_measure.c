@@ -123,7 +123,7 @@ given_number(const unit *u)
 static bool
 is_plain_number(const elab *el, var_id v)
 {
-    const value *x = el->f->var.at[v].role == ROLE_INPUT ? NULL : bonds_value_of(el, v);
+    const value *x = el->f->var.at[v].role == ROLE_INPUT ? NULL : value_of_variable(el, v);
 
     return x && (x->fits.fit == FIT_BARE || (x->fits.fit == FIT_ANY && x->fits.number));
 }

@@ -65,7 +65,7 @@ target(const struct check *c, const struct equation *e)
 static const value *
 given_value(const elab *el, var_id v)
 {
-    const value *x = bonds_value_of(el, v);
+    const value *x = value_of_variable(el, v);
 
     return x && (x->given || x->let) ? x : NULL;
 }
@@ -98,7 +98,7 @@ note_given(struct check *c, const struct equation *e)
 
     for (uint32_t k = 0; inst_known(i) && k < i.n && notes < 2; k++) {
         var_id of = inst_slots(f, i)[k];
-        const value *v = given_value(c->el, of), *own = bonds_value_of(c->el, of);
+        const value *v = given_value(c->el, of), *own = value_of_variable(c->el, of);
 
         if (f->var.at[of].holds && own && !own->declared)
             notes += note_set(c, of);

@@ -49,6 +49,8 @@ uint32_t family_item(const elab *el, uint32_t f, const int32_t *at, uint32_t *en
 bool enter_name(elab *el, const scope *in, bool part, const char *name, span at, uint8_t rank, const int32_t *idx,
                 bool block, uint32_t index);
 uint32_t find_value(const elab *el, const scope *in, const char *name); /* the first of the family, or NONE */
+/* The value to which a variable belongs, or NULL. Values are in the order of their variables. (values.c) */
+const value *value_of_variable(const elab *el, var_id v);
 uint32_t find_part(const elab *el, const scope *in, const char *name);
 /* "name", "name[3]", "name[1,2]" behind the scope's prefix; interned */
 const char *full_name(elab *el, const scope *in, const char *name, uint8_t rank, const int32_t *idx);

@@ -340,3 +340,19 @@ make_values(elab *el, bool early)
     vec_free(&r.dep);
     vec_free(&open);
 }
+
+const value *
+value_of_variable(const elab *el, var_id v)
+{
+    size_t low = 0, high = el->value.n;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (el->value.at[mid].var + el->value.at[mid].count <= v)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < el->value.n && el->value.at[low].var <= v ? &el->value.at[low] : NULL;
+}

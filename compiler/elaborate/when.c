@@ -37,6 +37,7 @@ find_target(elab *el, scope *in, const ast_ref *r)
     inst i = v.bad ? INST_NONE : builder_inst(&b, v.n);
     const flat_model *f = el->f;
     const flat_var *x;
+    const value *own;
     var_id id;
 
     builder_free(&b);
@@ -50,6 +51,9 @@ find_target(elab *el, scope *in, const ast_ref *r)
                text_of(el, r->at));
     if (x && x->kind != VAR_TIME)
         diag_note(el->s, var_at(f, id), "\"%s\" is declared here", var_name(f, id));
+    own = id == VAR_NONE ? NULL : value_of_variable(el, id);
+    if (own)
+        el->value.at[own - el->value.at].unread = true; /* what it is, and in which unit, is in doubt */
     diag_help(el->s, "An event can set q of a C, p of an I, a signal that is an integral(...), or one that holds a "
                      "value: signal u = 0;");
     return VAR_NONE;
