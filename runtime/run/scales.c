@@ -12,6 +12,10 @@
 #define ATOL_SHARE 1e-3   /* of rtol and the scale */
 #define SHARE 1e-3        /* of a unit's largest state, of a part's energy scale */
 #define SHARE_OF_ALL 1e-3 /* of the model's energy relative to the part's */
+/* What is small beside others is followed nevertheless: scales found by comparison with the largest of a unit, or with
+ * SHARE_BELOW of a part's energy scale, are limited to OWN times the greatest |x| so far. */
+#define OWN 100
+#define SHARE_BELOW 0.03
 /* Rounding in sums with the largest state affects the others by this; a tight rtol would demand less. */
 #define ROUNDING 1e-14
 #define LEAST 1e-18 /* where nothing is known */
@@ -49,14 +53,16 @@ struct scales {
 
 /* ---- connected parts of the graph ---- */
 
-/* Junctions connected by bonds, two-ports or fields belong to one part. */
+/* Junctions connected by bonds, two-ports or fields belong to one part; by bonds alone, to one wire. */
 static uint32_t *
-find_parts(const model_graph *g)
+find_parts(const model_graph *g, bool bonds_alone)
 {
     uint32_t *parent = joined_new(g->njunctions);
 
     for (size_t b = 0; b < g->nbonds; b++)
         joined_join(parent, g->bond[b].from, g->bond[b].to);
+    if (bonds_alone)
+        return parent;
     for (size_t i = 0; i < g->nelements; i++)
         for (uint32_t k = 1; k < g->element[i].nports; k++) {
             const struct model_port *p = &g->port[g->element[i].port0];
@@ -64,6 +70,18 @@ find_parts(const model_graph *g)
             joined_join(parent, p[k].junction, p[0].junction);
         }
     return parent;
+}
+
+/* What states are compared with, as a number that states of one unit share. Without a unit: what is stored alike on
+ * junctions that bonds connect; other states stand alone. */
+static uint64_t
+unit_key(const model_graph *g, uint32_t *wires, const struct model_state *x, size_t i)
+{
+    if (x->unit)
+        return map_ptr_key(x->unit);
+    if (x->kind == VAR_STORED)
+        return 1 + 2 * (uint64_t)joined_first(wires, x->junction) + g->port[x->port].momentum;
+    return 1 + 2 * g->njunctions + i;
 }
 
 static uint32_t
@@ -83,7 +101,7 @@ scales_new(bg_model *m, double rtol, double atol)
 {
     scales *s = bg_calloc(1, sizeof *s);
     const model_graph *g = model_graph_of(m);
-    uint32_t *parent = find_parts(g);
+    uint32_t *parent = find_parts(g, false), *wires = find_parts(g, true);
     map units = { 0 }, parts = { 0 };
     size_t n = model_nstates(m);
 
@@ -108,7 +126,7 @@ scales_new(bg_model *m, double rtol, double atol)
 
         s->pseudo[i] = stored && g->junction[x.junction].pseudo;
         s->holds[i] = x.holds;
-        s->unit_of[i] = number_of_key(&units, map_ptr_key(x.unit), &s->nunits);
+        s->unit_of[i] = number_of_key(&units, unit_key(g, wires, &x, i), &s->nunits);
         s->part_of[i] = number_of_key(&parts, 1 + (stored ? (uint64_t)joined_first(parent, x.junction) : NONE),
                                       &s->nparts);
     }
@@ -117,6 +135,7 @@ scales_new(bg_model *m, double rtol, double atol)
     map_free(&units);
     map_free(&parts);
     free(parent);
+    free(wires);
     return s;
 }
 
@@ -192,7 +211,7 @@ moved_by_rounding(const scales *s, size_t i)
 void
 scales_update(scales *s)
 {
-    double share = fmin(fmax(SHARE, ROUNDING / (s->rtol * ATOL_SHARE)), 1), all = 0;
+    double rounding = fmin(ROUNDING / (s->rtol * ATOL_SHARE), 1), share = fmax(SHARE, rounding), all = 0;
 
     if (!s->sized)
         return;
@@ -206,11 +225,15 @@ scales_update(scales *s)
         all = fmax(all, *energy);
     }
     for (size_t i = 0; i < s->n; i++) {
-        double energy = fmax(s->energy[s->part_of[i]], SHARE_OF_ALL * all);
+        double unit_size = s->unit_size[s->unit_of[i]], energy = s->energy[s->part_of[i]], by_energy = 0, below = 0;
 
-        s->least[i] = fmax(share * fmax(s->unit_size[s->unit_of[i]], s->moved_by[i]), LEAST);
-        if (s->curvature[i] > 0)
-            s->least[i] = fmax(s->least[i], share * energy / sqrt(s->curvature[i]));
+        if (s->curvature[i] > 0) {
+            by_energy = share * energy / sqrt(s->curvature[i]);
+            below = fmax(SHARE_BELOW * energy, share * SHARE_OF_ALL * all) / sqrt(s->curvature[i]);
+        }
+        s->least[i] = fmin(fmax(share * unit_size, below), OWN * s->size[i]);
+        s->least[i] = fmax(s->least[i], fmax(rounding * unit_size, by_energy));
+        s->least[i] = fmax(s->least[i], fmax(share * s->moved_by[i], LEAST));
         s->allow[i] = moved_by_rounding(s, i) ? fmax(s->least[i], s->drift[i] / (s->rtol * ATOL_SHARE)) : s->least[i];
     }
 }

@@ -7,10 +7,13 @@
  *     That is the change which such terms can cause, hence the noise at rest;
  *   - at the start, for what sticks, the change that slipping friction would cause in that time;
  *   - the change that the greatest value of an input that depends on time alone will cause while it lasts;
- *   - a thousandth of the largest state of its unit;
  *   - a thousandth of sqrt(2E/H), where H is the second derivative of the energy by this state (1/m, k) and E the
- *     largest energy that a state of the same connected part of the graph has stored so far; a millionth for E of the
- *     whole model. What has a millionth of the present energy, or less, moves nothing;
+ *     largest energy that a state of the same connected part of the graph has stored so far. What has a millionth of
+ *     the present energy, or less, moves nothing;
+ *   - the following, but no more than a hundred times the largest |x| so far, so that what is small beside others (a
+ *     stiff spring's displacement, electronics beside a machine that they control) is followed nevertheless: a
+ *     thousandth of the largest state of its unit (its rounding even if that is more); three hundredths of sqrt(2E/H);
+ *     a millionth of it for E of the whole model;
  *   - for a state that stores no energy (an integral), a thousandth of the change that the terms of its rate can cause
  *     when each state has its size.
  * A state that rests while large terms of its rate cancel (coils between equal voltages) is moved by rounding errors
