@@ -15,7 +15,7 @@
 #define AFTER_FOLD 1e-6
 /* of the change that the states' tolerances make in a condition: a condition that stayed nearer to zero is there by
  * rounding */
-#define MET_BY_ROUNDING 1e-3
+#define MET_BY_ROUNDING 3e-2
 #define DOUBTFUL 10 /* the same: what a step's interpolation may be off by */
 
 double
