@@ -70,6 +70,7 @@ bend_at_third(integrator *g, const double *const x[6], double h)
 #define SMALL_SETTLING 0.1
 #define SETTLES 0.1
 #define SETTLED_AT 1e-3 /* of the step: until then what is fast may still come from where the step began */
+enum { SETTLING = 5 };  /* so many steps after a switching are the first ones */
 
 static bool
 explicit_base(integrator *g, const double *x[6])
@@ -230,4 +231,12 @@ integrator_dense_settled(integrator *g, double t, double *x)
     integrator_keep_still(g, x);
     g->failed = failed;
     return true;
+}
+
+bool
+integrator_dense_shown(integrator *g, double t, double *x)
+{
+    if (model_nmodes(g->model) > 0 && g->steps - g->set_out_at <= SETTLING)
+        return integrator_dense_settled(g, t, x);
+    return integrator_dense(g, t, x);
 }

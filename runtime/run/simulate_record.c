@@ -44,7 +44,7 @@ emit_step(run *s, double t0, double t1)
             continue;
         }
         t = fmax(t, t0);
-        if (!integrator_dense(s->integrator, t, s->x_probe))
+        if (!integrator_dense_shown(s->integrator, t, s->x_probe))
             return run_fail_evaluation(s, t, s->x);
         if (!run_emit(s, t, s->x_probe))
             return false;
