@@ -18,11 +18,12 @@
 #define SHARE_BELOW 0.03
 /* Rounding in sums with the largest state affects the others by this; a tight rtol would demand less. */
 #define ROUNDING 1e-14
-#define LEAST 1e-18 /* where nothing is known */
-#define FAST 0.01   /* of the time in which a peak acts: a state that settles faster is moved by less */
-#define NEARER 1e-4 /* of a move: ratio of the next one */
-#define AT_REST 10  /* times the change by rounding: a state that never was larger is at rest except for rounding */
-#define PROBE 1e-7  /* of a state's scale: change by which the terms of its rates are measured */
+#define ELSEWHERE 1e-5 /* of that: by what is stored in other parts, which only signals join to it */
+#define LEAST 1e-18    /* where nothing is known */
+#define FAST 0.01      /* of the time in which a peak acts: a state that settles faster is moved by less */
+#define NEARER 1e-4    /* of a move: ratio of the next one */
+#define AT_REST 10     /* times the change by rounding: a state that never was larger is at rest except for rounding */
+#define PROBE 1e-7     /* of a state's scale: change by which the terms of its rates are measured */
 
 enum { LOOKS = 80 }; /* number of moves, each NEARER times the last, so that one is short enough for every law */
 
@@ -44,7 +45,8 @@ struct scales {
     size_t known; /* of the first ones the sizes are, or need not be */
     bool begun;   /* the sizes of the start are known */
     uint32_t *unit_of,
-        *part_of; /* [n] states of one unit; connected parts of the graph, one more for states without energy */
+        *alike_of, /* [n] states in sums with it: those of its unit; what is stored is in sums with that of its part */
+        *part_of;  /* [n] states of one unit; connected parts of the graph, one more for states without energy */
     size_t nunits, nparts;
     double *unit_size, *energy; /* greatest of each; energy: sqrt(2E), which does not overflow */
     double *curvature;          /* [n] of the energy; 0: not known */
@@ -72,8 +74,8 @@ find_parts(const model_graph *g, bool bonds_alone)
     return parent;
 }
 
-/* What states are compared with, as a number that states of one unit share. Without a unit: what is stored alike on
- * junctions that bonds connect; other states stand alone. */
+/* The unit of state i, as a number that states of one unit share. Without a unit: what is stored alike on junctions
+ * that bonds connect; other states stand alone. */
 static uint64_t
 unit_key(const model_graph *g, uint32_t *wires, const struct model_state *x, size_t i)
 {
@@ -119,6 +121,7 @@ scales_new(bg_model *m, double rtol, double atol)
     s->pseudo = bg_calloc(n + 1, sizeof *s->pseudo);
     s->holds = bg_calloc(n + 1, sizeof *s->holds);
     s->unit_of = bg_calloc(n + 1, sizeof *s->unit_of);
+    s->alike_of = bg_calloc(n + 1, sizeof *s->alike_of);
     s->part_of = bg_calloc(n + 1, sizeof *s->part_of);
     for (size_t i = 0; i < n; i++) {
         struct model_state x = model_state(m, i);
@@ -126,9 +129,11 @@ scales_new(bg_model *m, double rtol, double atol)
 
         s->pseudo[i] = stored && g->junction[x.junction].pseudo;
         s->holds[i] = x.holds;
-        s->unit_of[i] = number_of_key(&units, unit_key(g, wires, &x, i), &s->nunits);
-        s->part_of[i] = number_of_key(&parts, 1 + (stored ? (uint64_t)joined_first(parent, x.junction) : NONE),
-                                      &s->nparts);
+        uint64_t key = unit_key(g, wires, &x, i), part = stored ? joined_first(parent, x.junction) : NONE;
+
+        s->unit_of[i] = number_of_key(&units, key, &s->nunits);
+        s->alike_of[i] = stored ? number_of_key(&units, bg_hash_mix(key, 1 + part), &s->nunits) : s->unit_of[i];
+        s->part_of[i] = number_of_key(&parts, 1 + part, &s->nparts);
     }
     s->unit_size = bg_calloc(s->nunits + 1, sizeof *s->unit_size);
     s->energy = bg_calloc(s->nparts + 1, sizeof *s->energy);
@@ -153,6 +158,7 @@ scales_free(scales *s)
     free(s->pseudo);
     free(s->holds);
     free(s->unit_of);
+    free(s->alike_of);
     free(s->part_of);
     free(s->unit_size);
     free(s->energy);
@@ -218,21 +224,24 @@ scales_update(scales *s)
     memset(s->unit_size, 0, s->nunits * sizeof *s->unit_size);
     memset(s->energy, 0, s->nparts * sizeof *s->energy);
     for (size_t i = 0; i < s->n; i++) {
-        double *energy = &s->energy[s->part_of[i]], *largest = &s->unit_size[s->unit_of[i]];
+        double *energy = &s->energy[s->part_of[i]], *largest = &s->unit_size[s->unit_of[i]],
+               *alike = &s->unit_size[s->alike_of[i]];
 
         *largest = fmax(*largest, s->size[i]);
+        *alike = fmax(*alike, s->size[i]);
         *energy = fmax(*energy, sqrt(s->curvature[i]) * s->size[i]);
         all = fmax(all, *energy);
     }
     for (size_t i = 0; i < s->n; i++) {
-        double unit_size = s->unit_size[s->unit_of[i]], energy = s->energy[s->part_of[i]], by_energy = 0, below = 0;
+        double unit_size = s->unit_size[s->unit_of[i]], alike = s->unit_size[s->alike_of[i]],
+               energy = s->energy[s->part_of[i]], by_energy = 0, below = 0;
 
         if (s->curvature[i] > 0) {
             by_energy = share * energy / sqrt(s->curvature[i]);
             below = fmax(SHARE_BELOW * energy, share * SHARE_OF_ALL * all) / sqrt(s->curvature[i]);
         }
         s->least[i] = fmin(fmax(share * unit_size, below), OWN * s->size[i]);
-        s->least[i] = fmax(s->least[i], fmax(rounding * unit_size, by_energy));
+        s->least[i] = fmax(s->least[i], fmax(rounding * fmax(alike, ELSEWHERE * unit_size), by_energy));
         s->least[i] = fmax(s->least[i], fmax(share * s->moved_by[i], LEAST));
         s->allow[i] = moved_by_rounding(s, i) ? fmax(s->least[i], s->drift[i] / (s->rtol * ATOL_SHARE)) : s->least[i];
     }

@@ -12,8 +12,8 @@
  *     the present energy, or less, moves nothing;
  *   - the following, but no more than a hundred times the largest |x| so far, so that what is small beside others (a
  *     stiff spring's displacement, electronics beside a machine that they control) is followed nevertheless: a
- *     thousandth of the largest state of its unit (its rounding even if that is more); three hundredths of sqrt(2E/H);
- *     a millionth of it for E of the whole model;
+ *     thousandth of the largest state of its unit (the rounding of what its part stores even if that is more);
+ *     three hundredths of sqrt(2E/H); a millionth of it for E of the whole model;
  *   - for a state that stores no energy (an integral), a thousandth of the change that the terms of its rate can cause
  *     when each state has its size.
  * A state that rests while large terms of its rate cancel (coils between equal voltages) is moved by rounding errors
