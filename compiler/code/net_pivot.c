@@ -61,13 +61,17 @@ contradictions(nets *s, struct net *k, const staircase *ahead, const double *b, 
 }
 
 /* A law that leaves rest with an infinite slope (a root) has an infinite second derivative, beside which the first
- * would say nothing of the time to come: where this is finite, it alone counts. */
+ * would say nothing of the time to come: where this is finite, it alone counts. So it does where the second is less
+ * than the rounding in it, as next to a root. noise: that rounding, or NULL. */
 static void
-drop_infinite(double *rows, size_t n)
+drop_infinite(double *rows, double *noise, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(rows[ORDERS * i + 2]) && isfinite(rows[ORDERS * i + 1]))
-            rows[ORDERS * i + 2] = 0;
+    for (size_t i = 2; i < ORDERS * n; i += ORDERS)
+        if (isfinite(rows[i - 1]) && (!isfinite(rows[i]) || (noise && fabs(rows[i]) <= noise[i]))) {
+            rows[i] = 0;
+            if (noise)
+                noise[i] = 0;
+        }
 }
 
 int
@@ -75,8 +79,10 @@ net_contradictions(nets *s, struct net *k, struct known *w, double h, uint32_t *
 {
     const net_part *q = k->q;
 
-    drop_infinite(s->raw + ORDERS * q->held0, q->n);
-    drop_infinite(s->raw + ORDERS * (s->nheld + q->watch0), q->nwatch);
+    size_t held = ORDERS * q->held0, watches = ORDERS * (s->nheld + q->watch0);
+
+    drop_infinite(s->raw + held, k->guess ? s->rounding + held : NULL, q->n);
+    drop_infinite(s->raw + watches, k->guess ? s->rounding + watches : NULL, q->nwatch);
 
     if (!w->ahead || w->h != h) {
         staircase_free(w->ahead);
