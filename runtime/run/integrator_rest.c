@@ -18,6 +18,7 @@ enum { MOST_PAUSE = 16 }; /* steps between two checks that cost an evaluation, i
  * between, through a square root by 4: less than HARDLY_LESS is a root, up to powers of about 0.9. */
 #define NEARER 16
 #define HARDLY_LESS 12
+#define FAR 1e3         /* tolerances from zero */
 #define AS_GOOD_AS 1e-6 /* of a tolerance: a state below that is at zero, to put it there would gain nothing */
 /* Of the rates beside zero: a smaller rate at zero moves the state no farther than by the square of that part of its
  * tolerance. BDF follows it there, and would have to begin anew. */
@@ -61,12 +62,21 @@ rates_at_end(integrator *g, double *f)
     return f;
 }
 
+/* BDF, which then has to begin anew, puts a state to rest once: its corrector keeps it about there. */
 static bool
 is_near_zero(const integrator *g, size_t i, const double *x)
 {
     double part = fabs(x[i]) * g->weight[i];
 
-    return g->rooted[i] && part <= 1 && part > AS_GOOD_AS;
+    return g->rooted[i] && part <= 1 && part > AS_GOOD_AS && !(g->kind == BDF && g->emptied[i]);
+}
+
+/* What was at rest and is far from it may come to rest anew. */
+static void
+forget_rests(integrator *g, const double *x)
+{
+    for (size_t i = 0; i < g->n; i++)
+        g->emptied[i] = g->emptied[i] && fabs(x[i]) * g->weight[i] <= FAR;
 }
 
 /* States that are within tolerance of zero and would soon pass it: 0 in `moved`, their numbers in `which`. Returns
@@ -102,6 +112,7 @@ integrator_come_to_rest(integrator *g)
     if (!g->rooted)
         return false;
     scales_weights(g->scales, x, g->weight);
+    forget_rests(g, x);
     count = nearly_empty(g, moved, f, which);
     g->near_rest = count > 0 ? g->near_rest + 1 : 0;
     /* together, since storage in a row rests together; a state that does not rest is left out, and the others are
