@@ -14,6 +14,7 @@ enum {
     MOST_SHARED = 100,   /* unknowns of a block in which only sums of some are determined (dense least squares) */
     EVENLY = 20,         /* first steps that distribute undetermined sums evenly; halved from the second one on */
     SHARED_ROUNDS = 3,   /* of linear equations: the later ones remove the rounding of the first */
+    ONE_WAY = 8,         /* pieces in which the way between two solutions of one equation is looked at */
     MOST_EXPONENT = 300  /* of the power of two that scales a column: its entries stay finite */
 };
 
@@ -604,6 +605,26 @@ follow_branch(evaluator *v, const program_block *b, struct block_run *run, const
            leads_on(v, b, run);
 }
 
+/* Does the residual of one unknown rise, or fall, all the way from the start to the solution? Then it moved there,
+ * however far that is of what it has been (the flow between equal levels is their rounding). */
+static bool
+is_one_way(evaluator *v, const program_block *b, const struct block_run *run, const double *start)
+{
+    double r[ONE_WAY + 1];
+    bool rises = true, falls = true;
+
+    for (int k = 0; k <= ONE_WAY; k++) {
+        double z = start[0] + (run->at->z[0] - start[0]) * k / ONE_WAY;
+
+        residuals(v, b, &z, &r[k]);
+    }
+    for (int k = 0; k < ONE_WAY; k++) {
+        rises = rises && r[k + 1] > r[k];
+        falls = falls && r[k + 1] < r[k];
+    }
+    return rises || falls;
+}
+
 /* Is the solution far from the start, compared with the unknowns' greatest sizes? */
 static bool
 is_leap(const evaluator *v, const program_block *b, const struct block_run *run, const double *start)
@@ -624,7 +645,7 @@ solve_nonlinear(evaluator *v, const program_block *b, struct block_run *run)
     int status = solve_from(v, b, run, start, started);
 
     if (status == 0 && started)
-        v->memory->leapt |= is_leap(v, b, run, start);
+        v->memory->leapt |= is_leap(v, b, run, start) && !(b->n == 1 && is_one_way(v, b, run, start));
     if (status != 0 || !started || leads_on(v, b, run))
         return status;
     double *found = bg_malloc(b->n * sizeof *found);
