@@ -1,6 +1,7 @@
 /* cmd_reduce.c - bgc reduce: a smaller source text with nearly the same behaviour */
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "codegen.h"
 #include "command.h"
@@ -32,7 +33,7 @@ warn_of_place(const loaded *l, const reduction *r, const char *target)
     compile_options o = { .experiment = l->experiment, .shared = &units };
     compilation here = { 0 }, there = { 0 };
 
-    if (is_same_folder(l->path, target))
+    if (is_same_folder(l->path, target) || sources_count(l->c.sources) == 1)
         return;
     if (compile_text(&here, l->path, r->text, r->length, STAGE_GRAPH, &o) &&
         !compile_text(&there, target, r->text, r->length, STAGE_GRAPH, &o))
@@ -510,10 +511,11 @@ cmd_reduce(const request *q)
         }
         return reduce_by_modes(q, target);
     }
+    /* while the text is parsed: one that can be read is likely to be right */
+    if (side_by_side_workers() > 1 && access(input, R_OK) == 0)
+        codegen_load_ahead();
     status = load(q, input, STAGE_PARSE, EXPERIMENT_OPTIONAL, &file);
     if (status == STATUS_DONE) {
-        if (side_by_side_workers() > 1)
-            codegen_load_ahead();
         find_experiments(q, file.c.ast, &chosen);
         if (!by_threshold && !bounded && !(q->given & OPT(OPT_INACTIVE)))
             bounded = chosen.n && any_within(file.c.ast, &chosen);
