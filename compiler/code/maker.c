@@ -105,6 +105,16 @@ maker_count(maker *k)
     return now;
 }
 
+double
+maker_seconds(maker *k)
+{
+    if (pthread_mutex_trylock(&k->lock) == 0) {
+        atomic_store(&k->seconds, k->closed.seconds + k->compile_seconds + code_seconds(k));
+        maker_unlock(k);
+    }
+    return atomic_load(&k->seconds);
+}
+
 static program *
 program_of(const maker *k, const routine *r)
 {

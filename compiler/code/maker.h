@@ -66,5 +66,7 @@ struct maker_counts {
     double seconds;
 };
 struct maker_counts maker_count(maker *k);
+/* The time alone. While another thread makes a part, the time is that of an earlier call: nobody waits for it. */
+double maker_seconds(maker *k);
 
 #endif

@@ -30,6 +30,7 @@ struct maker {
     thresholds thresholds;
     bool clocks_known, poles_known;
     double compile_seconds;
+    _Atomic double seconds;     /* see maker_seconds */
     struct maker_counts closed; /* as it was then */
 };
 

@@ -250,18 +250,6 @@ model_another(const bg_model *m)
     return model_of(m->image, m->maker, parameter_store_another(m->parameters));
 }
 
-void
-model_lock(const bg_model *m)
-{
-    maker_lock(m->maker);
-}
-
-void
-model_unlock(const bg_model *m)
-{
-    maker_unlock(m->maker);
-}
-
 bool
 model_close(bg_model *m)
 {
@@ -805,5 +793,5 @@ model_statistics(const bg_model *m)
 double
 model_compile_seconds(const bg_model *m)
 {
-    return maker_count(m->maker).seconds;
+    return maker_seconds(m->maker);
 }

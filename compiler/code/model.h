@@ -57,6 +57,9 @@ void model_free(bg_model *m);
 bool model_close(bg_model *m);
 /* Compiles a part before its first use. False with a diagnostic if that fails. */
 bool model_need(bg_model *m, enum model_part part);
+/* The same of all that every run with outputs asks for as it begins: where several threads are about to run instances
+ * of one image, none then waits for what another one makes for itself alone. */
+bool model_need_run(bg_model *m);
 
 size_t model_nstates(const bg_model *m);
 size_t model_nmodes(const bg_model *m);

@@ -85,7 +85,7 @@ in_image_ahead(const struct search *d, const struct version *of, const overrides
 {
     make_image(d, out, of, set, NULL, 0);
     for (size_t i = 0; i < d->trier.n && !out->unfit; i++)
-        trial_need(out->is->c[i].model);
+        model_need_run(out->is->c[i].model);
 }
 
 void

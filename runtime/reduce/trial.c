@@ -54,13 +54,6 @@ is_recorded(const struct search *d, const struct version *v)
 }
 
 void
-trial_need(bg_model *m)
-{
-    model_need(m, PART_RHS);
-    model_need(m, PART_OUTPUTS);
-}
-
-void
 trial_record(struct search *d, const struct version *v)
 {
     if (is_recorded(d, v))
@@ -68,7 +61,7 @@ trial_record(struct search *d, const struct version *v)
     factors_drop(d->recording);
     for (size_t i = 0; i < d->o->nexperiments; i++) {
         d->recorded[i] = v->c[i].model;
-        trial_need(d->recorded[i]);
+        model_need_run(d->recorded[i]);
     }
     d->recording = factors_begin(d->recorded, d->o->nexperiments, foretell_workers(d), d->o->adjust, d->o->ctx);
 }

@@ -112,6 +112,7 @@ struct search {
     text_key base_key;          /* of both */
     size_t base_taken;          /* how many candidates accepted in this round it lacks */
     struct in_image image;      /* of the base */
+    struct images *images;      /* where images of the base are kept for several threads; NULL: there is one thread */
     struct together together;   /* predictions for the candidates */
     term_candidates terms;      /* of the present text, in a round for terms */
 
@@ -140,8 +141,6 @@ int trial_line(const struct search *d, span at);
 /* Takes a set of candidates out of the present text, each with its chosen reading, and decides by the text without
  * them. demand: NULL, none. */
 struct verdict try_set(struct search *d, struct candidate *const *set, size_t n, const struct demand *demand);
-/* Makes the code that every run needs, before other threads wait for it. */
-void trial_need(bg_model *m);
 /* Begins, in another thread, with the runs that tell the powers of a version's elements, which the next round needs. */
 void trial_record(struct search *d, const struct version *v);
 /* The output that is too far off, for messages: its error and its tolerance. */
