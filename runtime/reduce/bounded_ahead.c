@@ -94,14 +94,13 @@ struct helper {
 
 struct ahead {
     crew *crew;
-    struct helper *helper;
+    struct helper *helper; /* one more, for the search's own thread */
     size_t nhelpers;
     struct shared *shared;
     struct candidate *candidate; /* those of the round as they were then, by number */
     size_t njobs, nnodes;
     struct node node[PLAN_MOST];
     double *off; /* of all nodes */
-    struct candidate **set;
     bool wanted[TRIALS_MOST];
 };
 
@@ -158,10 +157,9 @@ take(struct job *x)
     return atomic_load(&x->state) == JOB_OPEN && atomic_compare_exchange_strong(&x->state, &open, JOB_TAKEN);
 }
 
-/* Takes the most likely planned trial that nobody works on. image: only one with this image; NO_INDEX: any. Returns its
- * place in the plan, or NO_INDEX. */
+/* Takes the most likely planned trial that nobody works on. Returns its place in the plan, or NO_INDEX. */
 static size_t
-take_job(struct shared *s, size_t image, uint32_t *job)
+take_job(struct shared *s, uint32_t *job)
 {
     size_t n = atomic_load(&s->planned);
 
@@ -170,7 +168,7 @@ take_job(struct shared *s, size_t image, uint32_t *job)
 
         *job = atomic_load(&s->plan[k].job);
         x = &s->job[*job];
-        if ((image == NO_INDEX || x->is.image == image) && is_reachable(s, k) && take(x))
+        if (is_reachable(s, k) && take(x))
             return k;
     }
     return NO_INDEX;
@@ -214,10 +212,11 @@ is_useless(void *ctx)
     return w->broken;
 }
 
-/* Runs a trial in the search d, which is the search itself or a helper's copy. set: room for its candidates. */
+/* Runs a trial with a copy of the search. */
 static void
-run_job(const struct taking *t, struct search *d, struct candidate **set, struct under_way w)
+run_job(const struct taking *t, struct helper *h, struct under_way w)
 {
+    struct search *d = &h->d;
     struct job *job = w.job;
     const struct tried *x = &job->is;
     size_t n = x->nbefore + x->at.batch;
@@ -230,14 +229,15 @@ run_job(const struct taking *t, struct search *d, struct candidate **set, struct
         own[k] = t->ahead->candidate[of->number];
         more[k] = &own[k];
         reading[k] = k < x->nbefore ? x->reading[k] : x->at.batch == 1 ? x->at.reading : own[k].chosen;
+        own[k].chosen = reading[k];
     }
-    if (d->image.taken != x->image)
-        in_image_forget(d, x->image);
-    memcpy(set, t->taken, d->base_taken * sizeof(struct candidate *));
+    memcpy(h->set, t->taken, d->base_taken * sizeof(struct candidate *));
+    memcpy(h->set + d->base_taken, more, n * sizeof(struct candidate *));
+    in_image_forget(d, x->image);
     d->refuses = &job->refuses;
     d->no_text = true;
     side_by_side_watch(is_useless, &w);
-    foretell_one(d, set, d->base_taken, &(struct ahead_trial){ more, reading, n }, t->o->demand, &job->outcome);
+    foretell_one(d, h->set, d->base_taken, &(struct ahead_trial){ more, reading, n }, t->o->demand, &job->outcome);
     side_by_side_watch(NULL, NULL);
     d->refuses = NULL;
     d->no_text = false;
@@ -257,10 +257,10 @@ work_ahead(void *ctx, crew *c, size_t which)
     while (!crew_is_stopped(c)) {
         uint32_t job;
 
-        if (take_job(s, NO_INDEX, &job) == NO_INDEX) {
+        if (take_job(s, &job) == NO_INDEX) {
             crew_await_news(c);
         } else {
-            run_job(t, &h->d, h->set, (struct under_way){ .a = t->ahead, .of = c, .job = &s->job[job] });
+            run_job(t, h, (struct under_way){ .a = t->ahead, .of = c, .job = &s->job[job] });
             crew_report(c);
         }
     }
@@ -630,12 +630,6 @@ write_ahead(struct taking *t, const struct ending *of)
 
 /* ---------------------------------------------------------------- the search */
 
-static struct candidate **
-room_of_trial(const struct taking *t)
-{
-    return bg_calloc(t->d->base_taken + MOST_UNWRITTEN + t->o->at.n + 1, sizeof(struct candidate *));
-}
-
 /* What has been refused is looked up by the search alone. */
 static void
 open_helper(const struct taking *t, struct helper *h)
@@ -645,12 +639,12 @@ open_helper(const struct taking *t, struct helper *h)
     *d = *t->d;
     h->out = *t->d->out;
     h->out.arena = arena_new();
-    h->set = room_of_trial(t);
+    h->set = bg_calloc(d->base_taken + MOST_UNWRITTEN + t->o->at.n + 1, sizeof(struct candidate *));
     d->out = &h->out;
     d->trier.arena = h->out.arena;
     d->trier.of = d;
     d->known = (refusals){ 0 };
-    d->image.is = in_image_share(d->image.is);
+    d->image = (struct in_image){ 0 };
 }
 
 static void
@@ -671,7 +665,6 @@ begin_ahead(struct taking *t)
         in_image_base(t->d); /* compiled here, so that all helpers share it */
     a->shared = bg_calloc(1, sizeof *a->shared);
     a->off = bg_calloc(PLAN_MOST * t->d->together.n + 1, sizeof *a->off);
-    a->set = room_of_trial(t);
     for (size_t i = 0; i < t->o->at.n; i++)
         if (t->o->at.at[i]->number >= ncandidates)
             ncandidates = t->o->at.at[i]->number + 1;
@@ -680,7 +673,8 @@ begin_ahead(struct taking *t)
         a->candidate[t->o->at.at[i]->number] = *t->o->at.at[i];
     a->nhelpers = foretell_workers(t->d) - 1;
     a->helper = bg_calloc(a->nhelpers + 1, sizeof *a->helper);
-    for (size_t k = 0; k < a->nhelpers; k++)
+    t->d->images = images_new(t->d);
+    for (size_t k = 0; k <= a->nhelpers; k++)
         open_helper(t, &a->helper[k]);
     t->ahead = a;
     a->crew = crew_begin(a->nhelpers, work_ahead, t);
@@ -701,13 +695,14 @@ ahead_end(struct taking *t)
     if (!a)
         return;
     crew_end(a->crew);
-    for (size_t k = 0; k < a->nhelpers; k++)
+    for (size_t k = 0; k <= a->nhelpers; k++)
         close_helper(&a->helper[k]);
+    images_free(t->d, t->d->images);
+    t->d->images = NULL;
     free(a->helper);
     free(a->candidate);
     free(a->shared);
     free(a->off);
-    free(a->set);
     free(a);
     t->ahead = NULL;
 }
@@ -774,8 +769,8 @@ ahead_try(struct taking *t)
         } else if (task == TASK_PRESENT) {
             if (try_present(t, head, &v))
                 return v;
-        } else if ((at = take_job(a->shared, d->image.taken, &job)) != NO_INDEX) {
-            run_job(t, d, a->set, (struct under_way){ .a = a, .job = &a->shared->job[job], .at = at });
+        } else if ((at = take_job(a->shared, &job)) != NO_INDEX) {
+            run_job(t, &a->helper[a->nhelpers], (struct under_way){ .a = a, .job = &a->shared->job[job], .at = at });
         } else {
             crew_await_result(a->crew);
         }

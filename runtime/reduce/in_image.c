@@ -64,20 +64,109 @@ make_image(const struct search *d, struct in_image *m, const struct version *of,
     trier_unlock(&d->trier);
 }
 
-/* The base without the first image.taken parts of the round. */
+/* Compiles the base without the first image.taken parts of the round. */
+static void
+compile_base_image(struct search *d, struct candidate *const *taken)
+{
+    size_t n = d->image.taken - d->base_taken;
+    struct elaborate_taken *part = unwritten_taken(d, taken ? taken + d->base_taken : NULL, n);
+
+    make_image(d, &d->image, d->base, d->base_set, part, n);
+    free(part);
+}
+
+/* ---------------------------------------------------------------- images of several threads */
+
+/* Without these parts, by number, with these readings, behind those that the base lacks. */
+struct kept {
+    struct in_image image;
+    size_t n;
+    size_t *part;
+    int *reading;
+};
+
+struct images {
+    pthread_mutex_t lock; /* also held while one is compiled, which others may want too */
+    VEC(struct kept) list;
+};
+
+static struct in_image
+share_image(const struct in_image *m)
+{
+    return (struct in_image){ .is = in_image_share(m->is), .unfit = m->unfit, .taken = m->taken };
+}
+
+struct images *
+images_new(const struct search *d)
+{
+    struct images *x = bg_calloc(1, sizeof *x);
+
+    pthread_mutex_init(&x->lock, NULL);
+    if (d->image.is && d->image.taken == d->base_taken)
+        vec_push(&x->list, ((struct kept){ .image = share_image(&d->image) }));
+    return x;
+}
+
+void
+images_free(const struct search *d, struct images *x)
+{
+    for (size_t i = 0; i < x->list.n; i++) {
+        in_image_drop(d, &x->list.at[i].image);
+        free(x->list.at[i].part);
+        free(x->list.at[i].reading);
+    }
+    vec_free(&x->list);
+    pthread_mutex_destroy(&x->lock);
+    free(x);
+}
+
+static bool
+lacks(const struct kept *k, struct candidate *const *part, size_t n)
+{
+    bool same = k->n == n;
+
+    for (size_t i = 0; i < n && same; i++)
+        same = k->part[i] == part[i]->number && k->reading[i] == part[i]->chosen;
+    return same;
+}
+
+/* Finds that image, or compiles it for all. */
+static void
+take_kept(struct search *d, struct candidate *const *taken)
+{
+    struct images *x = d->images;
+    struct candidate *const *part = taken + d->base_taken;
+    size_t n = d->image.taken - d->base_taken;
+
+    pthread_mutex_lock(&x->lock);
+    for (size_t i = 0; i < x->list.n && !d->image.is; i++)
+        if (lacks(&x->list.at[i], part, n))
+            d->image = share_image(&x->list.at[i].image);
+    if (!d->image.is) {
+        struct kept k = { .n = n };
+
+        compile_base_image(d, taken);
+        k.image = share_image(&d->image);
+        k.part = bg_calloc(n + 1, sizeof *k.part);
+        k.reading = bg_calloc(n + 1, sizeof *k.reading);
+        for (size_t i = 0; i < n; i++) {
+            k.part[i] = part[i]->number;
+            k.reading[i] = part[i]->chosen;
+        }
+        vec_push(&x->list, k);
+    }
+    pthread_mutex_unlock(&x->lock);
+}
+
+/* The same, if it is not there. */
 static bool
 make_base_image(struct search *d, struct candidate *const *taken)
 {
-    struct in_image *m = &d->image;
-    size_t n = m->taken - d->base_taken;
-    struct elaborate_taken *part;
-
-    if (m->is || m->unfit)
-        return !m->unfit;
-    part = unwritten_taken(d, taken ? taken + d->base_taken : NULL, n);
-    make_image(d, m, d->base, d->base_set, part, n);
-    free(part);
-    return !m->unfit;
+    if (!d->image.is && d->images)
+        take_kept(d, taken);
+    else if (!d->image.is)
+        compile_base_image(d, taken);
+    return !d->image.unfit;
 }
 
 void

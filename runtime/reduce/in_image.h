@@ -30,6 +30,10 @@ void in_image_ahead(const struct search *d, const struct version *of, const over
 /* Takes it over if it exists, when that text is the base. */
 void in_image_use(struct search *d, struct in_image *ahead);
 void in_image_drop(const struct search *d, struct in_image *m);
+/* The images of one base for the searches of several threads (search.images): each is compiled once. images_new: with
+ * that of d. */
+struct images *images_new(const struct search *d);
+void images_free(const struct search *d, struct images *x);
 /* One more uses it, or one less; the last frees it. NULL is fine. */
 struct removable *in_image_share(struct removable *x);
 void in_image_leave(const struct search *d, struct removable *x);
