@@ -28,10 +28,13 @@ enum {
 #define ROUNDED 1e-16
 #define STILL 1e-7
 #define NOTHING 1e-250
-#define PIVOTS 0.1           /* of an equation's largest coefficient: the unknown may be solved from it */
-#define CLEARED 1e-13        /* of an unknown's greatest value during the iteration: its rounding */
-#define SHORT 1e-13          /* of the unknowns: the second step as short as this ends the iteration, it is rounding */
-#define HOMOTOPY_FIRST 0.1   /* first step of the homotopy's parameter, which goes from 0 to 1; */
+#define PIVOTS 0.1         /* of an equation's largest coefficient: the unknown may be solved from it */
+#define CLEARED 1e-13      /* of an unknown's greatest value during the iteration: its rounding */
+#define SHORT 1e-13        /* of the unknowns: the second step as short as this ends the iteration, it is rounding */
+#define MET 1e-6           /* of a residual's terms: with steps so short, more is no rounding */
+#define FAR 1e6            /* of the unknowns: so long a step shows that there is no slope, not that all is rounding; */
+#define FAR_LEAST 1.0      /* and at least so long, SI */
+#define HOMOTOPY_FIRST 0.1 /* first step of the homotopy's parameter, which goes from 0 to 1; */
 #define HOMOTOPY_LEAST 1e-6  /* and its least step: a path that needs shorter ones turns back (a fold) */
 #define ZERO_MET 1e-6        /* of an unknown: Newton's method must confirm a bisected zero within this distance, */
 #define ZERO_LEAST 1e-100    /* plus this distance in SI, for a zero at zero */
@@ -279,6 +282,18 @@ weigh_rounding(const program_block *b, struct block_run *run)
     free(most);
 }
 
+/* Does the step lead far beyond all sizes of the unknowns? Nothing but that a law has no slope can be learned from it
+ * (an exponential that blocks, whose equation has no solution). */
+static bool
+leads_far(const program_block *b, const struct block_run *run)
+{
+    bool far = false;
+
+    for (uint32_t i = 0; i < b->n; i++)
+        far |= fabs(run->at->step[i]) > fmax(FAR * fmax(fabs(run->at->z[i]), run->at->reach[i]), FAR_LEAST);
+    return far;
+}
+
 static int
 iterate(evaluator *v, const program_block *b, struct block_run *run, const double *offset)
 {
@@ -339,7 +354,7 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
         }
         /* steps at rounding level that no longer reduce the residual */
         if (length < SHORT && ++small_steps >= 2)
-            return shared ? fail(v, b, worst, true) : 0;
+            return shared || norm > MET ? fail(v, b, worst, shared > 0) : 0;
         for (int halving = 0; halving <= MAX_HALVINGS; halving++) {
             double next;
             uint32_t dummy = 0;
@@ -366,7 +381,7 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
         if (!known) /* continues from here with a new matrix */
             continue;
         /* the shortest part of the step changed no bit of the residuals: they are rounding of terms that cancel */
-        if (!shared && damping < 1.5 / (1 << MAX_HALVINGS) &&
+        if (!shared && !leads_far(b, run) && damping < 1.5 / (1 << MAX_HALVINGS) &&
             !memcmp(run->at->r, run->at->before, b->n * sizeof(double)))
             return 0;
         memcpy(run->at->z, run->at->trial, b->n * sizeof(double));
