@@ -449,79 +449,6 @@ image_new(maker *k)
 
 /* ---------------------------------------------------------------- parts that are tables and formulas */
 
-static bool
-has_operation(pool *p, node n, bool (*is)(const pool *p, const ex_node *x))
-{
-    size_t count;
-    const node *tape = ex_tape(p, n, &count);
-
-    for (size_t i = 0; i < count; i++)
-        if (is(p, pool_node(p, tape[i])))
-            return true;
-    return false;
-}
-
-static bool
-is_root_of_variable(const pool *p, const ex_node *x)
-{
-    double b;
-
-    return x->op == EX_SQRT ||
-           ((x->op == EX_SPOW || x->op == EX_POW) && (!ex_is_const(p, x->b, &b) || (b > 0 && b < 1)));
-}
-
-/* In a block a root is replaced by its inverse, a power above 1. */
-static bool
-is_root_of_block(const pool *p, const ex_node *x)
-{
-    return is_root_of_variable(p, x) || x->op == EX_SPOW;
-}
-
-/* In curved laws that are solved together a root may appear as its inverse, however it is written. */
-static bool
-is_power(const pool *p, const ex_node *x)
-{
-    (void)p;
-    return x->op == EX_SQRT || x->op == EX_SPOW || x->op == EX_POW || (x->op == EX_MUL && x->a == x->b);
-}
-
-static image_roots *
-make_roots(const image *m, const maker *k)
-{
-    const equations *e = k->e;
-    image_roots *r = bg_calloc(1, sizeof *r);
-    map roots = { 0 }; /* template -> has one */
-    definition_walk back;
-    bool power = false; /* somewhere */
-    var_id v;
-
-    definition_walk_begin(&back, e);
-    r->fed = bg_calloc(e->state.n + 1, sizeof *r->fed);
-    for (size_t i = 0; i < e->var.n + e->residual.n; i++) {
-        bool of_block = i >= e->var.n;
-        inst d = of_block ? e->residual.at[i - e->var.n] : e->var.at[i].def;
-        uint64_t key = (uint64_t)d.root << 1 | of_block;
-
-        if (!of_block && e->var.at[i].kind != DEF_EXPLICIT)
-            continue;
-        if (map_get(&roots, key) == MAP_NONE)
-            map_set(&roots, key, has_operation(k->f->pool, d.root, of_block ? is_root_of_block : is_root_of_variable));
-        if (map_get(&roots, key))
-            definition_walk_read(&back, d);
-        power = power || (e->net.n && has_operation(k->f->pool, d.root, is_power));
-    }
-    for (size_t i = 0; i < e->net.n && power; i++)
-        for (uint32_t h = 0; h < e->net.at[i].n && e->net.at[i].curved; h++)
-            if ((v = e->row.at[e->net.at[i].held0 + h].r.d[0]) != VAR_NONE)
-                definition_walk_read(&back, e->var.at[v].def);
-    while (definition_walk_next(&back, &v))
-        if (e->var.at[v].kind == DEF_STATE)
-            r->fed[m->position[v]] = r->any = true;
-    map_free(&roots);
-    definition_walk_free(&back);
-    return r;
-}
-
 static void
 find_clocks(maker *k)
 {
@@ -601,7 +528,7 @@ make(enum image_later what, image *m, maker *k)
     case LATER_EXPRESSIONS: return expression_program_new(k->e);
     case LATER_POLES: return make_poles(k);
     case LATER_CLOCKS: return make_clocks(m, k);
-    case LATER_ROOTS: return make_roots(m, k);
+    case LATER_ROOTS: return image_roots_make(m, k);
     case LATER_PROJECTION: return projection_new(k->e, m->position);
     case LATER_INITIAL: return initial_program_new(k->f, k->c, k->e);
     case LATER_STORAGE: return storage_program_new(k->e, m->position);

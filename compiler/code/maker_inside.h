@@ -48,4 +48,7 @@ image_variables *image_variables_make(const maker *k);
 image_unknowns *image_unknowns_make(const maker *k);
 image_parameters *image_parameters_make(const maker *k);
 
+/* ---- maker_roots.c ---- */
+image_roots *image_roots_make(const image *m, const maker *k);
+
 #endif
