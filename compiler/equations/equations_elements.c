@@ -209,10 +209,12 @@ define_two_port(equations *e, struct groups *g, const flat_element *el, uint32_t
     }
 }
 
-/* Is it a resistor that acts as an ideal switch on one of its pieces: pieces are linear, one has no slope (a closed
- * valve), and the law is to give the variable that this piece does not determine? */
+/* Is it a resistor that acts as an ideal switch on one of its pieces: one has no slope (a closed valve), and the law is
+ * to give y, the variable that this piece does not determine? The pieces are linear, or may be written so
+ * (straighten.h).
+ */
 static bool
-is_valve(equations *e, const flat_law *law)
+is_valve(equations *e, const flat_law *law, var_id y)
 {
     flat_model *f = e->f;
     const flat_port *p = &f->port.at[law->port];
@@ -225,7 +227,7 @@ is_valve(equations *e, const flat_law *law)
         own[k] = v == p->e || v == p->f;
     }
     valve = f->element.at[p->element].nports == 1 && equations_reads_mode(f, law->def) &&
-            ex_affine_in(f->pool, r.root, own, r.n);
+            (ex_affine_in(f->pool, r.root, own, r.n) || equations_is_flat_in(f->pool, r.root, inst_slot_of(f, r, y)));
     free(own);
     return valve;
 }
@@ -282,9 +284,10 @@ define_one_port(equations *e, struct groups *g, struct rates *r, struct constrai
         break;
     }
     default: {
-        uint32_t group = define_by_law(e, g, forms, &law, e->c->port[port] == ST_STRONG ? common : own);
+        var_id y = e->c->port[port] == ST_STRONG ? common : own;
+        uint32_t group = define_by_law(e, g, forms, &law, y);
 
-        if (group != NONE && is_valve(e, &law))
+        if (group != NONE && is_valve(e, &law, y))
             vec_push(sw, ((switch_group){ group, element_at(el), true, NONE }));
     }
     }

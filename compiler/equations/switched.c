@@ -4,6 +4,7 @@
 
 #include "loops.h"
 #include "joined.h"
+#include "straighten.h"
 #include "rough.h"
 #include "walks.h"
 #include "switched.h"
@@ -193,6 +194,23 @@ find_linear(const struct net_maker *m, const struct loops *found, bool *linear)
     }
 }
 
+/* A valve whose pieces are not linear, and that nothing else depends on through equations, so that a state drives it:
+ * its pieces are solved for what it gives, which makes it linear. */
+static void
+solve_pieces(struct net_maker *m, const struct loops *found, uint32_t group)
+{
+    equations *e = m->e;
+    uint32_t node_of = (uint32_t)e->var.n + group;
+    inst law = group_size(m->g, group) == 1 ? group_residual(m->g, group, 0) : INST_NONE;
+    uint32_t k = inst_known(law) ? inst_slot_of(e->f, law, group_unknown(m->g, group, 0)) : NONE;
+    node written = k == NONE || found->loop[node_of] || is_linear(m, found, law, found->set[node_of])
+                       ? NODE_NONE
+                       : straighten_pieces(e->f->pool, law.root, k);
+
+    if (written != NODE_NONE)
+        group_set_residual(m->g, group, 0, (inst){ written, law.first, law.n });
+}
+
 /* In the definitions of a nonlinear set, functions that overflow or are undefined get unknowns of their own (rough.h).
  * member: of the set (loops.h). New unknowns are added to one of its groups. */
 static void
@@ -281,6 +299,9 @@ take_groups(struct net_maker *m, const switch_group *group, size_t n)
     taken = bg_calloc(3 * (size_t)found.nsets + 3, sizeof *taken);
     linear = taken + found.nsets + 1;
     curved = linear + found.nsets + 1;
+    for (size_t i = 0; i < n; i++)
+        if (group[i].valve)
+            solve_pieces(m, &found, group[i].group);
     find_linear(m, &found, linear);
     for (uint32_t k = 0; k < ngroups; k++)
         of[k] = none;
