@@ -6,7 +6,11 @@
 #include "approach.h"
 #include "walks.h"
 
-enum { MOST_LIMITS = 4 }; /* logarithms of one law */
+enum {
+    MOST_LIMITS = 4,  /* logarithms of one law */
+    MOST_INLINED = 8, /* definitions that follow from each other */
+    LARGEST = 200     /* nodes of a law with them */
+};
 /* ln q is followed down to this q at least, where the voltage is 18 times that of the law (Vt), and the flow rests: of
  * a law that only approaches the limit that another in the row reaches, the first stays below it. */
 #define EPSILON 1e-8
@@ -240,11 +244,11 @@ make_switch(struct approach *a, struct switches *sw, span at)
     vec_free(&slot);
 }
 
-/* ---- laws with tanh, which the language does not invert ---- */
+/* ---- laws without an inverse: tanh, which the language does not invert; exponentials side by side ---- */
 
-/* The only tanh in the law that reads y; NODE_NONE. */
+/* The only tanh or exponential in the law that reads y; NODE_NONE. */
 static node
-find_tanh(const flat_model *f, inst law, uint32_t y)
+find_saturating(const flat_model *f, inst law, uint32_t y)
 {
     size_t count;
     const node *tape = ex_tape(f->pool, law.root, &count);
@@ -252,62 +256,155 @@ find_tanh(const flat_model *f, inst law, uint32_t y)
     node found = NODE_NONE;
     uint32_t n = 0;
 
-    for (size_t i = 0; i < count; i++)
-        if (pool_node(f->pool, tape[i])->op == EX_TANH) {
-            used[y] = false;
-            ex_slots_used(f->pool, tape[i], used, law.n);
-            found = used[y] ? tape[i] : found;
-            n += used[y];
-        }
+    for (size_t i = 0; i < count; i++) {
+        enum ex_op op = pool_node(f->pool, tape[i])->op;
+
+        if (op != EX_TANH && op != EX_EXP)
+            continue;
+        used[y] = false;
+        ex_slots_used(f->pool, tape[i], used, law.n);
+        found = used[y] ? tape[i] : found;
+        n += used[y];
+    }
     free(used);
     return n == 1 ? found : NODE_NONE;
 }
 
-/* y by tanh a = T, where the law is 0 = F(T, x) and a = A(y): y = A^-1((ln(1 + T(x)) - ln(1 - T(x)))/2). INST_NONE: it
- * is not of this form. */
+/* a, where tanh a or exp a is t. */
+static node
+inverse_of(pool *p, enum ex_op op, node t)
+{
+    node one = ex_const(p, 1);
+
+    if (op == EX_EXP)
+        return ex_make(p, EX_LN, t, NODE_NONE, NODE_NONE);
+    return ex_mul(p, ex_const(p, 0.5),
+                  ex_sub(p, ex_make(p, EX_LN, ex_add(p, one, t), NODE_NONE, NODE_NONE),
+                         ex_make(p, EX_LN, ex_sub(p, one, t), NODE_NONE, NODE_NONE)));
+}
+
+/* y by t = tanh a or exp a, where the law is 0 = F(t, x) and a = A(y). INST_NONE: it is not of this form. */
 static inst
-invert_tanh(equations *e, inst law, uint32_t y)
+invert(equations *e, inst law, uint32_t y)
 {
     flat_model *f = e->f;
     pool *p = f->pool;
-    node tanh_of = find_tanh(f, law, y), one = ex_const(p, 1), slot = ex_slot(p, law.n), part, divisor, angle;
-    struct put put = { tanh_of, slot };
+    node of = find_saturating(f, law, y), slot = ex_slot(p, law.n), part, divisor, angle;
+    struct put put = { of, slot };
     VEC(var_id) slots = { 0 };
     inst found = INST_NONE;
 
-    if (tanh_of == NODE_NONE || !ex_solve(p, ex_replace(p, law.root, put_in, &put), law.n, &part, &divisor))
+    if (of == NODE_NONE || !ex_solve(p, ex_replace(p, law.root, put_in, &put), law.n, &part, &divisor))
         return INST_NONE;
-    angle = ex_mul(p, ex_const(p, 0.5),
-                   ex_sub(p, ex_make(p, EX_LN, ex_add(p, one, part), NODE_NONE, NODE_NONE),
-                          ex_make(p, EX_LN, ex_sub(p, one, part), NODE_NONE, NODE_NONE)));
+    angle = inverse_of(p, pool_node(p, of)->op, part);
     for (uint32_t k = 0; k < law.n; k++)
         vec_push(&slots, inst_slots(f, law)[k]);
     if (inst_slot_of(f, inst_part(e->composer, angle, slots.at, law.n), slots.at[y]) == NONE &&
-        ex_solve(p, ex_sub(p, pool_node(p, tanh_of)->a, angle), y, &part, &divisor))
+        ex_solve(p, ex_sub(p, pool_node(p, of)->a, angle), y, &part, &divisor))
         found = inst_part(e->composer, part, slots.at, law.n);
     vec_free(&slots);
     return found;
 }
 
+/* Equal numbers of the text in one slot: two exponentials of the same are one. */
+static inst
+with_equal_numbers(equations *e, inst law)
+{
+    flat_model *f = e->f;
+    VEC(node) with = { 0 };
+    VEC(var_id) slots = { 0 };
+
+    for (uint32_t k = 0; k < law.n; k++) {
+        var_id v = inst_slots(f, law)[k];
+        node same = NODE_NONE;
+
+        for (uint32_t j = 0; j < k && f->var.at[v].kind == VAR_LITERAL && same == NODE_NONE; j++)
+            if (f->var.at[slots.at[j]].kind == VAR_LITERAL && var_value(f, slots.at[j]) == var_value(f, v))
+                same = ex_slot(f->pool, j);
+        vec_push(&with, same);
+        vec_push(&slots, v);
+    }
+    law = inst_part(e->composer, ex_substitute(f->pool, law.root, with.at, law.n), slots.at, law.n);
+    vec_free(&with);
+    vec_free(&slots);
+    return law;
+}
+
+/* The law with the definitions in it that depend on y: those of what flows beside. */
+static inst
+with_followers(struct approach *a, inst law)
+{
+    equations *e = a->e;
+    flat_model *f = e->f;
+    bool any = true;
+
+    for (int round = 0; round < MOST_INLINED && any && ex_fits(f->pool, law.root, LARGEST); round++) {
+        VEC(inst) inner = { 0 };
+
+        any = false;
+        for (uint32_t k = 0; k < law.n; k++) {
+            var_id v = inst_slots(f, law)[k];
+            bool follows = e->var.at[v].kind == DEF_EXPLICIT &&
+                           group_walk_follows(&a->walk, e, a->g, inst_var(f, v), a->y);
+
+            vec_push(&inner, follows ? e->var.at[v].def : INST_NONE);
+            any |= follows;
+        }
+        if (any)
+            law = inst_compose(e->composer, law, inner.at);
+        vec_free(&inner);
+    }
+    return any ? INST_NONE : with_equal_numbers(e, law);
+}
+
 /* ---- which resistors ---- */
 
-/* The law that gives v, a resistor's effort or flow, solved for it. INST_NONE: there is none. *group: that it is an
- * unknown of; NONE. */
+/* The law that gives v, solved for it, if it is a resistor's or that of several side by side. INST_NONE: it is not, or
+ * has no solution of this kind. *group: that v is the unknown of; NONE. */
 static inst
-law_for(const struct approach *a, var_id v, uint32_t *group)
+law_for(struct approach *a, var_id v, uint32_t *group)
 {
-    const equations *e = a->e;
+    equations *e = a->e;
+    flat_model *f = e->f;
+    const eq_var *d = &e->var.at[v];
     inst law;
 
-    *group = e->var.at[v].kind == DEF_NONE ? group_of(a->g, v) : NONE;
-    if (e->var.at[v].by != DEF_BY_LAW || (e->var.at[v].kind != DEF_EXPLICIT && *group == NONE))
-        return INST_NONE;
+    a->y = v;
+    *group = d->kind == DEF_NONE ? group_of(a->g, v) : NONE;
+    if (d->by == DEF_BY_LAW) {
+        const flat_element *el = &f->element.at[f->port.at[d->of].element];
+
+        if (el->type != EL_R || el->nports != 1)
+            return INST_NONE;
+    }
     if (*group == NONE)
-        return e->var.at[v].def;
+        return d->kind == DEF_EXPLICIT && d->by == DEF_BY_LAW ? d->def : INST_NONE;
     if (group_size(a->g, *group) != 1)
         return INST_NONE;
-    law = group_residual(a->g, *group, 0);
-    return invert_tanh(a->e, law, inst_slot_of(e->f, law, v));
+    law = with_followers(a, group_residual(a->g, *group, 0));
+    return inst_known(law) && inst_slot_of(f, law, v) != NONE ? invert(e, law, inst_slot_of(f, law, v)) : INST_NONE;
+}
+
+/* Does any resistor have such a law? */
+static bool
+any_saturates(flat_model *f)
+{
+    for (uint32_t i = 0; i < f->element.n; i++) {
+        const flat_element *el = &f->element.at[i];
+        size_t count;
+        const node *tape;
+
+        if (el->type != EL_R || el->nports != 1)
+            continue;
+        tape = ex_tape(f->pool, port_law(f, el->port0)->def.root, &count);
+        for (size_t k = 0; k < count; k++) {
+            const ex_node *x = pool_node(f->pool, tape[k]);
+
+            if (x->op == EX_TANH || x->op == EX_EXP || x->op == EX_POW || is_logarithm(x))
+                return true;
+        }
+    }
+    return false;
 }
 
 void
@@ -315,22 +412,17 @@ approach_define(equations *e, struct groups *g, struct rates *r, struct switches
 {
     struct approach a = { .e = e, .g = g };
 
-    if (e->removable)
+    if (e->removable || !any_saturates(e->f))
         return;
     for (var_id v = 0, n = (var_id)e->var.n; v < n; v++) {
-        const flat_element *el;
         uint32_t group;
 
-        a.y = v;
         a.law = law_for(&a, v, &group);
-        if (!inst_known(a.law) || map_get(&r->of, v) != MAP_NONE)
-            continue;
-        el = &e->f->element.at[e->f->port.at[e->var.at[v].of].element];
-        if (el->type != EL_R || el->nports != 1 || !find_limits(&a) || !is_driven(&a))
+        if (!inst_known(a.law) || map_get(&r->of, v) != MAP_NONE || !find_limits(&a) || !is_driven(&a))
             continue;
         if (group != NONE)
             group_dissolve(g, group);
-        make_switch(&a, sw, element_at(el));
+        make_switch(&a, sw, equations_place(e, v));
     }
     group_walk_free(&a.walk);
 }
