@@ -30,7 +30,7 @@ enum {
 #define NOTHING 1e-28 /* of a net's greatest condition: less is rounding in a condition of any other unit too */
 #define PLAUSIBLE \
     1e-6 /* of a difference's terms: what a look ahead may excuse; beside infinite slopes it sees any number */
-#define BLUNT 1e-8 /* of the greatest flow: a law so near its limit is there (approach.h) */
+#define BLUNT 1e-7 /* of the greatest flow: a law so near its limit is there (approach.h) */
 #define HOLDS 1e-8 /* of the sum of a constraint's terms: it is met if no more is left of them */
 
 /* ---- do the modes agree? ---- */
