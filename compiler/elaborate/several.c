@@ -78,6 +78,19 @@ made(pool *p, const char *name, nodes *x)
     }
 }
 
+/* Is n zero by its form, or a zero of the text? */
+static bool
+is_written_zero(const builder *b, node n)
+{
+    const flat_model *f = b->el->f;
+    const ex_node *x = pool_node(b->el->pool, n);
+    double number = 1;
+
+    if (x->op == EX_SLOT && !b->function && f->var.at[b->slot.at[x->a]].kind == VAR_LITERAL)
+        number = var_value(f, b->slot.at[x->a]);
+    return number == 0 || (ex_is_const(b->el->pool, n, &number) && number == 0);
+}
+
 val
 call_several(builder *b, const ast_expr *e)
 {
@@ -97,6 +110,10 @@ call_several(builder *b, const ast_expr *e)
                   mod     ? "mod(a, b), the remainder of a after whole multiples of b"
                   : round ? "round(x), the nearest whole number"
                           : arena_format(el->a, "%s(a, b, c) or %s(v) of a vector v", name, name));
+        r = val_bad(el);
+    }
+    if (!r.bad && mod && is_written_zero(b, x.at[1])) {
+        diag_error(el->s, "call-arguments", e->call.arg[1]->at, "mod divides by this, which is 0");
         r = val_bad(el);
     }
     if (!r.bad && round && !units_pure(el, r, e->call.arg[0]->at, name))

@@ -28,7 +28,7 @@ struct approach {
 };
 
 static bool
-varies(const flat_model *f, var_id v)
+is_varying(const flat_model *f, var_id v)
 {
     return f->var.at[v].kind != VAR_PARAM && f->var.at[v].kind != VAR_LITERAL;
 }
@@ -48,7 +48,7 @@ driven_by(const flat_model *f, inst i, node q)
 
     ex_slots_used(f->pool, q, used, i.n);
     for (uint32_t k = 0; k < i.n; k++)
-        if (used[k] && varies(f, inst_slots(f, i)[k])) {
+        if (used[k] && is_varying(f, inst_slots(f, i)[k])) {
             x = k;
             n++;
         }
@@ -92,7 +92,7 @@ struct put {
 };
 
 static node
-put_in(void *ctx, pool *p, node at, const ex_node *x)
+put_slot_in(void *ctx, pool *p, node at, const ex_node *x)
 {
     const struct put *put = ctx;
 
@@ -157,12 +157,12 @@ unit_of(const struct approach *a)
     flat_model *f = a->e->f;
     pool *p = f->pool;
     struct put put = { a->log[0], ex_slot(p, a->law.n) };
-    node by = ex_derivative(p, ex_replace(p, a->law.root, put_in, &put), a->law.n);
+    node by = ex_derivative(p, ex_replace(p, a->law.root, put_slot_in, &put), a->law.n);
     bool *used = bg_calloc(a->law.n + 1, sizeof *used), number = true;
 
     ex_slots_used(p, by, used, a->law.n + 1);
     for (uint32_t k = 0; k < a->law.n; k++)
-        number = number && !(used[k] && varies(f, inst_slots(f, a->law)[k]));
+        number = number && !(used[k] && is_varying(f, inst_slots(f, a->law)[k]));
     number = number && !used[a->law.n];
     free(used);
     return number ? ex_make(p, EX_APOW, by, ex_const(p, 0.5), NODE_NONE) : ex_const(p, 1);
@@ -171,7 +171,7 @@ unit_of(const struct approach *a)
 /* The condition of what is added to y at a limit, over the slots of the law, `beyond` and the modes that are made here.
  */
 static inst
-make_condition(struct approach *a, var_id beyond, node measure, span at)
+limit_condition(struct approach *a, var_id beyond, node measure, span at)
 {
     equations *e = a->e;
     flat_model *f = e->f;
@@ -233,7 +233,7 @@ make_switch(struct approach *a, struct switches *sw, span at)
     vec_push(&slot, e->mode.at[near].var);
     vec_push(&slot, beyond);
     e->defining = (defined){ DEF_BY_LAW, port };
-    group_add(a->g, group, beyond, make_condition(a, beyond, measure, at));
+    group_add(a->g, group, beyond, limit_condition(a, beyond, measure, at));
     eq_define(
         e, a->y,
         inst_part(e->composer,
@@ -272,7 +272,7 @@ find_saturating(const flat_model *f, inst law, uint32_t y)
 
 /* a, where tanh a or exp a is t. */
 static node
-inverse_of(pool *p, enum ex_op op, node t)
+saturating_inverse(pool *p, enum ex_op op, node t)
 {
     node one = ex_const(p, 1);
 
@@ -285,7 +285,7 @@ inverse_of(pool *p, enum ex_op op, node t)
 
 /* y by t = tanh a or exp a, where the law is 0 = F(t, x) and a = A(y). INST_NONE: it is not of this form. */
 static inst
-invert(equations *e, inst law, uint32_t y)
+invert_saturating(equations *e, inst law, uint32_t y)
 {
     flat_model *f = e->f;
     pool *p = f->pool;
@@ -294,9 +294,9 @@ invert(equations *e, inst law, uint32_t y)
     VEC(var_id) slots = { 0 };
     inst found = INST_NONE;
 
-    if (of == NODE_NONE || !ex_solve(p, ex_replace(p, law.root, put_in, &put), law.n, &part, &divisor))
+    if (of == NODE_NONE || !ex_solve(p, ex_replace(p, law.root, put_slot_in, &put), law.n, &part, &divisor))
         return INST_NONE;
-    angle = inverse_of(p, pool_node(p, of)->op, part);
+    angle = saturating_inverse(p, pool_node(p, of)->op, part);
     for (uint32_t k = 0; k < law.n; k++)
         vec_push(&slots, inst_slots(f, law)[k]);
     if (inst_slot_of(f, inst_part(e->composer, angle, slots.at, law.n), slots.at[y]) == NONE &&
@@ -382,7 +382,8 @@ law_for(struct approach *a, var_id v, uint32_t *group)
     if (group_size(a->g, *group) != 1)
         return INST_NONE;
     law = with_followers(a, group_residual(a->g, *group, 0));
-    return inst_known(law) && inst_slot_of(f, law, v) != NONE ? invert(e, law, inst_slot_of(f, law, v)) : INST_NONE;
+    return inst_known(law) && inst_slot_of(f, law, v) != NONE ? invert_saturating(e, law, inst_slot_of(f, law, v))
+                                                              : INST_NONE;
 }
 
 /* Does any resistor have such a law? */
