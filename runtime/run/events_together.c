@@ -90,8 +90,8 @@ acts_on_nothing(const struct together *c, size_t j)
     return none;
 }
 
-/* b and the columns of G, from the rates with each sign at 1 and at -1. False: they cannot be evaluated, or sign *idle
- * does not brake its own x. */
+/* b and the columns of G, from the rates with each sign at 1 and at -1; what all of them make of an x in a while is its
+ * size. False: they cannot be evaluated, or sign *idle (none before) does not brake its own x. */
 static bool
 find_terms(struct together *c, size_t *idle)
 {
@@ -114,13 +114,15 @@ find_terms(struct together *c, size_t *idle)
         }
         if (!known)
             return false;
-        if (!(column[j] > 0)) {
+        if (!(column[j] > 0) && *idle >= m)
             *idle = j;
-            return false;
+        for (size_t i = 0; i < m; i++) {
+            double *size = &e->size[c->sign.at[i]];
+
+            *size = fmax(*size, HELD_SIZE * (e->stop - e->start) * 2 * fabs(column[i]));
         }
-        e->size[c->sign.at[j]] = fmax(e->size[c->sign.at[j]], HELD_SIZE * (e->stop - e->start) * 2 * column[j]);
     }
-    return true;
+    return *idle >= m;
 }
 
 /* Projected Gauss-Seidel. False: it does not converge. */
