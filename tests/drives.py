@@ -20,14 +20,14 @@ MOST = 400       # changes
 
 
 class Model:
-    """Speeds z (a current, then shafts) with inertias; twists x; limits (direction, least, greatest): a force between them holds direction.z at rest.
-    torques: f(t, z, x, side) for each entry of z. borders: f(t, z, x, held), whose sign is side[k]."""
+    """Speeds z (a current, then shafts) with inertias; twists x; limits (direction, least, greatest; functions of t and side): a force between them
+    holds direction.z at rest. torques: f(t, z, x, side) for each entry of z. borders: f(t, z, x, held), whose sign is side[k]."""
 
     def __init__(self, seed):
         self.r = random.Random(seed)
         self.inertia, self.start, self.names = [], [], []
         self.limits, self.torques, self.twists, self.borders, self.acts = [], [], [], [], {}
-        self.chops, self.step = None, STEP
+        self.chops, self.step, self.periods = None, STEP, []
         self.held, self.sample, self.offset, self.control = [], None, 0, None
         self.lines = ["model drive {"]
         self.stop = self.number(0.3, 0.8)
@@ -68,7 +68,7 @@ class Model:
 
     def friction(self, k, name):
         f = self.number(0.05, 0.6)
-        self.limits.append((self.along(k), lambda t: -f, lambda t: f))
+        self.limits.append((self.along(k), lambda t, side: -f, lambda t, side: f))
         self.lines.append(f"    {name} -> R:f_{name} {{ e = {f} [N*m]*sign(f); }}")
 
     def load(self, k, name):
@@ -141,11 +141,11 @@ class Model:
             at, rise, f = self.number(0.02, 0.2), self.number(0.02, 0.2), self.number(0.3, 3)
             begins, ends = self.border(lambda t, z, x, h: t - at), self.border(lambda t, z, x, h: t - at - rise)
             capacity = lambda t: 0 if t < at else f if t > at + rise else f*(t - at)/rise
-            self.limits.append((self.along(two, three), lambda t: -capacity(t), capacity))
+            self.limits.append((self.along(two, three), lambda t, side: -capacity(t), lambda t, side: capacity(t)))
             self.lines += [f"    signal capacity [N*m] = {f} [N*m]*min(max((time - {at} [s])/{rise} [s], 0), 1);",
                            "    w2 -> 0:c -> w3;", "    c -> R:clutch { e = capacity*sign(f); }"]
         elif self.start[two] <= 0 and self.maybe(0.8):
-            self.limits.append((self.along(three, two), lambda t: -math.inf, lambda t: 0))
+            self.limits.append((self.along(three, two), lambda t, side: -math.inf, lambda t, side: 0))
             kind = self.r.choice(["Se", "Sf"])      # power goes from w2 to w3; w3 may run ahead
             self.lines += ["    w3 -> 0:c -> w2;", f"    c -> {kind}:wheel such that min(wheel.f/1 [rad/s], -wheel.e/1 [N*m]);"]
 
@@ -177,7 +177,7 @@ class Model:
             self.torques[w].append(lambda t, z, x, side: k*z[i])
             if kind == "chopper":
                 self.chops = len(self.limits)
-                self.limits.append((self.along(i), lambda t: -math.inf, lambda t: 0))
+                self.limits.append((self.along(i), lambda t, side: -math.inf, lambda t, side: 0))
         else:
             self.torques[w].append(lambda t, z, x, side: k*(supply*self.level(t, side) - k*z[w])/ohm)
 
@@ -215,9 +215,8 @@ class Model:
 
     def pwm(self, duty, text):
         period = self.number(0.004, 0.02)
-        self.period = period
+        self.periods.append(period)
         k = self.border(lambda t, z, x, held: (t/period - math.floor(t/period + 1e-9)) - duty(t, held))
-        self.clock = period
         self.lines += [f"    signal saw = time/{period} [s] - floor(time/{period} [s]);", f"    signal gate = if saw < {text} then 1 else 0;"]
         self.level = lambda t, side: 0 if side[k] else 1
 
@@ -226,17 +225,13 @@ class Apart:
     def __init__(self, model):
         self.m, n = model, len(model.inertia)
         self.inverse = 1/np.array(model.inertia)
-        self.limit = np.zeros((len(model.limits), n))
-        for row, ((i, j, ratio), _, _) in zip(self.limit, model.limits):
-            row[i] += 1
-            if j is not None:
-                row[j] -= ratio
+        self.limit = self.directions()
         self.twist = np.zeros((len(model.twists), n))
         for row, (i, j, ratio) in zip(self.twist, model.twists):
             row[i], row[j] = 1, -ratio
         self.t, self.z, self.x = 0.0, np.array(model.start, dtype=float), np.zeros(len(model.twists))
         self.held, self.changes, self.ended = list(model.held), 0, -1
-        times = {k*model.period for k in range(int(model.stop/model.period) + 2)} if hasattr(model, "period") else set()
+        times = {k*period for period in model.periods for k in range(int(model.stop/period) + 2)}
         self.samples = []
         if model.sample:
             self.samples = [model.offset + k*model.sample for k in range(int(model.stop/model.sample) + 2)]
@@ -245,6 +240,14 @@ class Apart:
             raise PassedOver
         self.side = [True]*len(model.borders)
         self.act_on_time()
+
+    def directions(self):
+        rows = np.zeros((len(self.m.limits), len(self.m.inertia)))
+        for row, ((i, j, ratio), _, _) in zip(rows, self.m.limits):
+            row[i] += 1
+            if j is not None:
+                row[j] -= ratio
+        return rows
 
     def act_on_time(self):
         """Samples at this instant; then all borders anew."""
@@ -270,7 +273,7 @@ class Apart:
         held = np.zeros(len(mode))
         for j, side in enumerate(mode):
             if side:
-                held[j] = self.m.limits[j][2 if side > 0 else 1](t)
+                held[j] = self.m.limits[j][2 if side > 0 else 1](t, self.side)
         f = f - self.limit.T @ held
         stuck = [j for j, side in enumerate(mode) if side == 0]
         if stuck:
@@ -282,10 +285,10 @@ class Apart:
 
     def inside(self, j, t, force):
         """How far a holding force is inside of its limits."""
-        return min(force - self.m.limits[j][1](t), self.m.limits[j][2](t) - force)
+        return min(force - self.m.limits[j][1](t, self.side), self.m.limits[j][2](t, self.side) - force)
 
     def possible(self, mode):
-        return all(side == 0 or math.isfinite(self.m.limits[j][2 if side > 0 else 1](self.t)) for j, side in enumerate(mode))
+        return all(side == 0 or math.isfinite(self.m.limits[j][2 if side > 0 else 1](self.t, self.side)) for j, side in enumerate(mode))
 
     def holds(self, mode, at_rest):
         a, held = self.accelerations(self.t, self.z, self.x, mode)
