@@ -228,7 +228,8 @@ class Apart:
         self.limit = self.directions()
         self.twist = np.zeros((len(model.twists), n))
         for row, (i, j, ratio) in zip(self.twist, model.twists):
-            row[i], row[j] = 1, -ratio
+            row[i] += 1
+            row[j] -= ratio
         self.t, self.z, self.x = 0.0, np.array(model.start, dtype=float), np.zeros(len(model.twists))
         self.held, self.changes, self.ended = list(model.held), 0, -1
         times = {k*period for period in model.periods for k in range(int(model.stop/period) + 2)}
