@@ -49,6 +49,8 @@ events_new(bg_model *m, double start, double stop)
     e->plain = bg_calloc(n + 1, sizeof *e->plain);
     e->far = bg_calloc(n + 1, sizeof *e->far);
     e->g = bg_calloc(n + 1, sizeof(double));
+    e->trail.last = bg_calloc(n + 1, sizeof *e->trail.last);
+    e->trail.margin = bg_calloc(n + 1, sizeof *e->trail.margin);
     e->size = bg_calloc(n + 1, sizeof(double));
     e->size_other = bg_calloc(n + 1, sizeof(double));
     e->sized = bg_calloc(n + 1, sizeof(double));
@@ -137,6 +139,8 @@ events_free(events *e)
     free(e->mode);
     free(e->g);
     free(e->size);
+    free(e->trail.last);
+    free(e->trail.margin);
     free(e->size_other);
     free(e->sized);
     free(e->sign);

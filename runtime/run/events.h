@@ -77,6 +77,26 @@ bool events_mark(events *e, double t, const double *x);
 /* The least margin of the watched modes at (t, x), each relative to its size so far. False: they cannot be evaluated.
  */
 bool events_margin(events *e, double t, const double *x, double *least);
+/* ---- dips of margins between three places of one step ---- */
+
+#define DIP_DEPTH 1e-7 /* of a condition's size: a smaller contradiction may be the integrator's error */
+/* The relative margins of a mode at three times, all positive. */
+struct dip {
+    uint32_t mode;
+    double t[3], margin[3];
+};
+/* Notes all margins of the last events_margin, which was at t, the first place or the one after the last noted. */
+void events_trail(events *e, double t, bool first);
+/* The last time noted; NAN: none. */
+double events_trail_end(const events *e);
+/* A mode whose margins at the last three places may go below zero and come back between them. *from: 0 at first. False:
+ * there are no more. */
+bool events_next_dip(const events *e, size_t *from, struct dip *d);
+/* Where the parabola through the margins is lowest. False: it stays clearly above zero. */
+bool events_dip_lowest(const struct dip *d, double *t);
+/* The margin of a mode at the last events_margin, relative to its size; NAN where it is only noise. */
+double events_relative_margin(const events *e, uint32_t k);
+
 /* Switches at (t, x) the modes that are contradicted at (t_seen, x_seen), a point at or just after t, and what follows
  * from them. */
 enum events_status events_switch(events *e, double t_seen, const double *x_seen, double t, double *x);

@@ -209,6 +209,14 @@ least_margin(events *e, double noise)
     return low;
 }
 
+double
+events_relative_margin(const events *e, uint32_t k)
+{
+    double m = events_margin_of(e, k, e->g[k]);
+
+    return e->quiet[k] > 0 && fabs(m) <= e->quiet[k] ? NAN : m / (e->size[k] > 0 ? e->size[k] : 1);
+}
+
 bool
 events_sticking(const events *e)
 {

@@ -85,8 +85,12 @@ struct events {
     uint32_t gates_alone;           /* number of those, the first, that read no others */
     double *g_gates;                /* [2*gates] their conditions, now and a short time later */
     bool *follows;                  /* [n] sign(x) with a value between -1 and 1: x is zero because other signs stick */
-    double drift;                   /* greatest |x| among the x that stick, relative to its size */
-    size_t last;                    /* mode that switched last, or NO_INDEX */
+    struct trail {
+        uint64_t places, *last;    /* counted from the first one; [n] the last at which it was looked at */
+        double t[3], (*margin)[3]; /* the last three; [n] relative margins there, NAN: unknown */
+    } trail;
+    double drift; /* greatest |x| among the x that stick, relative to its size */
+    size_t last;  /* mode that switched last, or NO_INDEX */
     size_t nwhens, nreinits;
     struct model_when *when;
     bool *held, *turned; /* [nwhens] its condition was true when last evaluated; it has turned true just now */

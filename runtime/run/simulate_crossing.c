@@ -11,12 +11,8 @@
 #define SMOOTH_FOR_EVENTS 0.01
 enum { PIECE_PLACES = 4 }; /* of a piece, behind its beginning, that show what happens in it */
 
-/* A dip of a margin between evaluations is followed while its parabola goes below this part of the lowest value,
- * with at most so many evaluations. */
-#define DIP_SHARE 0.3
-#define DIP_LOOKS 8
+#define DIP_LOOKS 8         /* most evaluations that follow a dip of a margin */
 enum { MOST_DOUBTS = 6 };   /* repetitions of a step */
-#define DIP_DEPTH 1e-7      /* of the condition's size: a smaller contradiction may be the integrator's error */
 #define DOUBTFUL_DEPTH 1e-3 /* of it: a greater one is no error of the interpolation */
 
 /* Rates jump if across any part of the step they differ by more than this share of their difference over the whole
@@ -53,54 +49,55 @@ look_at_start(run *s, struct look *at)
 {
     double t0 = integrator_t0(s->integrator);
 
-    if (s->looked.t == t0) {
+    if (s->looked.t == t0 && events_trail_end(s->events) == t0) {
         *at = s->looked;
         return true;
     }
     at->t = t0;
-    return margin_at(s, t0, &at->m);
+    if (!margin_at(s, t0, &at->m))
+        return false;
+    events_trail(s->events, t0, true);
+    return true;
 }
 
-/* Three evaluations without a contradiction: the parabola through them may go below zero and come back. Evaluates
- * its lowest point, and nearer around it while that is possible. *at: the contradiction. */
+/* Follows a dip of a mode's margin to its lowest point. True: a contradiction, *at. */
 static bool
-margin_dips(run *s, const struct look three[3], struct look *at)
+goes_below(run *s, struct dip d, struct look *at)
 {
-    struct look a = three[0], b = three[1], c = three[2];
+    for (int k = 0; k < DIP_LOOKS && events_dip_lowest(&d, &at->t); k++) {
+        double own;
+        bool left = at->t < d.t[1];
+        int to;
 
-    if (!(fmin(a.m, fmin(b.m, c.m)) > DIP_DEPTH))
-        return false; /* still on its border */
-    for (int k = 0; k < DIP_LOOKS; k++) {
-        double u = (b.m - a.m) / (b.t - a.t), v = (c.m - b.m) / (c.t - b.t), bend = (v - u) / (c.t - a.t), lowest,
-               value;
-
-        if (!(bend > 0) || !isfinite(bend))
-            return false;
-        lowest = (a.t + b.t) / 2 - u / (2 * bend);
-        value = a.m + (lowest - a.t) * (u + bend * (lowest - b.t));
-        if (!(lowest > a.t && lowest < c.t) || lowest == b.t || value > DIP_SHARE * fmin(a.m, fmin(b.m, c.m)))
-            return false;
-        at->t = lowest;
-        if (!margin_at(s, lowest, &at->m))
+        if (!margin_at(s, at->t, &at->m))
             return false;
         if (at->m < -DIP_DEPTH)
             return true;
-        if (at->m <= DIP_DEPTH)
+        own = events_relative_margin(s->events, d.mode);
+        if (!(own > DIP_DEPTH))
             return false; /* it only touches zero */
         /* the three around the lowest so far */
-        if (lowest < b.t) {
-            if (at->m < b.m)
-                c = b, b = *at;
-            else
-                a = *at;
-        } else {
-            if (at->m < b.m)
-                a = b, b = *at;
-            else
-                c = *at;
+        to = own < d.margin[1] ? 1 : left ? 0 : 2;
+        if (to == 1) {
+            d.t[left ? 2 : 0] = d.t[1];
+            d.margin[left ? 2 : 0] = d.margin[1];
         }
+        d.t[to] = at->t;
+        d.margin[to] = own;
     }
     return false;
+}
+
+/* Three places without a contradiction: does a margin go below zero between them and come back? *at: there. */
+static bool
+margins_dip(run *s, struct look *at)
+{
+    bool below = false;
+    struct dip d;
+
+    for (size_t from = 0; !below && events_next_dip(s->events, &from, &d);)
+        below = goes_below(s, d, at);
+    return below;
 }
 
 /* Blocks or curved nets have a solution at `from`, but at `to` none, or one of another branch behind a fold. Before
@@ -170,9 +167,11 @@ find_contradiction(run *s, struct look *third, struct look *before, struct look 
             *cut = (s->blocks || s->curved) && !*found && at->t > last[2].t;
             if (*found || *cut)
                 return true;
+            looked = looked && margin_at(s, next.t, &next.m); /* it was looked elsewhere */
         }
         if (!looked)
             return false;
+        events_trail(s->events, next.t, false);
         last[0] = last[1];
         last[1] = last[2];
         last[2] = next;
@@ -189,7 +188,7 @@ find_contradiction(run *s, struct look *third, struct look *before, struct look 
             *doubtful = true;
             return true;
         }
-        if (!*found && seen > 2 && margin_dips(s, last, at)) {
+        if (!*found && seen > 2 && margins_dip(s, at)) {
             *found = true;
             *before = at->t > last[1].t ? last[1] : last[0];
             *third = at->t > last[1].t ? last[0] : last[1];

@@ -1,0 +1,69 @@
+/* events_dips.c - margins that go below zero and come back between the places at which conditions are evaluated */
+#include <math.h>
+
+#include "events_inside.h"
+
+/* A dip is followed while its parabola goes below this part of the lowest value, or below this part of its fall, by
+ * which a parabola through so distant places may be wrong. */
+#define OF_LOWEST 0.3
+#define OF_FALL 0.03
+
+void
+events_trail(events *e, double t, bool first)
+{
+    struct trail *r = &e->trail;
+
+    r->places = first ? 1 : r->places + 1;
+    for (int i = 0; i < 2; i++)
+        r->t[i] = r->t[i + 1];
+    r->t[2] = t;
+    for (size_t i = 0; i < e->near.n; i++) {
+        uint32_t k = e->near.at[i];
+        double *m = r->margin[k];
+
+        if (r->last[k] + 1 != r->places) /* it was not looked at before */
+            m[1] = m[2] = NAN;
+        r->last[k] = r->places;
+        m[0] = m[1];
+        m[1] = m[2];
+        m[2] = events_relative_margin(e, k);
+    }
+}
+
+double
+events_trail_end(const events *e)
+{
+    return e->trail.places > 0 ? e->trail.t[2] : NAN;
+}
+
+bool
+events_dip_lowest(const struct dip *d, double *t)
+{
+    const double *at = d->t, *m = d->margin;
+    double u = (m[1] - m[0]) / (at[1] - at[0]), v = (m[2] - m[1]) / (at[2] - at[1]), bend = (v - u) / (at[2] - at[0]),
+           least = fmin(m[0], fmin(m[1], m[2])), value;
+
+    if (!(least > DIP_DEPTH) || !(bend > 0) || !isfinite(bend)) /* not finite: it switches nowhere, or was not seen */
+        return false;
+    *t = (at[0] + at[1]) / 2 - u / (2 * bend);
+    value = m[0] + (*t - at[0]) * (u + bend * (*t - at[1]));
+    return *t > at[0] && *t < at[2] && *t != at[1] &&
+           value <= fmax(OF_LOWEST * least, OF_FALL * (fmax(m[0], m[2]) - least));
+}
+
+bool
+events_next_dip(const events *e, size_t *from, struct dip *d)
+{
+    bool found = false;
+    double t;
+
+    for (int i = 0; i < 3; i++)
+        d->t[i] = e->trail.t[i];
+    while (*from < e->near.n && !found) {
+        d->mode = e->near.at[(*from)++];
+        for (int i = 0; i < 3; i++)
+            d->margin[i] = e->trail.margin[d->mode][i];
+        found = e->trail.last[d->mode] == e->trail.places && events_dip_lowest(d, &t);
+    }
+    return found;
+}
