@@ -194,6 +194,12 @@ events_watched(const events *e)
     return e->watched.n > 0;
 }
 
+bool
+events_watches_several(const events *e)
+{
+    return e->near.n > 1;
+}
+
 size_t
 events_last(const events *e)
 {

@@ -69,8 +69,9 @@ enum events_status events_jolted(events *e, double t, double *x);
 /* The mode that switched last, NO_INDEX: none did. */
 size_t events_last(const events *e);
 
-/* Are there modes that must be watched? */
+/* Are there modes that must be watched? Are several looked at? */
 bool events_watched(const events *e);
+bool events_watches_several(const events *e);
 /* Call at the start (t, x) of a step: notes which margins are not positive there because their modes have just
  * switched. False: they cannot be evaluated. */
 bool events_mark(events *e, double t, const double *x);

@@ -43,7 +43,8 @@ events_dip_lowest(const struct dip *d, double *t)
     double u = (m[1] - m[0]) / (at[1] - at[0]), v = (m[2] - m[1]) / (at[2] - at[1]), bend = (v - u) / (at[2] - at[0]),
            least = fmin(m[0], fmin(m[1], m[2])), value;
 
-    if (!(least > DIP_DEPTH) || !(bend > 0) || !isfinite(bend)) /* not finite: it switches nowhere, or was not seen */
+    /* not finite: it switches nowhere, or was not seen */
+    if (!(least > 0 && fmax(m[0], m[2]) > DIP_DEPTH) || !(bend > 0) || !isfinite(bend))
         return false;
     *t = (at[0] + at[1]) / 2 - u / (2 * bend);
     value = m[0] + (*t - at[0]) * (u + bend * (*t - at[1]));

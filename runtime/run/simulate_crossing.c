@@ -74,7 +74,7 @@ goes_below(run *s, struct dip d, struct look *at)
         if (at->m < -DIP_DEPTH)
             return true;
         own = events_relative_margin(s->events, d.mode);
-        if (!(own > DIP_DEPTH))
+        if (!(own > 0))
             return false; /* it only touches zero */
         /* the three around the lowest so far */
         to = own < d.margin[1] ? 1 : left ? 0 : 2;
@@ -88,16 +88,43 @@ goes_below(run *s, struct dip d, struct look *at)
     return false;
 }
 
-/* Three places without a contradiction: does a margin go below zero between them and come back? *at: there. */
+/* Does a margin go below zero between the last three places and come back? *at: there, of the first that does. */
 static bool
 margins_dip(run *s, struct look *at)
 {
     bool below = false;
     struct dip d;
 
-    for (size_t from = 0; !below && events_next_dip(s->events, &from, &d);)
-        below = goes_below(s, d, at);
+    for (size_t from = 0; events_next_dip(s->events, &from, &d);) {
+        struct look lowest;
+
+        if (!goes_below(s, d, &lowest) || (below && lowest.t >= at->t))
+            continue;
+        below = true;
+        *at = lowest;
+    }
     return below;
+}
+
+/* What contradicts its mode at last[2] need not be the first to do so: another margin may have dipped below zero
+ * before. seen: places of the step so far; end: of its piece, which shows how margins go on where only two are known.
+ */
+static void
+look_before(run *s, const struct look last[3], size_t seen, double end, struct look *before, struct look *at)
+{
+    struct look dip, farther = { end, 0 };
+
+    if (!events_watches_several(s->events))
+        return;
+    if (seen == 2) {
+        if (s->blocks || s->curved || !(end > last[2].t) || !margin_at(s, end, &farther.m))
+            return; /* behind a contradiction blocks may have no solution */
+        events_trail(s->events, end, false);
+    }
+    if (margins_dip(s, &dip) && dip.t < last[2].t) {
+        *at = dip;
+        *before = dip.t > last[1].t ? last[1] : last[0];
+    }
 }
 
 /* Blocks or curved nets have a solution at `from`, but at `to` none, or one of another branch behind a fold. Before
@@ -188,7 +215,9 @@ find_contradiction(run *s, struct look *third, struct look *before, struct look 
             *doubtful = true;
             return true;
         }
-        if (!*found && seen > 2 && margins_dip(s, at)) {
+        if (*found)
+            look_before(s, last, seen, end, before, at);
+        else if (seen > 2 && margins_dip(s, at)) {
             *found = true;
             *before = at->t > last[1].t ? last[1] : last[0];
             *third = at->t > last[1].t ? last[0] : last[1];
