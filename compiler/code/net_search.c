@@ -96,6 +96,25 @@ find_slack(const nets *s, const struct net *k, const struct known *w, const doub
     return slack;
 }
 
+/* The rounding of constraint r beside what unknowns of usual size make of it within a time long beside `ahead`. States
+ * that have always been zero have no size of their own (a mass between two stops). */
+static double
+rounding_within(const nets *s, const struct net *k, const struct known *w, uint32_t r, double ahead)
+{
+    const sparse_rows *c = &w->now->constraint;
+    uint32_t n = k->q->n;
+    double usual = 0;
+
+    for (uint32_t e = c->start[r]; e < c->start[r + 1]; e++) {
+        double part = fabs(c->value[e]);
+
+        for (uint32_t row = c->column[e]; row == c->column[e] || row % ORDERS != 0; row++, part *= ahead / AHEAD)
+            for (uint32_t j = 0; j < n; j++)
+                usual += part * fabs(w->a[(size_t)row * n + j]) * s->unit_size[s->unit[k->q->held0 + j]];
+    }
+    return HOLDS * usual;
+}
+
 /* Are the states x on the constraints of w, or, where `late` is given, on those of values, up to their motion within
  * that time? Rows with the held unknowns at zero are in s->raw. */
 static bool
@@ -109,7 +128,8 @@ on_constraints(const nets *s, const struct net *k, const struct known *w, const 
         double all, sum = net_row_sum(c, r, s->raw + ORDERS * k->q->held0, &all);
 
         if (!late || is_of_values(c, r))
-            on = fabs(sum) <= slack[r] + (late ? change_within(s, k, c, r, *late) : 0);
+            on = fabs(sum) <=
+                 slack[r] + (late ? change_within(s, k, c, r, *late) + rounding_within(s, k, w, r, *late) : 0);
     }
     return on;
 }
@@ -426,6 +446,21 @@ share(nets *s, struct net *k, double t, double *x, double h)
     }
 }
 
+/* Are the states x off the constraints of w by no more than rounding? */
+static bool
+off_by_rounding(nets *s, const struct net *k, const struct known *w, double t, const double *x, double ahead)
+{
+    const sparse_rows *c = &w->now->constraint;
+    bool all = net_rows_free(s, t, x) == 0;
+
+    for (uint32_t r = 0; r < c->n && all; r++) {
+        double terms;
+
+        all = fabs(net_row_sum(c, r, s->raw + ORDERS * k->q->held0, &terms)) <= rounding_within(s, k, w, r, ahead);
+    }
+    return all;
+}
+
 /* May the states jump as they did, from `before` to x? Not if a constraint fixes one state alone, or contains a source:
  * then nothing is conserved; but an impact may. *r tells which one jumps and what demands it. */
 static bool
@@ -441,8 +476,10 @@ check_jump(nets *s, struct net *k, double t, double *before, const double *x, do
     r->jumped = false;
     if (s->nx == 0 || !memcmp(x, before, s->nx * sizeof *x))
         return true;
-    small = bg_malloc((s->nx + 1) * sizeof *small);
     w = net_known(s, k, t, x);
+    if (w && off_by_rounding(s, k, w, t, before, ahead))
+        return true;
+    small = bg_malloc((s->nx + 1) * sizeof *small);
     for (size_t i = 0; i < s->nx; i++)
         small[i] = MOVED * fmax(net_size(s, i), fabs(before[i]));
     /* a state that has always been zero has no size: what the net moves it by within its time constant counts */
