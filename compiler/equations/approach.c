@@ -87,19 +87,6 @@ find_limits(struct approach *a)
     return fine && a->n > 0;
 }
 
-struct put {
-    node operation, slot;
-};
-
-static node
-put_slot_in(void *ctx, pool *p, node at, const ex_node *x)
-{
-    const struct put *put = ctx;
-
-    (void)p, (void)x;
-    return at == put->operation ? put->slot : NODE_NONE;
-}
-
 /* How a law's logarithms are continued, over its slots and the mode that tells how near to the limit it ends. */
 struct continuation {
     const struct approach *a;
@@ -156,8 +143,7 @@ unit_of(const struct approach *a)
 {
     flat_model *f = a->e->f;
     pool *p = f->pool;
-    struct put put = { a->log[0], ex_slot(p, a->law.n) };
-    node by = ex_derivative(p, ex_replace(p, a->law.root, put_slot_in, &put), a->law.n);
+    node by = ex_derivative(p, ex_put(p, a->law.root, a->log[0], ex_slot(p, a->law.n)), a->law.n);
     bool *used = bg_calloc(a->law.n + 1, sizeof *used), number = true;
 
     ex_slots_used(p, by, used, a->law.n + 1);
@@ -290,11 +276,10 @@ invert_saturating(equations *e, inst law, uint32_t y)
     flat_model *f = e->f;
     pool *p = f->pool;
     node of = find_saturating(f, law, y), slot = ex_slot(p, law.n), part, divisor, angle;
-    struct put put = { of, slot };
     VEC(var_id) slots = { 0 };
     inst found = INST_NONE;
 
-    if (of == NODE_NONE || !ex_solve(p, ex_replace(p, law.root, put_slot_in, &put), law.n, &part, &divisor))
+    if (of == NODE_NONE || !ex_solve(p, ex_put(p, law.root, of, slot), law.n, &part, &divisor))
         return INST_NONE;
     angle = saturating_inverse(p, pool_node(p, of)->op, part);
     for (uint32_t k = 0; k < law.n; k++)

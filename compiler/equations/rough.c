@@ -126,20 +126,6 @@ find_rough(pool *p, node root, bool roots, const bool *flag, uint32_t nslots, bo
     return NODE_NONE;
 }
 
-struct new_slot {
-    node operation, slot;
-};
-
-/* The slot takes the place of an operation. */
-static node
-put_slot(void *ctx, pool *p, node at, const ex_node *e)
-{
-    const struct new_slot *x = ctx;
-
-    (void)p, (void)e;
-    return at == x->operation ? x->slot : NODE_NONE;
-}
-
 /* A hash that does not depend on the order of slots. */
 static uint64_t
 unordered_hash(const flat_model *f, inst i)
@@ -254,10 +240,8 @@ unfold(unfolding *z, inst r)
             if (u == VAR_NONE) {
                 n = NODE_NONE;
             } else {
-                struct new_slot new = { n, ex_slot(f->pool, r.n) };
-
                 vec_push(&slot, u);
-                r = inst_part(e->composer, ex_replace(f->pool, r.root, put_slot, &new), slot.at, r.n + 1);
+                r = inst_part(e->composer, ex_put(f->pool, r.root, n, ex_slot(f->pool, r.n)), slot.at, r.n + 1);
             }
         }
         vec_free(&slot);

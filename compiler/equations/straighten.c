@@ -16,28 +16,6 @@ reads_slot(pool *p, node n, uint32_t k)
     return reads;
 }
 
-struct branch {
-    node select, taken;
-};
-
-static node
-take_branch(void *ctx, pool *p, node at, const ex_node *x)
-{
-    const struct branch *b = ctx;
-
-    (void)p, (void)x;
-    return at == b->select ? b->taken : NODE_NONE;
-}
-
-/* n with one of the branches of a choice in it. */
-static node
-with_branch(pool *p, node n, node select, node taken)
-{
-    struct branch b = { select, taken };
-
-    return ex_replace(p, n, take_branch, &b);
-}
-
 /* The choice in n, outside of all others, that reads slot k. */
 static node
 outer_choice(pool *p, node n, uint32_t k)
@@ -67,7 +45,7 @@ straightened(pool *p, node n, uint32_t k, int *left)
     for (int i = 0; i < 2; i++) {
         const ex_node *x = pool_node(p, choice);
 
-        of[i] = straightened(p, with_branch(p, n, choice, i ? x->c : x->b), k, left);
+        of[i] = straightened(p, ex_put(p, n, choice, i ? x->c : x->b), k, left);
         if (of[i] == NODE_NONE)
             return NODE_NONE;
     }

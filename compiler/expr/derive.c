@@ -61,6 +61,27 @@ ex_replace(pool *p, node n, node (*replace)(void *ctx, pool *p, node at, const e
     return image[n];
 }
 
+struct put {
+    node old, by;
+};
+
+static node
+put_by(void *ctx, pool *p, node at, const ex_node *e)
+{
+    const struct put *put = ctx;
+
+    (void)p, (void)e;
+    return at == put->old ? put->by : NODE_NONE;
+}
+
+node
+ex_put(pool *p, node n, node old, node by)
+{
+    struct put put = { old, by };
+
+    return ex_replace(p, n, put_by, &put);
+}
+
 /* ---------------------------------------------------------------- derivatives */
 
 static node

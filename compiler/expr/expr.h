@@ -180,6 +180,8 @@ node ex_substitute(pool *p, node n, const node *with, uint32_t nslots);
  * node `at`, which is e with its operands already replaced; NODE_NONE: e itself. It makes nodes, and calls nothing else
  * here. */
 node ex_replace(pool *p, node n, node (*replace)(void *ctx, pool *p, node at, const ex_node *e), void *ctx);
+/* n with `by` in place of its operation `old`. */
+node ex_put(pool *p, node n, node old, node by);
 /* Rewrites sign(x)*g(|x|) with g(0) = 0, in any spelling (products with sign and abs, both branches of an `if`), as an
  * odd and continuous function: signed powers if g is a product of powers. Only a sign that jumps remains a condition.
  * (odd.c) */
