@@ -280,9 +280,8 @@ net_admit(nets *s, struct net *k, double t, double *x, const double *x_given)
         return false;
     for (uint32_t i = 0; i < ORDERS * q->n; i++)
         k->rows[i] = fmax(k->rows[i], fabs(s->raw[ORDERS * q->held0 + i]));
-    if (!on_constraints(s, k, w, x, NULL)) {
+    if (!on_constraints(s, k, w, x, NULL))
         return false;
-    }
     if (!solve_rows(s, k, w, t, x, noise))
         return false;
     if (watches_agree(s, k, noise, jumps <= ROUNDED, NULL))
@@ -796,8 +795,6 @@ nets_search(nets *s, double t, double *x, double ahead, double farther, const bo
 {
     enum nets_status all = NETS_SAME;
     bool jumped = false;
-    if (getenv("DBGN"))
-        fprintf(stderr, "search t=%.17g x=%.17g mode %g farther %g\n", t, x[0], s->modes[0], farther);
 
     *r = (nets_report){ .state = NO_INDEX, .at = SPAN_NONE };
     net_sizes(s, x);
