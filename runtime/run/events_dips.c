@@ -8,21 +8,40 @@
 #define OF_LOWEST 0.3
 #define OF_FALL 0.03
 
+/* The relative margin of mode k, which was not looked at, at one of the last three places: by the quantity of its
+ * ladder. NAN: it has none. */
+static double
+margin_then(const events *e, uint32_t k, int place)
+{
+    struct model_threshold at = e->threshold[k];
+
+    if (at.of == NONE)
+        return NAN;
+    return events_margin_of(e, k, model_past(at, e->ladder[at.of].trail[place])) / (e->size[k] > 0 ? e->size[k] : 1);
+}
+
 void
 events_trail(events *e, double t, bool first)
 {
     struct trail *r = &e->trail;
 
-    r->places = first ? 1 : r->places + 1;
+    r->places += first ? 2 : 1; /* at the first one, none was looked at just before */
     for (int i = 0; i < 2; i++)
         r->t[i] = r->t[i + 1];
     r->t[2] = t;
+    for (size_t q = 0; q < e->nladders; q++) {
+        double *of = e->ladder[q].trail;
+
+        of[0] = first ? NAN : of[1];
+        of[1] = first ? NAN : of[2];
+        of[2] = e->ladder[q].now;
+    }
     for (size_t i = 0; i < e->near.n; i++) {
         uint32_t k = e->near.at[i];
         double *m = r->margin[k];
 
-        if (r->last[k] + 1 != r->places) /* it was not looked at before */
-            m[1] = m[2] = NAN;
+        for (int place = 0; place < 2 && r->last[k] + 1 != r->places; place++) /* it was not looked at then */
+            m[place + 1] = margin_then(e, k, place);
         r->last[k] = r->places;
         m[0] = m[1];
         m[1] = m[2];

@@ -42,6 +42,7 @@ struct ladder {
     uint32_t n, from, to;
     double now, before; /* the quantity as in e->g, and as in e->g_before */
     double least, most; /* of it, where sizes were noted */
+    double trail[3];    /* of it, at the places of events.trail */
 };
 
 struct events {
@@ -86,7 +87,7 @@ struct events {
     double *g_gates;                /* [2*gates] their conditions, now and a short time later */
     bool *follows;                  /* [n] sign(x) with a value between -1 and 1: x is zero because other signs stick */
     struct trail {
-        uint64_t places, *last;    /* counted from the first one; [n] the last at which it was looked at */
+        uint64_t places, *last;    /* how many so far; [n] the last at which it was looked at */
         double t[3], (*margin)[3]; /* the last three; [n] relative margins there, NAN: unknown */
     } trail;
     double drift; /* greatest |x| among the x that stick, relative to its size */

@@ -121,9 +121,11 @@ events_conditions(events *e, double t, const double *x, double *g)
             l->now = now;
         for (uint32_t i = l->from; i < l->to; i++)
             g[l->rung[i]] = model_past(threshold_of(e, l->rung[i]), now);
-        while (l->from > 0 && !is_clear(e, l, l->rung[l->from - 1], now, true))
+        while (l->from > 0 &&
+               (threshold_of(e, l->rung[l->from]).at >= now || !is_clear(e, l, l->rung[l->from - 1], now, true)))
             wake(e, l, l->rung[--l->from], g, now);
-        while (l->to < l->n && !is_clear(e, l, l->rung[l->to], now, false))
+        while (l->to < l->n &&
+               (threshold_of(e, l->rung[l->to - 1]).at <= now || !is_clear(e, l, l->rung[l->to], now, false)))
             wake(e, l, l->rung[l->to++], g, now);
     }
     return true;
