@@ -161,6 +161,40 @@ find_turned(events *e, double t, const double *x, bool first, bool *sampled)
     return EVENTS_SAME;
 }
 
+/* Is mode k a comparison, floor() or piece of a table that a state may turn, not one that a search decides? */
+static bool
+follows_states(const events *e, uint32_t k)
+{
+    enum mode_kind kind = e->mode[k].kind;
+
+    return !e->of_net[k] && e->mode[k].side == 0 &&
+           (kind == MODE_LESS || kind == MODE_LESS_EQUAL || kind == MODE_EQUAL || events_stepped(&e->mode[k]));
+}
+
+/* Values of the next block may read conditions that those before it at this instant have turned. */
+static bool
+follow_blocks(events *e, double t, const double *x)
+{
+    bool changed = e->near.n > 0;
+
+    for (int round = 0; round < ROUNDS && changed; round++) {
+        changed = false;
+        if (!events_look(e, t, x, e->g))
+            return false;
+        for (size_t i = 0; i < e->near.n; i++) {
+            uint32_t k = e->near.at[i];
+            double before = e->value[k], g = e->g[k];
+
+            if (!follows_states(e, k) ||
+                !(events_margin_of(e, k, g) < -CONTRADICTION * e->size[k] || events_jumped_onto(e, k, g)))
+                continue;
+            events_set_mode(e, k, events_right_value(e, k, g, g, false), g, g);
+            changed |= e->value[k] != before;
+        }
+    }
+    return true;
+}
+
 enum events_status
 events_act(events *e, double t, double *x)
 {
@@ -178,7 +212,7 @@ events_act(events *e, double t, double *x)
         for (size_t w = 0; w < e->nwhens; w++) {
             if (!e->turned[w])
                 continue;
-            if (fired && model_reinits(e->model, t, x, e->reinit) != 0)
+            if (fired && (!follow_blocks(e, t, x) || model_reinits(e->model, t, x, e->reinit) != 0))
                 return EVENTS_FAILED;
             status = fire(e, w, t, x, any, &moved);
             if (status == EVENTS_FAILED || status == EVENTS_STOP)

@@ -442,6 +442,8 @@ main_loop(run *s)
                 if (!run_take_step(s, t0, c.t))
                     return false;
                 memcpy(seen, s->x, s->nx * sizeof(double));
+                if (!c.cut)
+                    run_see_instant(s, &c, seen);
             }
             if (c.at_start)
                 events_mark(s->events, t0, s->x);
@@ -465,6 +467,8 @@ main_loop(run *s)
                 if (!watch_solved(s->watch, s->integrator, s->t, s->x))
                     return false;
             }
+            if (!note_event(s, run_switch_at_known(s), &switched))
+                return false;
         }
         delays_from(s->delays, s->t);
         if (!pass_breaks(s, &switched))

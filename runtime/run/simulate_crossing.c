@@ -26,6 +26,11 @@ enum { CLOSER = 200 }; /* greatest number of evaluations to locate a switching *
 /* of a run: how far ahead a condition that is zero now is looked at, from rounding on, until it shows its side */
 #define EDGE_FIRST 1e-15
 #define EDGE_LAST 1e-6
+/* Times that are nearer to each other are one instant: an integrated quantity meets its threshold, or a known time, by
+ * rounding only. Of a run, but no more than a part of a step. */
+#define ONE_INSTANT 1e-12
+#define PART_OF_STEP 1e-3
+#define BY_ROUNDING 1e-9 /* of a condition's size: a greater margin is not passed within one instant */
 /* of the distance between the last two estimates: how far beside the second the next evaluation is */
 #define ASIDE 1e-3
 
@@ -396,6 +401,21 @@ run_pass_fold(run *s)
     return true;
 }
 
+static double
+one_instant(const run *s)
+{
+    return fmin(ONE_INSTANT * (s->stop - s->start),
+                PART_OF_STEP * (integrator_t1(s->integrator) - integrator_t0(s->integrator)));
+}
+
+static bool
+ends_at_known_time(const run *s)
+{
+    double t1 = integrator_t1(s->integrator);
+
+    return events_next(s->events) <= t1 + run_tiny(s, t1);
+}
+
 bool
 run_find_crossing(run *s, struct crossing *c)
 {
@@ -457,9 +477,48 @@ run_find_crossing(run *s, struct crossing *c)
     }
     if (!close_in(s, (struct look){ lo, at_lo }, (struct look){ hi, at_hi }, third, &hi))
         return false;
+    if (ends_at_known_time(s) && integrator_t1(s->integrator) - hi <= one_instant(s))
+        hi = integrator_t1(s->integrator);
     c->at_start = false;
     c->t = c->t_seen = hi;
     return settled_margin(s, hi, &at_hi);
+}
+
+/* Does a condition contradict its mode, by rounding only, at the end of the instant that begins at the present point?
+ * *t and x_probe: there. */
+static bool
+turns_within_instant(run *s, double *t)
+{
+    double *f = s->inner[2], d = one_instant(s), m;
+
+    *t = s->t + d;
+    if (!s->nx || model_rhs(s->model, s->t, s->x, f) != 0)
+        return false;
+    for (size_t i = 0; i < s->nx; i++)
+        s->x_probe[i] = s->x[i] + d * f[i];
+    return events_margin(s->events, *t, s->x_probe, &m) && m < 0 && m > -BY_ROUNDING;
+}
+
+void
+run_see_instant(run *s, struct crossing *c, double *seen)
+{
+    double t;
+
+    if (model_nwhens(s->model) < 2 || !events_watches_several(s->events) || !turns_within_instant(s, &t))
+        return;
+    c->t_seen = t;
+    memcpy(seen, s->x_probe, s->nx * sizeof *seen);
+}
+
+enum events_status
+run_switch_at_known(run *s)
+{
+    double t;
+
+    if (!(s->looked.t == s->t && fabs(s->looked.m) < BY_ROUNDING) || !ends_at_known_time(s) ||
+        !turns_within_instant(s, &t) || !events_mark(s->events, s->t, s->x))
+        return EVENTS_SAME;
+    return events_switch(s->events, t, s->x_probe, s->t, s->x);
 }
 
 enum events_status

@@ -110,6 +110,11 @@ void run_warn_unresolved(const run *s);
 
 /* Finds the first condition in the last step that contradicts its mode. Leaves the state at t_seen in x_probe. */
 bool run_find_crossing(run *s, struct crossing *c);
+/* Conditions that turn at one instant with the one that was found at c->t: moves c->t_seen and the state there, `seen`,
+ * behind them all. */
+void run_see_instant(run *s, struct crossing *c, double *seen);
+/* At the end of a step: switches what turns at the known instant there, and is before its border by rounding only. */
+enum events_status run_switch_at_known(run *s);
 /* Finds a place in the last step where the rates jump because the branch of a block's solution ends: c->cut, just
  * before it. A jump at the beginning of the step does not count. False: in so short a step no jump matters. */
 bool run_find_fold(run *s, struct crossing *c);
