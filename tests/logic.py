@@ -248,6 +248,8 @@ def fault(rows, bgc, path, solver):
         return f"takes longer than {SECONDS} s"
     if seen is None:
         return error.strip().splitlines()[0]
+    if len(seen) != len(rows):
+        return f"ends at {seen[-1][0]:g} s, with {len(seen)} rows, not {len(rows)}"
     for column in range(len(rows[0])):
         size = max(1, max(abs(row[column]) for row in rows))
         for t_and_values, row in zip(seen, rows):
@@ -267,6 +269,9 @@ def main(make, rows_of):
             model = make(seed)
             with open(path, "w") as f:
                 f.write(model.text)
+            for name, text in getattr(model, "files", {}).items():
+                with open(os.path.join(work, name), "w") as f:
+                    f.write(text)
             try:
                 rows = rows_of(model)
             except PassedOver:
