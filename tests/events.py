@@ -19,6 +19,8 @@ AHEAD = 1e-6        # s, looked ahead for the side of a border
 ROUNDING = 1e-12    # of a condition
 TOUCH = 3e-6        # of a condition: a peak that ends so near to a border is passed over
 MOST = 400          # instants with events
+ENDLESS = 1e-5      # of a run: events of one `when` that follow each other so soon come ever closer
+NEAR_PEAK = 2e-5    # of a quantity: thresholds that its peaks pass, or do not reach, by so little
 PLACES = (0, 1/3, 2/3, 1)   # of a step, at which delayed quantities are kept
 
 
@@ -53,14 +55,15 @@ class Model:
         self.files = {}
         self.blocks = []        # ("when", condition, sets) or ("every", period, offset, sets), in the order of the text
         self.smooth = []        # states with a rate that moves them (no ramps)
-        self.draws = {}
+        self.signals = []       # that conditions switch: number, condition, both values
         self.ends = None        # of `stop when`: a condition
         self.some_held()
         for _ in range(r.randint(1, 2)):
             self.some_plant()
         if r.random() < 0.4:
             self.stop += 0.03      # rows beside the instants that coincide
-            self.ramp()
+            for _ in range(r.randint(1, 2)):
+                self.ramp()
         for _ in range(r.randint(1, 4)):
             self.some_block()
         r.shuffle(self.blocks)
@@ -68,6 +71,8 @@ class Model:
             self.ladder()
         if r.random() < 0.15:
             self.ends = self.some_condition(False)
+        if r.random() < 0.3:
+            self.near_peaks()
         self.finish()
 
     # ---- parts ----
@@ -121,16 +126,29 @@ class Model:
             return self.condition(TIME, op, number(at))
         if kind < 0.75:
             i = r.randrange(len(self.held))
-            return self.condition(self.h(i), op, number(r.choice([0, 1, 2, 0.5, self.n(-1, 1)])))
+            of = self.h(i) if r.random() < 0.7 else E(f"floor({self.h(i).bg}/2)", f"floor({self.h(i).py}/2)")
+            return self.condition(of, r.choice([op, op, "==", "!="]), number(r.choice([0, 1, 2, 0.5, self.n(-1, 1)])))
         if kind < 0.85:  # a timer, or a held threshold
             i = r.randrange(len(self.held))
             if r.random() < 0.5:
                 return self.condition(self.x(r.choice(self.smooth)), op, self.h(i))
             return self.condition(TIME, op, self.h(i) + number(self.n(0.2, 0.7)))
-        if kind < 0.93:
+        if kind < 0.9:
             return self.condition(self.some_delay(), op, self.border())
+        if kind < 0.97:
+            return self.condition(self.some_signal(), op, number(r.choice([0, 1, 0.5])))
         w = self.n(2, 9)
         return self.condition(E(f"sin({w}*time)", f"sin({w}*t)"), op, self.border())
+
+    def some_signal(self):
+        """One that a condition switches, and that other conditions and values read."""
+        if not self.signals or len(self.signals) < 3 and self.r.random() < 0.6:
+            choice, (a, b) = self.some_condition(False), self.r.choice([(1, 0), (0, 1), (2, 1), (-1, 1)])
+            k = len(self.signals)
+            self.signals.append((k, choice, a, b))
+            self.lines.append(f"    signal g{k} = if {choice.bg} then {a} else {b};")
+        k, choice, a, b = self.r.choice(self.signals)
+        return E(f"g{k}", f"({a} if {choice.py} else {b})")
 
     def some_condition(self, steady):
         a, kind = self.some_comparison(steady), self.r.random()
@@ -258,7 +276,6 @@ class Model:
             return number(0.5)*E(f"previous({a.bg})", a.py.replace("x[", "lx[")) + number(0.3)*b
         if kind < 0.66 and sampled:
             seed, word = r.randint(1, 4), r.choice(["noise", "uniform"])
-            self.draws[(word, seed)] = True
             return number(0.3)*E(f"{word}({seed})", f"draw('{word}', {seed}, k)")
         if kind < 0.75 and self.smooth:
             return number(0.5)*self.some_delay()
@@ -266,8 +283,14 @@ class Model:
             at = self.n(-0.5, 0.5)
             b, c = r.choice(names), r.choice(names)
             return E(f"(if {a.bg} > {at} then 0.4*{b.bg} else -0.3*{c.bg})", f"(0.4*{b.py} if {a.py} > {at} else -0.3*{c.py})")
-        if kind < 0.9:
+        if kind < 0.88:
             return E("time", "t")
+        if kind < 0.93:
+            word = r.choice(["abs", "sign"])
+            b = self.h(r.randrange(len(self.held)))
+            return number(0.4)*E(f"{word}({b.bg} + 0.013)", f"{word}({b.py} + 0.013)")
+        if kind < 0.97:
+            return number(0.7)*self.some_signal()
         return E(f"mod({a.bg} + 1, 3)", f"(({a.py} + 1) % 3)")
 
     def some_sets(self, sampled=False):
@@ -311,6 +334,19 @@ class Model:
 
     # ---- the text, and the functions of the program apart ----
 
+    def near_peaks(self):
+        """Counts that change nothing else: of thresholds that a peak of the run passes, or does not reach, by little."""
+        try:
+            peaks = Apart(self).peaks()
+        except PassedOver:
+            return
+        self.held.append(f"h{len(self.held)}")
+        self.held_start.append(0)
+        k = len(self.held) - 1
+        for i, peak, up in self.r.sample(peaks, min(len(peaks), self.r.randint(1, 6))):
+            at = peak + self.r.choice([-1, -1, 1])*NEAR_PEAK*max(1, abs(peak))*self.r.choice([1, 1, 3])*(1 if up else -1)
+            self.blocks.append(("when", self.condition(self.x(i), ">" if up else "<", number(at)), [(self.h(k), self.h(k) + number(1))]))
+
     def finish(self):
         text = ["model events {"] + [f"    signal {n} = {s};" for n, s in zip(self.held, self.held_start)] + self.lines
         for block in self.blocks:
@@ -327,7 +363,7 @@ class Model:
         self.text = "\n".join(text + ["}", f"experiment run of events {{ {' '.join(items)} }}", ""])
 
     def function(self, of, args="t, x, h, d, m"):
-        scope = {"sin": math.sin, "line": line, "tiny": INSTANT, "draw": drawn}
+        scope = {"sin": math.sin, "floor": math.floor, "sign": lambda v: (v > 0) - (v < 0), "line": line, "tiny": INSTANT, "draw": drawn}
         exec(f"def f({args}):\n    return [{', '.join(of)}]", scope)
         return scope["f"]
 
@@ -355,7 +391,8 @@ def drawn(word, seed, k):
     return DRAWN[word, seed][k]
 
 
-OPS = {"<": lambda g: g < 0, ">": lambda g: g > 0, "<=": lambda g: g <= 0, ">=": lambda g: g >= 0}
+OPS = {"<": lambda g: g < 0, ">": lambda g: g > 0, "<=": lambda g: g <= 0, ">=": lambda g: g >= 0, "==": lambda g: g == 0,
+       "!=": lambda g: g != 0}
 
 
 class Apart:
@@ -370,6 +407,7 @@ class Apart:
         self.whens = m.function([b[1].py if b[0] == "when" else "False" for b in m.blocks] + ([m.ends.py] if m.ends else []))
         self.values = [m.function([v.py for _, v in b[-1]], "t, x, h, d, m, lx, k") for b in m.blocks]
         self.taken = [0]*len(m.blocks)
+        self.fired = [-1.0]*len(m.blocks)
         self.last = [None]*len(m.blocks)
         self.breaks = sorted(b for b in m.instants if INSTANT < b < m.stop + 1)
         self.pieces = []       # of the past: from, to, delayed quantities at PLACES
@@ -432,7 +470,7 @@ class Apart:
         return [v*s for v, s in zip(self.g(dt), self.side)]
 
     def set_sides(self):
-        self.side = [1 if OPS[op](1) == mode else -1 for (_, op), mode in zip(self.m.conditions, self.mode)]
+        self.side = [0 if op in ("==", "!=") else 1 if OPS[op](1) == mode else -1 for (_, op), mode in zip(self.m.conditions, self.mode)]
 
     def step(self, limit):
         """One step, up to the first condition that turns or to limit; the conditions that turned."""
@@ -481,10 +519,10 @@ class Apart:
     def begin(self):
         """What is true at the start has not turned true, unless time alone makes it so at that instant."""
         m = self.m
-        exactly = self.g_of(0.0, self.x, self.h, self.before or (), self.mode)
-        just_before = self.g_of(-INSTANT, self.x, self.h, self.before or (), self.mode)
-        self.mode = [OPS[op](b if "t" in g.replace("line", "").split("[")[0] and b != e else e)
-                     for (g, op), e, b in zip(m.conditions, exactly, just_before)]
+        for _ in range(5):     # as some read others
+            exactly = self.g_of(0.0, self.x, self.h, self.before or (), self.mode)
+            just_before = self.g_of(-INSTANT, self.x, self.h, self.before or (), self.mode)
+            self.mode = [OPS[op](b if b != e else e) for (_, op), e, b in zip(m.conditions, exactly, just_before)]
         self.was = self.whens(0.0, self.x, self.h, self.before or (), self.mode)
         self.instant([], True)
 
@@ -515,6 +553,16 @@ class Apart:
             self.mode = mode
         raise PassedOver
 
+    def follow(self, moved):
+        """Sets the conditions that the blocks before have moved as they are now, not as they will be just after."""
+        d = self.d_at(self.t, True) if self.m.delays else ()
+        for _ in range(5 if moved else 0):
+            now = self.g_of(self.t, self.x, self.h, d, self.mode)
+            for k, (_, op) in enumerate(self.m.conditions):
+                if abs(now[k] - self.seen[k]) > 1e-9:
+                    self.mode[k] = OPS[op](now[k] if abs(now[k]) > 1e-12 else 0)
+        self.seen = self.g_of(self.t, self.x, self.h, d, self.mode)
+
     def instant(self, turned, starting=False):
         """Samples that are due and conditions that have turned true act in the order of the text, those that this turns true after them."""
         m, due = self.m, []
@@ -535,9 +583,12 @@ class Apart:
             self.events += len([b for b in acting if b not in due])
             if self.events > MOST:
                 raise PassedOver
-            start = self.x, self.h
             for b in acting:
                 every = m.blocks[b][0] == "every"
+                self.follow(b != acting[0])
+                if not every and INSTANT < self.t - self.fired[b] < ENDLESS*m.stop:
+                    raise PassedOver
+                self.fired[b] = self.t
                 d = self.d_at(self.t, True) if m.delays else ()
                 before = self.x
                 values = self.values[b](self.t, self.x, self.h, d, self.mode, self.last[b] or before, self.taken[b])
@@ -588,6 +639,20 @@ class Apart:
 
     def columns(self):
         return self.x + self.h
+
+    def peaks(self):
+        """Of smooth quantities: which, the value, a greatest or a least one."""
+        found, last = [], []
+        while self.t < self.m.stop - INSTANT and self.ended is None:
+            self.to(min(self.t + 0.5*STEP, self.m.stop))
+            last = (last + [(self.events, list(self.x))])[-3:]
+            if len(last) < 3 or last[0][0] != last[2][0]:
+                continue
+            for i in self.m.smooth:
+                a, b, c = (x[i] for _, x in last)
+                if (b - a)*(b - c) > 0:
+                    found.append((i, b - (c - a)**2/(8*(a - 2*b + c)), b > a))
+        return found
 
 
 def rows_of(model):

@@ -215,6 +215,12 @@ delays_start(delays *d, double t, const double *x)
 }
 
 double
+delays_next(const delays *d)
+{
+    return d && d->passed < d->ahead.n ? d->ahead.at[d->passed].t : INFINITY;
+}
+
+double
 delays_limit(delays *d, double t)
 {
     double limit;
@@ -232,9 +238,7 @@ delays_limit(delays *d, double t)
         if (k + PIECES_AHEAD < n)
             limit = fmin(limit, d->begin.at[k + PIECES_AHEAD] + d->one[i].m.by);
     }
-    if (d->passed < d->ahead.n)
-        limit = fmin(limit, fmax(d->ahead.at[d->passed].t, t + tiny(d, t)));
-    return limit;
+    return fmin(limit, fmax(delays_next(d), t + tiny(d, t)));
 }
 
 /* Removes pieces that no delay reads any more. */

@@ -23,6 +23,8 @@ void delays_free(delays *d);
  * values make no sense, with a diagnostic. */
 int delays_start(delays *d, double t, const double *x);
 
+/* The next time at which a delayed quantity jumps or has a corner; INFINITY: none. */
+double delays_next(const delays *d);
 /* The latest end of a step from t. */
 double delays_limit(delays *d, double t);
 /* From here on, the value at t itself is the one just after t. */

@@ -413,7 +413,7 @@ ends_at_known_time(const run *s)
 {
     double t1 = integrator_t1(s->integrator);
 
-    return events_next(s->events) <= t1 + run_tiny(s, t1);
+    return fmin(events_next(s->events), delays_next(s->delays)) <= t1 + run_tiny(s, t1);
 }
 
 bool
