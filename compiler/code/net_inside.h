@@ -34,15 +34,21 @@ struct term {
     double value;
 };
 
+struct row_end {
+    uint32_t row, end;
+};
+
 /* The terms of all nets in one combination of modes, for nets whose coefficients depend on modes alone (net_joined.c).
  */
 struct in_modes {
     double *modes;
-    struct known **known;   /* [n] of the nets */
-    VEC(struct term) term;  /* of held unknowns by rows, unordered */
-    VEC(struct term) watch; /* of differences by held unknowns: magnitudes */
-    VEC(struct push) push;  /* held: of all nets */
-    VEC(uint32_t) rest;     /* states at rest */
+    struct known **known;    /* [n] of the nets */
+    VEC(struct term) term;   /* of held unknowns by rows: of small nets, unordered, */
+    VEC(struct term) wide;   /* and of large nets, row by row; */
+    VEC(struct row_end) end; /* where those of each row end: most rows are zero, as nothing acts on them */
+    VEC(struct term) watch;  /* of differences by held unknowns: magnitudes */
+    VEC(struct push) push;   /* held: of all nets */
+    VEC(uint32_t) rest;      /* states at rest */
 };
 struct joined {
     struct in_modes *now;       /* of the cache: the one that describes the nets as they are; else NULL */

@@ -13,6 +13,7 @@
 /* Number of combinations of modes that are kept, and of unknowns up to which they are: those of larger nets never
  * recur. */
 enum { MOST_JOINED = 16, MOST_HELD = 64 };
+enum { SMALL_NET = 8 }; /* unknowns of a net, up to which its terms are few */
 
 static void
 in_modes_free(struct in_modes *m)
@@ -20,6 +21,8 @@ in_modes_free(struct in_modes *m)
     free(m->modes);
     free(m->known);
     vec_free(&m->term);
+    vec_free(&m->wide);
+    vec_free(&m->end);
     vec_free(&m->watch);
     vec_free(&m->push);
     vec_free(&m->rest);
@@ -87,13 +90,39 @@ net_joins(nets *s)
     return j->now != NULL;
 }
 
+/* Puts the terms of a large net in the order of its rows. */
+static void
+join_rows(const struct net *k, const uint32_t *place, struct in_modes *m)
+{
+    const sparse_rows *solve = &k->now->now->solve;
+    uint32_t h0 = k->q->held0, n = k->q->n, from = (uint32_t)m->wide.n, *next = bg_calloc(ORDERS * n + 2, sizeof *next);
+
+    for (uint32_t e = 0; e < solve->start[n]; e++)
+        next[solve->column[e] + 2] += solve->value[e] != 0;
+    for (uint32_t c = 0; c < ORDERS * n; c++) {
+        next[c + 2] += next[c + 1];
+        if (next[c + 2] > next[c + 1])
+            vec_push(&m->end, ((struct row_end){ place[ORDERS * h0 + c], from + next[c + 2] }));
+    }
+    for (uint32_t e = next[ORDERS * n + 1]; e > 0; e--)
+        vec_push(&m->wide, (struct term){ 0 });
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t e = solve->start[i]; e < solve->start[i + 1]; e++)
+            if (solve->value[e] != 0)
+                m->wide.at[from + next[solve->column[e] + 1]++] =
+                    (struct term){ h0 + i, place[ORDERS * h0 + solve->column[e]], solve->value[e] };
+    free(next);
+}
+
 static void
 join_net(const nets *s, const struct net *k, const uint32_t *place, struct in_modes *m)
 {
     const sparse_rows *solve = &k->now->now->solve;
     uint32_t h0 = k->q->held0, n = k->q->n;
 
-    for (uint32_t i = 0; i < n; i++)
+    if (n > SMALL_NET)
+        join_rows(k, place, m);
+    for (uint32_t i = 0; i < n && n <= SMALL_NET; i++)
         for (uint32_t e = solve->start[i]; e < solve->start[i + 1]; e++)
             if (solve->value[e] != 0)
                 vec_push(&m->term, ((struct term){ h0 + i, place[ORDERS * h0 + solve->column[e]], solve->value[e] }));
@@ -144,7 +173,7 @@ new_combination(nets *s)
     }
     m = &j->cache.at[j->next];
     j->next = (j->next + 1) % most;
-    m->term.n = m->watch.n = m->push.n = 0;
+    m->term.n = m->wide.n = m->end.n = m->watch.n = m->push.n = 0;
     return m;
 }
 
@@ -169,6 +198,27 @@ net_join(nets *s)
     j->now = m;
 }
 
+/* Takes the terms of the rows computed last off their unknowns, or adds their magnitudes. */
+static inline void
+add_terms(const struct joined *j, bool magnitudes, double *to)
+{
+    const struct in_modes *m = j->now;
+    size_t i = 0;
+
+    for (const struct term *term = m->term.at, *end = term + m->term.n; term < end; term++) {
+        double v = term->value * j->row[term->of];
+
+        to[term->to] += magnitudes ? fabs(v) : -v;
+    }
+    for (const struct row_end *r = m->end.at, *last = r + m->end.n; r < last; r++) {
+        double row = j->row[r->row];
+
+        for (; row != 0 && i < r->end; i++)
+            to[m->wide.at[i].to] += magnitudes ? fabs(m->wide.at[i].value * row) : -m->wide.at[i].value * row;
+        i = r->end;
+    }
+}
+
 int
 net_joined_solve(nets *s, double t, const double *x)
 {
@@ -181,8 +231,7 @@ net_joined_solve(nets *s, double t, const double *x)
     status = s->access.rows(s->access.ctx, t, x, NULL);
     if (status)
         return status;
-    for (const struct term *term = j->now->term.at, *end = term + j->now->term.n; term < end; term++)
-        s->held[term->to] -= term->value * j->row[term->of];
+    add_terms(j, false, s->held);
     for (size_t i = 0; i < s->nheld; i++)
         all += s->held[i] * 0;
     return all == 0 ? 0 : 1;
@@ -196,8 +245,7 @@ net_joined_quiet(nets *s, double *g)
 
     for (size_t i = 0; i < s->nheld; i++)
         noise[i] = 0;
-    for (const struct term *term = j->now->term.at, *end = term + j->now->term.n; term < end; term++)
-        noise[term->to] += fabs(term->value * j->row[term->of]);
+    add_terms(j, true, noise);
     for (size_t i = 0; i < s->nheld; i++) {
         double least = NET_FLOOR * s->unit_size[s->unit[i]];
 
