@@ -453,7 +453,7 @@ static void
 find_clocks(maker *k)
 {
     if (!k->clocks_known)
-        clocks_find(k->e, &k->clock, &k->bend);
+        k->waves = clocks_find(k->e, &k->clock, &k->bend);
     k->clocks_known = true;
 }
 
@@ -472,6 +472,7 @@ make_clocks(const image *m, maker *k)
 
     find_clocks(k);
     c->n = k->clock.n;
+    c->waves = k->waves;
     c->at = bg_calloc(c->n + 1, sizeof *c->at);
     for (size_t i = 0; i < c->n; i++)
         c->at[i] = k->clock.at[i].at;

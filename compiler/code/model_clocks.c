@@ -13,6 +13,12 @@ model_nclocks(bg_model *m)
 }
 
 bool
+model_waves(bg_model *m)
+{
+    return image_clocks_of(m->image, m->maker)->waves;
+}
+
+bool
 model_bends(bg_model *m)
 {
     return image_clocks_of(m->image, m->maker)->bends;

@@ -12,8 +12,9 @@ struct finder {
     VEC(uint32_t) place;          /* by node: 1 + its place in the current list; 0: not in it */
     const node *tape;
     size_t ntape;
-    map found;  /* hash of an inst -> its place in out */
-    bool *read; /* by variable: rates read it */
+    map found;            /* hash of an inst -> its place in out */
+    bool *read, *watched; /* by variable: rates read it; conditions that are watched do */
+    bool waves;           /* conditions read a sine of states */
     clock_list *out;
     bend_list *bends;
 };
@@ -133,16 +134,19 @@ add_clock(struct finder *d, inst part, span at, bool driving)
     vec_push(d->out, ((eq_clock){ part, at, driving }));
 }
 
-/* Marks what the rates of the states read. */
+/* Marks what the rates of the states read, or what conditions read. */
 static bool *
-read_by_rates(const equations *e)
+read_by(const equations *e, bool rates)
 {
     definition_walk r;
     var_id v;
 
     definition_walk_begin(&r, e);
-    for (size_t i = 0; i < e->state.n; i++)
+    for (size_t i = 0; i < e->state.n && rates; i++)
         definition_walk_add(&r, e->state.at[i].rate);
+    for (size_t k = 0; k < e->mode.n && !rates; k++)
+        if (!e->mode.at[k].known)
+            definition_walk_read(&r, e->mode.at[k].g);
     while (definition_walk_next(&r, &v))
         ;
     vec_free(&r.todo);
@@ -152,7 +156,7 @@ read_by_rates(const equations *e)
 /* Finds the maximal parts of an expression that depend on time nonlinearly. Variables are handled in their own
  * definition. */
 static void
-find_clocks_in(struct finder *d, inst i, span at, bool driving)
+find_clocks_in(struct finder *d, inst i, span at, bool driving, bool watched)
 {
     flat_model *f = d->e->f;
     const var_id *slot = inst_slots(f, i);
@@ -176,6 +180,7 @@ find_clocks_in(struct finder *d, inst i, span at, bool driving)
             slot = inst_slots(f, i); /* may have moved */
             continue;
         }
+        d->waves |= watched && (x->op == EX_SIN || x->op == EX_COS || x->op == EX_TAN);
         if (driving && ex_ops[x->op].sharp)
             vec_push(d->bends, ((eq_bend){ inst_part(d->e->composer, n, slot, i.n), false }));
         else if (driving && x->op == EX_DIV && course_at(d, x->b) == MOVING)
@@ -193,27 +198,30 @@ find_clocks_in(struct finder *d, inst i, span at, bool driving)
     map_free(&seen);
 }
 
-void
+bool
 clocks_find(equations *e, clock_list *out, bend_list *bends)
 {
-    struct finder d = { .e = e, .out = out, .bends = bends, .read = read_by_rates(e) };
+    struct finder d = { .e = e, .out = out, .bends = bends, .read = read_by(e, true), .watched = read_by(e, false) };
 
     vec_resize(&d.of_var, e->var.n);
     for (uint32_t v = 0; v < e->var.n; v++)
         if (e->var.at[v].kind == DEF_EXPLICIT)
-            find_clocks_in(&d, e->var.at[v].def, equations_place(e, v), d.read[v]);
+            find_clocks_in(&d, e->var.at[v].def, equations_place(e, v), d.read[v], d.watched[v]);
     for (size_t b = 0; b < e->block.n; b++)
         for (uint32_t k = 0; k < e->block.at[b].n; k++)
             find_clocks_in(&d, e->residual.at[e->block.at[b].residual0 + k], e->block.at[b].at,
-                           d.read[e->unknown.at[e->block.at[b].unknown0]]);
+                           d.read[e->unknown.at[e->block.at[b].unknown0]],
+                           d.watched[e->unknown.at[e->block.at[b].unknown0]]);
     for (size_t k = 0; k < e->mode.n; k++)
         if (!e->mode.at[k].known)
-            find_clocks_in(&d, e->mode.at[k].g, e->mode.at[k].at, false);
+            find_clocks_in(&d, e->mode.at[k].g, e->mode.at[k].at, false, true);
     for (size_t k = 0; k < e->power.n; k++)
-        find_clocks_in(&d, e->power.at[k], element_at(&e->f->element.at[k]), false);
+        find_clocks_in(&d, e->power.at[k], element_at(&e->f->element.at[k]), false, false);
     vec_free(&d.of_var);
     vec_free(&d.of_node);
     vec_free(&d.place);
     map_free(&d.found);
     free(d.read);
+    free(d.watched);
+    return d.waves;
 }

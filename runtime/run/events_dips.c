@@ -55,6 +55,20 @@ events_trail_end(const events *e)
     return e->trail.places > 0 ? e->trail.t[2] : NAN;
 }
 
+double
+events_pace(const events *e, double t)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < e->near.n; i++) {
+        uint32_t k = e->near.at[i];
+
+        if (e->plain[k] && !e->of_net[k] && e->trail.last[k] == e->trail.places) /* fmax leaves out what is not known */
+            most = fmax(most, fabs(events_relative_margin(e, k) - e->trail.margin[k][2]));
+    }
+    return most / (t - e->trail.t[2]);
+}
+
 bool
 events_dip_lowest(const struct dip *d, double *t)
 {

@@ -11,6 +11,14 @@
 #define SMOOTH_FOR_EVENTS 0.01
 enum { PIECE_PLACES = 4 }; /* of a piece, behind its beginning, that show what happens in it */
 
+/* Where conditions may go through many periods within a step: how far from its beginning their pace is looked at, of
+ * the step; how far a relative margin may go from one place to the next; what remains of the pace, which is nothing
+ * where a sine has its peak, after a step; and most places of a piece. */
+#define PACE_PLACE 1e-6
+#define PACE_PART 0.5
+#define PACE_FADES 0.9
+enum { PACE_MOST = 1 << 16 };
+
 #define DIP_LOOKS 8         /* most evaluations that follow a dip of a margin */
 enum { MOST_DOUBTS = 6 };   /* repetitions of a step */
 #define DOUBTFUL_DEPTH 1e-3 /* of it: a greater one is no error of the interpolation */
@@ -156,6 +164,27 @@ follow_margin(run *s, struct look from, double to, struct look *before, struct l
     return false;
 }
 
+/* Sets the pace at which conditions move at the beginning of the last step. */
+static void
+find_pace(run *s)
+{
+    double t0 = integrator_t0(s->integrator), at = t0 + PACE_PLACE * (integrator_t1(s->integrator) - t0), m;
+
+    s->pace *= PACE_FADES;
+    if (at > t0 && margin_at(s, at, &m))
+        s->pace = fmax(s->pace, events_pace(s->events, at));
+}
+
+/* The number of places of a piece so long, that show what its conditions do. */
+static int
+places_of(const run *s, double length)
+{
+    /* What sticks lets go on both sides: half a swing from one to the other shows only its ends as near to them. */
+    int least = s->pieces && events_sticking(s->events) ? PIECE_PLACES : 2;
+
+    return s->waves ? (int)fmin(PACE_MOST, fmax(least, ceil(length * s->pace / PACE_PART))) : least;
+}
+
 /* The first known point at which a condition contradicts its mode in the last step. Evaluates the middle and the end,
  * or the places of its pieces (pieces.h), and dips of the margin between. *before: the evaluation before it. *cut:
  * there is no contradiction, but the present branch of the solution of blocks or curved nets ends here. *third: an
@@ -166,20 +195,22 @@ find_contradiction(run *s, struct look *third, struct look *before, struct look 
 {
     double t0 = integrator_t0(s->integrator), t1 = integrator_t1(s->integrator), end = t1;
     size_t seen = 1;
-    /* of the piece: evaluated so far, and in all. What sticks lets go on both sides: half a swing from one to the other
-     * shows only its ends as near to them. */
-    int part = 0, parts = s->pieces && events_sticking(s->events) ? PIECE_PLACES : 2;
+    int part = 0, parts = 2; /* of the piece: evaluated so far, and in all */
     struct look last[3] = { { NAN, NAN }, { NAN, NAN }, { NAN, NAN } };
 
     *found = *cut = *doubtful = false;
     *third = last[0];
     if (!look_at_start(s, &last[2]))
         return false;
+    if (s->waves)
+        find_pace(s);
     if (s->pieces)
         pieces_begin(s->pieces, t0, t1, SMOOTH_FOR_EVENTS);
     while (t0 < t1) { /* piece by piece, since the first switching may be near and the step long */
         if (part == 0 && s->pieces)
             end = pieces_next(s->pieces);
+        if (part == 0)
+            parts = places_of(s, end - t0);
         part++;
 
         bool at_end = part == parts;

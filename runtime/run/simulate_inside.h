@@ -30,6 +30,8 @@ typedef struct run {
     struct look {
         double t, m;
     } looked;            /* the margin at the end of the last step, as long as no mode has changed */
+    bool waves;          /* conditions may go through many periods in a step: */
+    double pace;         /* 1/s: how fast relative margins have moved lately */
     pieces *pieces;      /* NULL: steps are not divided */
     reach *reach;        /* NULL: nothing depends on time alone */
     bool blocks, curved; /* blocks; nets of curved laws: solutions that may end */

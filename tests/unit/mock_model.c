@@ -432,6 +432,12 @@ model_nclocks(bg_model *m)
     (void)m;
     return 0;
 }
+bool
+model_waves(bg_model *m)
+{
+    (void)m;
+    return false;
+}
 int
 model_clocks(bg_model *m, double t, double *value)
 {
