@@ -24,6 +24,7 @@ class Model:
         self.inertia, self.start, self.coil, self.torques = [], [], [], []
         self.limits, self.twists, self.borders, self.acts, self.periods = [], [], [], {}, []
         self.held, self.sample, self.offset, self.control, self.chops, self.step = [], None, 0, None, None, STEP
+        self.powers = {}      # of elements, by t, the states, their rates
         self.lines, self.stop = ["model converter {"], self.number(0.4, 1.2)
         self.gates = 0
         for i in range(r.randint(1, 4)):
@@ -64,12 +65,15 @@ class Model:
             self.lines.append(f"    1:{name} -> I:l{i} = {size} [H] {{ f(0) = @{i}@ [A]; }}")
         else:
             self.lines.append(f"    0:{name} -> C:v{i} = {size} [F] {{ e(0) = @{i}@ [V]; }}")
+        self.powers[f"{'l' if coil else 'v'}{i}"] = lambda t, z, a: size*a[i]*z[i]
         if r.random() < 0.7:
             self.torques[i].append(lambda t, z, x, side: -loss*z[i])
+            self.powers[f"r{i}"] = lambda t, z, a: loss*z[i]**2
             self.lines.append(f"    {name} -> R:r{i} = {loss} [ohm];" if coil else f"    {name} -> R:r{i} = {1/loss!r} [ohm];")
         if r.random() < 0.7:
             mean, swing, rate = self.number(-3, 5), r.choice([0, self.number(1, 6)]), self.number(3, 20)
             self.torques[i].append(lambda t, z, x, side: mean + swing*math.sin(rate*t))
+            self.powers[f"s{i}"] = lambda t, z, a: (mean + swing*math.sin(rate*t))*z[i]
             self.lines.append(f"    S{'e' if coil else 'f'}:s{i} = {mean} [{'V' if coil else 'A'}] + {swing} [{'V' if coil else 'A'}]*sin({rate} [1/s]*time);")
             self.lines.append(f"    s{i} -> {name};")
 

@@ -341,12 +341,16 @@ class Apart:
             of.append(value)
         return np.array(of)
 
+    def passes(self, h):
+        """What is to be added up over a step that is taken."""
+
     def change(self, h):
         low, high = 0.0, h
         while high - low > INSTANT:
             middle = (low + high)/2
             low, high = (low, middle) if (self.margins(middle) < -MARGIN).any() else (middle, high)
         margins, n = self.margins(high), len(self.mode)
+        self.passes(high)
         at_rest = [j for j, side in enumerate(self.mode) if side == 0 or margins[j] <= AT_REST]
         self.z, self.x = self.after(high)
         self.t += high
@@ -371,6 +375,7 @@ class Apart:
             if (self.margins(h) < -MARGIN).any():
                 self.change(h)
             else:
+                self.passes(h)
                 self.z, self.x = self.after(h)
                 self.t += h
             for e in self.ends:

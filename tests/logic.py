@@ -258,8 +258,8 @@ def fault(rows, bgc, path, solver):
     return None
 
 
-def main(make, rows_of):
-    """Runs models of the seeds in the arguments; make(seed).text is one, rows_of(model) what must come out."""
+def main(make, rows_of, fault=fault):
+    """Runs models of the seeds in the arguments; make(seed).text is one, rows_of(model) what must come out, fault(rows, bgc, path, solver) what differs."""
     bgc, first, last = os.path.abspath(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     solvers = sys.argv[4].split(",") if len(sys.argv) > 4 else ["auto"]
     tried = over = failed = 0
