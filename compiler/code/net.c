@@ -515,8 +515,6 @@ net_known(nets *s, struct net *k, double t, const double *x)
     found->key = bg_calloc(q->nmodes + 1, sizeof(double));
     found->a = bg_calloc((size_t)ORDERS * q->n * q->n + 1, sizeof(double));
     found->aw = bg_calloc((size_t)ORDERS * q->nwatch * q->n + 1, sizeof(double));
-    vec_push(&k->known, found);
-    k->last = (uint32_t)k->known.n - 1;
     for (uint32_t i = 0; i < q->nmodes; i++)
         found->key[i] = s->modes[s->form->mode[q->mode0 + i]];
     coefficients(s, k, may, found->a, found->aw);
@@ -524,8 +522,12 @@ net_known(nets *s, struct net *k, double t, const double *x)
         drop_slopes(s, k, found->a);
     net_pushes(s, k, found);
     for (size_t i = 0; i < (size_t)ORDERS * q->n * q->n; i++)
-        if (!isfinite(found->a[i]))
+        if (!isfinite(found->a[i])) {
+            known_free(found);
             return NULL;
+        }
+    vec_push(&k->known, found);
+    k->last = (uint32_t)k->known.n - 1;
     found->now = staircase_new(q->n, found->a);
     if (!k->guess)
         k->tau = fmin(k->tau, fmin(time_of(found->a, q->n, q->n), time_of(found->aw, q->nwatch, q->n)));
