@@ -67,13 +67,45 @@ freeze_whens(freezer *z, flat_model *f)
     }
 }
 
+typedef VEC(var_id) var_list;
+
+static void
+mark_read(const flat_model *f, inst i, bool *read, var_list *open)
+{
+    for (uint32_t k = 0; k < i.n; k++) {
+        var_id v = f->slot.at[i.first + k];
+
+        if (!read[v] && f->var.at[v].kind == VAR_SIGNAL)
+            vec_push(open, v);
+        read[v] = true;
+    }
+}
+
+/* [variable] what laws and integrals read, directly or by signals. To be freed. */
+static bool *
+read_by_rates(const flat_model *f)
+{
+    bool *read = bg_calloc(f->var.n + 1, sizeof *read);
+    var_list open = { 0 };
+
+    for (size_t i = 0; i < f->law.n; i++)
+        mark_read(f, f->law.at[i].def, read, &open);
+    for (uint32_t v = 0; v < f->var.n; v++)
+        if (f->var.at[v].kind == VAR_INTEGRAL)
+            mark_read(f, var_def(f, v), read, &open);
+    while (open.n)
+        mark_read(f, var_def(f, open.at[--open.n]), read, &open);
+    vec_free(&open);
+    return read;
+}
+
 equations *
 equations_prepare(flat_model *f)
 {
     equations *e = bg_calloc(1, sizeof *e);
     freezer *z;
     relays *r;
-    bool *smooth;
+    bool *smooth, *of_rates = read_by_rates(f);
     size_t laws;
 
     e->f = f;
@@ -95,7 +127,8 @@ equations_prepare(flat_model *f)
         enum var_kind kind = f->var.at[i].kind;
 
         if (kind == VAR_SIGNAL || kind == VAR_INTEGRAL) {
-            inst def = freeze(z, var_def(f, i), smooth && smooth[i] ? 0 : FREEZE_RELAYS, var_at(f, i));
+            unsigned roots = kind == VAR_INTEGRAL || of_rates[i] ? FREEZE_ROOTS : 0;
+            inst def = freeze(z, var_def(f, i), smooth && smooth[i] ? roots : roots | FREEZE_RELAYS, var_at(f, i));
 
             var_say(f, i)->def = def;
         }
@@ -111,6 +144,7 @@ equations_prepare(flat_model *f)
     freezer_free(z);
     relays_free(r);
     free(smooth);
+    free(of_rates);
     return e;
 }
 
