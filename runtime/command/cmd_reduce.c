@@ -227,6 +227,7 @@ reduce_by_threshold(const request *q, const loaded *file, const char *target)
         o.experiment = l.experiment;
         o.set = l.set.at;
         o.nset = l.set.n;
+        l.shared = compile_shared_new(l.c.units);
         result = reduce(&l.c, &o, &r, &why);
         progress_done(&settings);
         if (result == REDUCE_DONE && (q->given & (OPT(OPT_SIMPLIFY) | OPT(OPT_INACTIVE)))) {
@@ -236,7 +237,7 @@ reduce_by_threshold(const request *q, const loaded *file, const char *target)
                                     .nexperiments = 1,
                                     .set = o.set,
                                     .nset = o.nset,
-                                    .units = l.c.units,
+                                    .shared = l.shared,
                                     .adjust = reduction_adjust,
                                     .ctx = &settings };
 
@@ -395,7 +396,7 @@ reduce_within_tolerances(const request *q, const loaded *file, const name_list *
         print_diagnostics(q, l.c.sources);
         o.set = l.set.at;
         o.nset = l.set.n;
-        o.units = l.c.units;
+        o.shared = l.shared = compile_shared_new(l.c.units);
         result = reduce_within(l.path, l.text, l.length, &o, &r, &why);
         if (result == REDUCE_DONE && (q->given & (OPT(OPT_SIMPLIFY) | OPT(OPT_INACTIVE)))) {
             simplify_options so = { .idle = (q->given & OPT(OPT_INACTIVE)) != 0,
@@ -404,7 +405,7 @@ reduce_within_tolerances(const request *q, const loaded *file, const name_list *
                                     .nexperiments = o.nexperiments,
                                     .set = o.set,
                                     .nset = o.nset,
-                                    .units = l.c.units,
+                                    .shared = l.shared,
                                     .adjust = o.adjust,
                                     .ctx = o.ctx };
 

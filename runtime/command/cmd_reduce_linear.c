@@ -14,7 +14,10 @@ passive_of(const loaded *l, const reduction *r, const char *experiment)
     struct passive_word w = { PASSIVITY_NOT_LOOKED_AT, NULL };
 
     compile_shared units = { .units = l->c.units };
-    compile_options o = { .experiment = experiment, .set = l->set.at, .nset = l->set.n, .shared = &units };
+    compile_options o = { .experiment = experiment,
+                          .set = l->set.at,
+                          .nset = l->set.n,
+                          .shared = l->shared ? l->shared : &units };
 
     if (r->text)
         w.is = passive_model(l->path, r->text, r->length, &o, &w.why);

@@ -206,6 +206,7 @@ typedef struct loaded {
     VEC(const char *) set_unit; /* parallel to set: the unit's text, or NULL */
     VEC(const char *) others;   /* further experiments of the file (EXPERIMENT_OPTIONAL without -e) */
     arena *arena;
+    compile_shared *shared; /* with compilations of texts that came of this one; NULL: nothing */
 } loaded;
 
 /* Compiles a file up to a stage. If that fails, the messages are printed; otherwise the caller prints the diagnostics

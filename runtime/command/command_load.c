@@ -285,6 +285,7 @@ load_experiment(const request *q, const loaded *file, const char *experiment, en
 void
 loaded_free(loaded *l)
 {
+    compile_shared_free(l->shared);
     compile_free(&l->c);
     vec_free(&l->set);
     vec_free(&l->set_unit);

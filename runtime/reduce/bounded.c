@@ -493,7 +493,7 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
                         .held = bg_calloc(o->nexperiments + 1, sizeof *d.held),
                         .most = bg_calloc(o->nexperiments + 1, sizeof *d.most),
                         .recorded = bg_calloc(o->nexperiments + 1, sizeof *d.recorded) };
-    compile_shared *shared = compile_shared_new(o->units);
+    compile_shared *own = o->shared ? NULL : compile_shared_new(NULL), *shared = own ? own : o->shared;
     pthread_mutex_t texts = PTHREAD_MUTEX_INITIALIZER;
     enum reduce_result result = REDUCE_DONE;
     size_t at = 0;
@@ -551,7 +551,7 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
     term_candidates_free(&d.terms);
     refusals_free(&d.known);
     free(d.most_steps);
-    compile_shared_free(shared);
+    compile_shared_free(own);
     side_by_side_end();
     return result;
 }

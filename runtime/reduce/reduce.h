@@ -152,9 +152,9 @@ typedef struct bounded_options {
     enum within_kind within;
     double tolerance;
     const char *unit;
-    bool terms, bonds;  /* also try terms of sums; bonds between junctions and two-ports */
-    bool components;    /* take out whole components instead of their elements */
-    unit_system *units; /* of an earlier compilation, which outlives the reduction; NULL: they are read again */
+    bool terms, bonds;      /* also try terms of sums; bonds between junctions and two-ports */
+    bool components;        /* take out whole components instead of their elements */
+    compile_shared *shared; /* of earlier and later compilations; NULL: the reduction has its own */
     void (*adjust)(void *ctx, bg_model *m, sim_options *o);
     void (*failed)(void *ctx, const sources *s); /* called with the messages if the model as given does not run */
     void *ctx;

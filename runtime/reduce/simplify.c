@@ -364,7 +364,7 @@ bool
 reduction_simplify(const char *path, const simplify_options *o, const sources *s, uint32_t file, reduction *r,
                    char **why)
 {
-    compile_shared *shared = compile_shared_new(o->units);
+    compile_shared *own = o->shared ? NULL : compile_shared_new(NULL), *shared = own ? own : o->shared;
     struct simplifier d = { .o = o, .given = s, .file = file, .r = r };
     char *text = bg_malloc(r->length + 1);
     struct version now = { .text = text, .length = r->length, .own = text };
@@ -392,6 +392,6 @@ reduction_simplify(const char *path, const simplify_options *o, const sources *s
     version_free(&d.trier, &now);
     vec_free(&d.set);
     map_free(&d.refused);
-    compile_shared_free(shared);
+    compile_shared_free(own);
     return fine;
 }

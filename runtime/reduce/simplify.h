@@ -14,9 +14,9 @@ typedef struct simplify_options {
     const char *const *experiment;
     size_t nexperiments; /* at least one, all of one model */
     const struct elaborate_override *set;
-    size_t nset;        /* those of the text as it was given to the reduction */
-    bool idle, folds;   /* which of the two to do */
-    unit_system *units; /* as for reduce_within */
+    size_t nset;            /* those of the text as it was given to the reduction */
+    bool idle, folds;       /* which of the two to do */
+    compile_shared *shared; /* as for reduce_within */
     void (*adjust)(void *ctx, bg_model *m, sim_options *o);
     void *ctx;
 } simplify_options;
