@@ -604,7 +604,7 @@ clock_seconds(clockid_t clock)
 double
 bg_cpu_seconds(void)
 {
-    return clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
+    return clock_seconds(CLOCK_THREAD_CPUTIME_ID);
 }
 
 double

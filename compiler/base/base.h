@@ -43,7 +43,7 @@ char *bg_strdup(const char *s);                        /* free() it */
 char *bg_format(const char *fmt, ...) BG_PRINTF(1, 2); /* free() it */
 
 char *bg_program_folder(void); /* folder of the running program; NULL if unknown; free() it */
-double bg_cpu_seconds(void);   /* CPU time of the process so far; for reports, never for decisions */
+double bg_cpu_seconds(void);   /* CPU time of this thread so far; for reports, never for decisions */
 double bg_wall_seconds(void);  /* time since some moment before the start; for limits of time and progress */
 
 /* ---- arena: everything in it is released together ---- */

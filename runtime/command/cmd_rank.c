@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "command.h"
+#include "crew.h"
 #include "rank_frequency.h"
+#include "side_by_side.h"
 #include "verify.h"
 #include "report.h"
 
@@ -16,6 +18,7 @@ struct study {
     sim_options o;
     sim_result r;
     measure *measure;
+    bool begins, ran; /* where several run side by side */
 };
 
 struct studies {
@@ -487,22 +490,67 @@ measure_up_to_end(const struct studies *s, struct study *x)
     return measure_study(s, &q, x);
 }
 
+/* What follows a run */
 static int
-run_study(const struct studies *s, struct study *x)
+end_study(const struct studies *s, struct study *x)
 {
-    int status = measure_study(s, s->q, x);
+    int status = STATUS_DONE;
 
-    if (status == STATUS_DONE && x->r.stopped && x->o.nsamplers)
+    if (x->r.stopped && x->o.nsamplers)
         status = measure_up_to_end(s, x);
-    if (status != STATUS_DONE)
-        return status;
-    if (s->q->given & OPT(OPT_VERIFY)) {
+    if (status == STATUS_DONE && s->q->given & OPT(OPT_VERIFY)) {
         verified v;
 
         status = verify_run(s->q, &x->l, &x->o, &x->r, &v);
         if (status == STATUS_DONE)
             status = verify_report(s->q, &v);
         verified_free(&v);
+    }
+    return status;
+}
+
+static int
+run_study(const struct studies *s, struct study *x)
+{
+    int status = measure_study(s, s->q, x);
+
+    return status == STATUS_DONE ? end_study(s, x) : status;
+}
+
+/* Without a progress bar: several would write over one another. */
+static void
+set_study_up(const struct studies *s, struct study *x)
+{
+    struct run_settings settings = { .q = s->q, .default_rtol = RANKING_RTOL, .shown = -1 };
+
+    x->measure = measure_new(x->l.c.model, &s->o, &x->o);
+    x->begins = x->measure && run_set_up(&settings, &x->l, &x->o);
+    x->o.progress = NULL;
+}
+
+static void
+run_beside(void *ctx, size_t i)
+{
+    const struct studies *s = ctx;
+    struct study *x = s->study.at[i];
+
+    x->ran = x->begins && simulate(x->l.c.model, &x->o, &x->r);
+}
+
+/* Runs all studies, as many at a time as there are cores, and reports them in their order up to one that fails. */
+static int
+run_studies(struct studies *s)
+{
+    int status = STATUS_DONE;
+
+    for (size_t i = 0; i < s->study.n; i++)
+        set_study_up(s, s->study.at[i]);
+    crew_each(s->study.n, side_by_side_workers(), run_beside, s);
+    for (size_t i = 0; i < s->study.n && status == STATUS_DONE; i++) {
+        struct study *x = s->study.at[i];
+
+        run_report(s->q, &x->l, &x->r, x->ran);
+        status = x->ran ? end_study(s, x) : status_of(x->l.c.sources);
     }
     return status;
 }
@@ -556,8 +604,8 @@ run_several(struct studies *s, loaded *file)
             status = STATUS_USAGE;
         }
     }
-    for (size_t i = 0; i < s->study.n && status == STATUS_DONE; i++)
-        status = run_study(s, s->study.at[i]);
+    if (status == STATUS_DONE)
+        status = s->study.n > 1 ? run_studies(s) : run_study(s, s->study.at[0]);
     return status;
 }
 

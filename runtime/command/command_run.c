@@ -97,13 +97,12 @@ ends_after_start(const request *q, const loaded *l, const sim_options *o)
 }
 
 bool
-run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim_result *r)
+run_set_up(struct run_settings *s, const loaded *l, sim_options *o)
 {
-    struct run_settings s = { .q = q, .default_rtol = default_rtol, .shown = -1 };
+    const request *q = s->q;
     sim_options wanted = *o;
     bool fine;
 
-    memset(r, 0, sizeof *r);
     if (q->given & OPT(OPT_STOP))
         o->stop = q->stop;
     fine = sim_options_from_experiment(l->c.model, o);
@@ -121,10 +120,14 @@ run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim
         o->extra = wanted.extra;
         o->sampler = wanted.sampler;
         o->nsamplers = wanted.nsamplers;
-        adjust_run(&s, l->c.model, o);
-        fine = simulate(l->c.model, o, r);
-        progress_done(&s);
+        adjust_run(s, l->c.model, o);
     }
+    return fine;
+}
+
+void
+run_report(const request *q, const loaded *l, const sim_result *r, bool fine)
+{
     print_diagnostics(q, l->c.sources);
     if (fine && q->verbose) {
         char *text = model_statistics(l->c.model);
@@ -140,6 +143,18 @@ run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim
         if (r->activity)
             fprintf(stderr, "powers sum to %.1e of the greatest\n", r->max_power_sum);
     }
+}
+
+bool
+run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim_result *r)
+{
+    struct run_settings s = { .q = q, .default_rtol = default_rtol, .shown = -1 };
+    bool fine;
+
+    memset(r, 0, sizeof *r);
+    fine = run_set_up(&s, l, o) && simulate(l->c.model, o, r);
+    progress_done(&s);
+    run_report(q, l, r, fine);
     return fine;
 }
 

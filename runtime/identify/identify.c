@@ -7,8 +7,7 @@
 
 #include "chosen.h"
 #include "directions.h"
-#include "forward.h"
-#include "least_squares.h"
+#include "fit_runs.h"
 #include "model_graph.h"
 #include "side_by_side.h"
 
@@ -29,8 +28,6 @@ static const double STEP_TOLERANCE = 1e-6;
 /* Two costs belong to the same minimum if they differ by less than this relative to the cost, or, where nothing is
  * left, per row (rows are scaled to 1). */
 static const double SAME_COST = 1e-6, SAME_ROW = 1e-12;
-/* A trial run may take at most so many times the steps of the longest accepted run, or this number. */
-enum { MORE_STEPS = 20, FEW_STEPS = 20000 };
 /* A fit is astray if it leaves more than this share of the data's variance (or did not converge) and its residuals are
  * not noise: the outputs oscillate, and the fit has a wrong number of oscillations. For white noise neighbouring
  * residuals differ by sqrt(2) of their size (mean squares are compared). */
@@ -42,148 +39,6 @@ static const double LEAST_SHARE = 1e-6;
 static const double POOR = 0.01;
 /* The first part of the data's time that such a search uses, and the factor by which that time then grows. */
 static const double FIRST_PART = 1.0 / 32, MORE_TIME = 2;
-
-struct search {
-    fit *f;
-    size_t n;
-    double *size; /* unit of each theta */
-    bool *held;
-    double *seen; /* theta at which activities were last computed */
-    size_t evaluations;
-    double part;                    /* part of the data's time in use */
-    size_t steps;                   /* steps of the longest good run; 0: there was none */
-    VEC(double *) output, activity; /* of each run, at the last evaluation; activity only where it is needed */
-};
-
-static void
-set_parameters(struct search *s, const double *theta)
-{
-    for (size_t r = 0; r < s->f->run.n; r++)
-        for (size_t k = 0; k < s->n; k++)
-            for (size_t i = 0; i < s->f->parameter.at[k].all.n; i++)
-                model_set_parameter(s->f->run.at[r].model, s->f->parameter.at[k].all.at[i], theta[k] * s->size[k]);
-}
-
-/* Sets the initial values of run r; those that are not estimated may be formulas of parameters. */
-static bool
-set_start(struct search *s, size_t r, const double *theta)
-{
-    fit_run *run = &s->f->run.at[r];
-
-    if (!run->x0)
-        return true;
-    if (!model_initial(run->model, run->o.start, run->x0))
-        return false;
-    for (size_t k = 0; k < s->n; k++)
-        if (s->f->parameter.at[k].state.n)
-            run->x0[s->f->parameter.at[k].state.at[r]] = theta[k] * s->size[k];
-    run->o.x0 = run->x0;
-    return true;
-}
-
-/* Number of data of a run in use. */
-static size_t
-times_of(const struct search *s, const fit_run *run)
-{
-    size_t n = run->ntimes;
-    double last = n ? run->o.start + s->part * (run->time[n - 1] - run->o.start) : 0;
-
-    while (s->part < 1 && n > 0 && run->time[n - 1] > last)
-        n--;
-    return n;
-}
-
-/* Options for a run up to the last datum in use, with a limit on its steps. */
-static sim_options
-options_of(const struct search *s, const fit_run *run)
-{
-    sim_options o = run->o;
-    size_t n = times_of(s, run), most = s->steps * MORE_STEPS > FEW_STEPS ? s->steps * MORE_STEPS : FEW_STEPS;
-
-    if (n < run->ntimes)
-        o.stop = n ? run->time[n - 1] : o.start;
-    if (s->steps && (!o.max_steps || o.max_steps > most))
-        o.max_steps = most;
-    return o;
-}
-
-/* Adds the rows of one run. */
-static bool
-add_fit_run(struct search *s, size_t index, ls_rows *rows)
-{
-    const fit_run *run = &s->f->run.at[index];
-    sim_options o = options_of(s, run);
-    size_t ny = model_noutputs(run->model);
-    VEC(var_id) by = { 0 };
-    VEC(size_t) of = { 0 }, initial = { 0 };
-    size_t columns;
-    forward f;
-    double *row = bg_calloc(s->n + 1, sizeof *row);
-    bool fine;
-
-    for (size_t k = 0; k < s->n && rows; k++)
-        for (size_t i = 0; i < s->f->parameter.at[k].all.n && !s->held[k]; i++) {
-            vec_push(&by, model_parameter(run->model, s->f->parameter.at[k].all.at[i]));
-            vec_push(&of, k);
-        }
-    for (size_t k = 0; k < s->n && rows; k++)
-        if (s->f->parameter.at[k].state.n) {
-            vec_push(&initial, s->f->parameter.at[k].state.at[index]);
-            vec_push(&of, k);
-        }
-    columns = by.n + initial.n;
-    f = (forward){ .model = run->model,
-                   .by = by.at,
-                   .n = by.n,
-                   .initial = initial.at,
-                   .ninitial = initial.n,
-                   .time = run->time,
-                   .ntimes = times_of(s, run),
-                   .output = s->output.at[index],
-                   .activity = s->activity.n ? s->activity.at[index] : NULL,
-                   .derivative = bg_calloc(run->ntimes * ny * columns + 1, sizeof(double)) };
-    s->evaluations++;
-    for (size_t k = 0; k < s->n && rows; k++)
-        s->evaluations += !s->held[k];
-    fine = o.stop > o.start ? forward_run(&f, &o) : f.ntimes == 0;
-    if (fine && f.done < f.ntimes) {
-        diag_error(model_sources(run->model), "run-ended", model_run_place(run->model),
-                   "the run ended at %.9g s, but there are data of %.9g s", f.end, f.time[f.done]);
-        fine = false;
-    }
-    for (size_t c = 0; c < run->ncolumns && fine && rows; c++)
-        for (size_t i = 0; i < f.ntimes; i++) {
-            double datum = run->datum[c * run->ntimes + i];
-            size_t at = i * ny + run->output[c];
-
-            if (isnan(datum))
-                continue;
-            memset(row, 0, s->n * sizeof *row);
-            for (size_t q = 0; q < columns; q++)
-                row[of.at[q]] += run->weight[c] * f.derivative[at * columns + q] * s->size[of.at[q]];
-            ls_rows_add(rows, row, run->weight[c] * (f.output[at] - datum));
-        }
-    if (fine && s->steps < f.steps)
-        s->steps = f.steps;
-    free(f.derivative);
-    free(row);
-    vec_free(&by);
-    vec_free(&of);
-    vec_free(&initial);
-    return fine;
-}
-
-static bool
-evaluate_fit(void *ctx, const double *theta, ls_rows *rows)
-{
-    struct search *s = ctx;
-
-    set_parameters(s, theta);
-    for (size_t r = 0; r < s->f->run.n; r++)
-        if (!set_start(s, r, theta) || !add_fit_run(s, r, rows))
-            return false;
-    return true;
-}
 
 /* ---------------------------------------------------------------- choice of active parameters */
 
@@ -444,7 +299,7 @@ struct best {
 static bool
 run_search(struct search *s, const ls_problem *p, double *theta, ls_result *found)
 {
-    if (s->f->active && evaluate_fit(s, theta, NULL))
+    if (s->f->active && fit_evaluate(s, theta, NULL))
         choose_active(s, theta);
     least_squares(p, theta, found);
     if (found->end == LS_NO_START) {
@@ -523,7 +378,9 @@ search_further(void *ctx, size_t i, void *to)
     if (i == w->count)
         return false;
     memcpy(theta, w->theta + (w->first + i) * n, n * sizeof *theta);
+    s->beside = true;
     e->started = run_search(s, w->p, theta, &e->found);
+    s->beside = false;
     e->evaluations = s->evaluations - before;
     if (e->started)
         memcpy(triangle, e->found.triangle, n * n * sizeof *triangle);
@@ -641,7 +498,7 @@ static bool
 lost_its_way(struct search *s, const struct best *best)
 {
     return !s->f->near && best->any && (best->found.cost > ASTRAY * variation(s->f) || best->found.end == LS_STEPS) &&
-           evaluate_fit(s, best->theta, NULL) && roughness(s) < NO_NOISE;
+           fit_evaluate(s, best->theta, NULL) && roughness(s) < NO_NOISE;
 }
 
 /* Searches from the start over a growing part of the data, so that an oscillation is followed period by period. */
@@ -680,7 +537,7 @@ fit_search(fit *f, fit_result *r, char **why)
     ls_problem p = { .n = n,
                      .low = low,
                      .high = high,
-                     .evaluate = evaluate_fit,
+                     .evaluate = fit_evaluate,
                      .held = s.held,
                      .ctx = &s,
                      .most_steps = f->most_steps ? f->most_steps : MOST_STEPS,
@@ -723,7 +580,7 @@ fit_search(fit *f, fit_result *r, char **why)
     }
     if (best.any) {
         memcpy(s.held, best.held, n * sizeof *best.held);
-        set_parameters(&s, best.theta);
+        fit_set_parameters(&s, best.theta);
         judge_fit(&s, best.theta, &best.found, r);
         for (size_t k = 0; k < n; k++) {
             r->value[k] = best.theta[k] * s.size[k];
@@ -731,8 +588,7 @@ fit_search(fit *f, fit_result *r, char **why)
         }
         r->evaluations = s.evaluations;
         for (size_t k = 0; k < f->run.n; k++)
-            if (set_start(&s, k, best.theta))
-                add_fit_run(&s, k, NULL);
+            fit_run_once(&s, k, best.theta);
         r->avasim = performance(&s);
         for (size_t k = 0; k < f->run.n; k++)
             for (size_t c = 0; c < f->run.at[k].ncolumns; c++) {

@@ -60,6 +60,32 @@ crew_share(size_t n, void (*one)(void *ctx, size_t i), void *ctx)
     free(s);
 }
 
+struct each {
+    void (*one)(void *ctx, size_t i);
+    void *ctx;
+    size_t n;
+    atomic_size_t begun;
+};
+
+static void
+take_each(void *of, size_t worker)
+{
+    struct each *e = of;
+    size_t i;
+
+    (void)worker;
+    while ((i = atomic_fetch_add(&e->begun, 1)) < e->n)
+        e->one(e->ctx, i);
+}
+
+void
+crew_each(size_t n, size_t workers, void (*one)(void *ctx, size_t i), void *ctx)
+{
+    struct each e = { .one = one, .ctx = ctx, .n = n };
+
+    crew_share(n < workers ? n : workers, take_each, &e);
+}
+
 /* ---------------------------------------------------------------- work as it is decided upon */
 
 struct member {

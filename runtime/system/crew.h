@@ -14,6 +14,9 @@
  * one. */
 void crew_share(size_t n, void (*one)(void *ctx, size_t i), void *ctx);
 
+/* Computes one(ctx, i) for i < n, so many of them at a time; with one worker, in their order in this thread. */
+void crew_each(size_t n, size_t workers, void (*one)(void *ctx, size_t i), void *ctx);
+
 /* At most n threads that take work as it is decided upon; each computes work(ctx, crew, its number from 0 on) once.
  * There may be fewer, also none. */
 typedef struct crew crew;
