@@ -7,10 +7,12 @@
 
 #include "array_numbers.h"
 #include "columns.h"
+#include "crew.h"
 #include "gramians.h"
 #include "mode_reduction.h"
 #include "numbers.h"
 #include "response.h"
+#include "side_by_side.h"
 #include "simulate.h"
 #include "tuning.h"
 #include "version.h"
@@ -365,56 +367,79 @@ cut_text(struct work *w, const network_piece *piece, strbuf *out, char **why)
 
 /* ---------------------------------------------------------------- errors in time */
 
-static bool
-run_order(const struct work *w, const char *text, size_t length, compilation *c, track *k, sim_result *result,
-          char **why)
+/* A model, compiled, and its run */
+struct order_run {
+    compilation c;
+    sim_options o;
+    track k;
+    sim_result r;
+    bool fine;
+};
+
+static void
+set_order_run_up(const struct work *w, const char *text, size_t length, struct order_run *x)
 {
     compile_options o = { .experiment = w->o->experiment };
-    sim_options so = { 0 };
-    bool fine = compile_text(c, w->path, text, length, STAGE_MODEL, &o) && sim_options_from_experiment(c->model, &so);
 
-    if (fine) {
+    x->fine = compile_text(&x->c, w->path, text, length, STAGE_MODEL, &o) &&
+              sim_options_from_experiment(x->c.model, &x->o);
+    if (x->fine) {
         if (w->o->adjust)
-            w->o->adjust(w->o->ctx, c->model, &so);
-        k->n = model_noutputs(c->model);
-        so.track = k;
-        so.outputs = true;
-        fine = simulate(c->model, &so, result);
+            w->o->adjust(w->o->ctx, x->c.model, &x->o);
+        x->k.n = model_noutputs(x->c.model);
+        x->o.track = &x->k;
+        x->o.outputs = true;
     }
-    if (!fine)
-        *why = bg_strdup(diag_first_error(c->sources) ? diag_first_error(c->sources) : "it does not run");
-    sim_options_free(&so);
-    return fine;
 }
 
+static void
+run_order(void *ctx, size_t i)
+{
+    struct order_run *x = (struct order_run *)ctx + i;
+
+    x->fine = x->fine && simulate(x->c.model, &x->o, &x->r);
+}
+
+static void
+order_run_free(struct order_run *x)
+{
+    sim_options_free(&x->o);
+    sim_result_free(&x->r);
+    track_free(&x->k);
+    compile_free(&x->c);
+}
+
+/* The full model and the reduced one run side by side. */
 static bool
 compare_in_time(struct work *w, char **why)
 {
-    compilation a = { 0 }, b = { 0 };
-    track x = { 0 }, y = { 0 };
-    sim_result p = { 0 }, q = { 0 };
-    bool fine = run_order(w, w->text, w->length, &a, &x, &p, why) &&
-                run_order(w, w->r->text, w->r->length, &b, &y, &q, why);
+    struct order_run run[2] = { 0 }, *full = &run[0], *small = &run[1];
+    bool fine;
 
-    for (size_t i = 0; fine && i < a.flat->output.n; i++) {
-        const flat_output *o = &a.flat->output.at[i];
-        size_t in = flat_find_output(b.flat, o->name);
+    set_order_run_up(w, w->text, w->length, full);
+    set_order_run_up(w, w->r->text, w->r->length, small);
+    crew_each(2, side_by_side_workers(), run_order, run);
+    fine = full->fine && small->fine;
+    if (!fine) {
+        const char *first = diag_first_error((full->fine ? small : full)->c.sources);
+
+        *why = bg_strdup(first ? first : "it does not run");
+    }
+    for (size_t i = 0; fine && i < full->c.flat->output.n; i++) {
+        const flat_output *o = &full->c.flat->output.at[i];
+        size_t in = flat_find_output(small->c.flat, o->name);
 
         if (in != NO_INDEX)
-            reduction_note_error(w->r, w->o->experiment, o, NAN, track_compare(&x, i, &y, in));
+            reduction_note_error(w->r, w->o->experiment, o, NAN, track_compare(&full->k, i, &small->k, in));
     }
     if (fine) {
-        w->r->steps_before = p.steps;
-        w->r->steps_after = q.steps;
-        w->r->evaluations_before = p.rhs_evaluations;
-        w->r->evaluations_after = q.rhs_evaluations;
+        w->r->steps_before = full->r.steps;
+        w->r->steps_after = small->r.steps;
+        w->r->evaluations_before = full->r.rhs_evaluations;
+        w->r->evaluations_after = small->r.rhs_evaluations;
     }
-    sim_result_free(&p);
-    sim_result_free(&q);
-    track_free(&x);
-    track_free(&y);
-    compile_free(&a);
-    compile_free(&b);
+    order_run_free(full);
+    order_run_free(small);
     return fine;
 }
 
