@@ -263,7 +263,7 @@ class Model:
     def some_value(self, sampled):
         """Of what a block sets."""
         r, kind = self.r, self.r.random()
-        names = [self.h(i) for i in range(len(self.held))] + [self.x(i) for i in range(len(self.names))]
+        names = [self.h(i) for i in range(len(self.held))] + [self.x(i) for i in self.smooth]   # no ramps: they are zero by rounding
         a = r.choice(names)
         if kind < 0.15:
             return number(r.choice([0, 1, self.n(-1, 1)]))

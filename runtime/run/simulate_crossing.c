@@ -435,8 +435,9 @@ run_pass_fold(run *s)
 static double
 one_instant(const run *s)
 {
-    return fmin(ONE_INSTANT * (s->stop - s->start),
-                PART_OF_STEP * (integrator_t1(s->integrator) - integrator_t0(s->integrator)));
+    double step = integrator_t1(s->integrator) - integrator_t0(s->integrator); /* a rest, where a known time cut it */
+
+    return fmin(ONE_INSTANT * (s->stop - s->start), PART_OF_STEP * fmax(step, integrator_next(s->integrator)));
 }
 
 static bool
