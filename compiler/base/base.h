@@ -65,7 +65,8 @@ char *arena_vformat(arena *a, const char *fmt, va_list ap);
         T *at; \
         size_t n, cap; \
     }
-#define vec_push(v, x) (vec_reserve((v), (v)->n + 1), (void)((v)->at[(v)->n++] = (x)))
+/* x may read n: it is evaluated before n changes */
+#define vec_push(v, x) (vec_reserve((v), (v)->n + 1), (void)((v)->at[(v)->n] = (x)), (void)(v)->n++)
 #define vec_reserve(v, want) \
     ((want) > (v)->cap ? (void)((v)->at = bg_vec_grow((v)->at, &(v)->cap, (want), sizeof *(v)->at)) : (void)0)
 /* makes n entries, the new ones zero */
