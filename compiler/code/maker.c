@@ -477,7 +477,9 @@ make_clocks(const image *m, maker *k)
     for (size_t i = 0; i < c->n; i++)
         c->at[i] = k->clock.at[i].at;
     for (size_t i = 0; i < k->bend.n; i++)
-        c->bends |= !k->bend.at[i].reciprocal;
+        c->bends |= k->bend.at[i].driving && !k->bend.at[i].reciprocal;
+    for (size_t i = 0; i < k->bend.n; i++)
+        c->hides |= !k->bend.at[i].driving;
     c->bounds = bounds_form_of_clocks(k->e, &k->clock, m->position);
     if (k->bend.n)
         c->bending = bounds_form_of_bends(k->e, &k->bend, m->position);

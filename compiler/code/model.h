@@ -306,6 +306,8 @@ int model_clocks(bg_model *m, double t, double *value);
 span model_clock_place(bg_model *m, size_t k);
 /* Do conditions read a sine of states, which may go through many periods within a step? */
 bool model_waves(bg_model *m);
+/* Do conditions, but no rates, read what may change strongly within a small range of states? */
+bool model_hides(bg_model *m);
 /* The run is from start to stop. The second call gives the longest step within from..to in which no clock strays from
  * a straight line (bounds.h); of the clocks that rates read, or (all) of every clock. INFINITY: nothing limits the
  * step; 0: that is not known over so long a time. *clock: the one that limits the step, or NO_INDEX. */

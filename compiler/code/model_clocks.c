@@ -19,6 +19,12 @@ model_waves(bg_model *m)
 }
 
 bool
+model_hides(bg_model *m)
+{
+    return image_clocks_of(m->image, m->maker)->hides;
+}
+
+bool
 model_bends(bg_model *m)
 {
     return image_clocks_of(m->image, m->maker)->bends;

@@ -181,10 +181,10 @@ find_clocks_in(struct finder *d, inst i, span at, bool driving, bool watched)
             continue;
         }
         d->waves |= watched && (x->op == EX_SIN || x->op == EX_COS || x->op == EX_TAN);
-        if (driving && ex_ops[x->op].sharp)
-            vec_push(d->bends, ((eq_bend){ inst_part(d->e->composer, n, slot, i.n), false }));
-        else if (driving && x->op == EX_DIV && course_at(d, x->b) == MOVING)
-            vec_push(d->bends, ((eq_bend){ inst_part(d->e->composer, x->b, slot, i.n), true }));
+        if ((driving || watched) && ex_ops[x->op].sharp)
+            vec_push(d->bends, ((eq_bend){ inst_part(d->e->composer, n, slot, i.n), false, driving }));
+        else if ((driving || watched) && x->op == EX_DIV && course_at(d, x->b) == MOVING)
+            vec_push(d->bends, ((eq_bend){ inst_part(d->e->composer, x->b, slot, i.n), true, driving }));
         slot = inst_slots(f, i); /* may have moved */
         x = pool_node(f->pool, n);
         for (int k = 0; k < ex_ops[x->op].arity; k++) {

@@ -23,11 +23,11 @@ typedef struct clock_list {
     size_t n, cap;
 } clock_list;
 
-/* An expression read by rates that depends on states and may change strongly within a small range of them: an
- * exponential, or an expression of one; or, reciprocal, something over def. */
+/* An expression read by rates (driving) or by conditions that depends on states and may change strongly within a small
+ * range of them: an exponential, or an expression of one; or, reciprocal, something over def. */
 typedef struct eq_bend {
     inst def;
-    bool reciprocal;
+    bool reciprocal, driving;
 } eq_bend;
 typedef struct bend_list {
     eq_bend *at;

@@ -25,6 +25,10 @@
 #define SHORTER 1e-2
 #define CLEAR 100
 
+/* Places of a step at which conditions are looked at: of usual ones, and of those that read what changes strongly, of
+ * which a step is so short that it shows in each eighth. */
+enum { USUAL_PLACES = 2, HIDING_PLACES = 8 };
+
 #define PROGRESS_EVERY 256  /* steps, */
 #define PROGRESS_SHARE 0.01 /* or this part of the run, after which progress is reported */
 #define WHOLE (1 - 1e-9)    /* of a number of strides: a rest that rounding leaves over is no further stride */
@@ -706,6 +710,7 @@ simulate(bg_model *m, const sim_options *o, sim_result *r)
         s.activity = activity_new(m, o->extra);
     model_clocks_over(m, s.start, s.stop);
     s.waves = events_watched(s.events) && model_waves(m);
+    s.places = events_watched(s.events) && model_hides(m) ? HIDING_PLACES : USUAL_PLACES;
     if (o->activity || o->track || s.delays || events_watched(s.events))
         s.pieces = pieces_new(m, s.start, s.stop);
 

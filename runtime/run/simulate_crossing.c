@@ -180,7 +180,7 @@ static int
 places_of(const run *s, double length)
 {
     /* What sticks lets go on both sides: half a swing from one to the other shows only its ends as near to them. */
-    int least = s->pieces && events_sticking(s->events) ? PIECE_PLACES : 2;
+    int least = s->pieces && s->places < PIECE_PLACES && events_sticking(s->events) ? PIECE_PLACES : s->places;
 
     return s->waves ? (int)fmin(PACE_MOST, fmax(least, ceil(length * s->pace / PACE_PART))) : least;
 }

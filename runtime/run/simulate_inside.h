@@ -30,6 +30,7 @@ typedef struct run {
     struct look {
         double t, m;
     } looked;            /* the margin at the end of the last step, as long as no mode has changed */
+    int places;          /* of a piece of a step, behind its beginning, at which conditions are looked at */
     bool waves;          /* conditions may go through many periods in a step: */
     double pace;         /* 1/s: how fast relative margins have moved lately */
     pieces *pieces;      /* NULL: steps are not divided */

@@ -438,6 +438,12 @@ model_waves(bg_model *m)
     (void)m;
     return false;
 }
+bool
+model_hides(bg_model *m)
+{
+    (void)m;
+    return false;
+}
 int
 model_clocks(bg_model *m, double t, double *value)
 {
