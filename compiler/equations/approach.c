@@ -398,7 +398,7 @@ approach_define(equations *e, struct groups *g, struct rates *r, struct switches
 {
     struct approach a = { .e = e, .g = g };
 
-    if (e->removable || !any_saturates(e->f))
+    if (!any_saturates(e->f))
         return;
     for (var_id v = 0, n = (var_id)e->var.n; v < n; v++) {
         uint32_t group;
