@@ -241,7 +241,7 @@ def rows_of(apart, stop, columns):
 
 
 def fault(rows, bgc, path, solver):
-    """What differs, or None."""
+    """What differs, or None. What the program apart does not tell is None in its rows."""
     try:
         seen, error = run(bgc, path, solver)
     except subprocess.TimeoutExpired:
@@ -251,9 +251,9 @@ def fault(rows, bgc, path, solver):
     if len(seen) != len(rows):
         return f"ends at {seen[-1][0]:g} s, with {len(seen)} rows, not {len(rows)}"
     for column in range(len(rows[0])):
-        size = max(1, max(abs(row[column]) for row in rows))
+        size = max(1, max(abs(row[column]) for row in rows if row[column] is not None))
         for t_and_values, row in zip(seen, rows):
-            if not abs(t_and_values[column + 1] - row[column]) <= OFF*size:
+            if row[column] is not None and not abs(t_and_values[column + 1] - row[column]) <= OFF*size:
                 return f"y{column} at {t_and_values[0]:g} s is {t_and_values[column + 1]!r}, not {row[column]!r}"
     return None
 

@@ -15,15 +15,21 @@ enum {
  * a law that only approaches the limit that another in the row reaches, the first stays below it. */
 #define EPSILON 1e-8
 
-/* One law: its definition y = law, and its logarithms, each with its argument q over the slots of the law. */
+/* A logarithm of a law over its slots, and q, affine in x: how far it is to the limit. */
+struct limit {
+    node log, q;
+    uint32_t x;  /* the only slot of q that varies */
+    node beyond; /* the logarithm by q, a slot behind those of the law; NODE_NONE: ln q */
+};
+
+/* One law: its definition y = law, and its limits. */
 struct approach {
     equations *e;
     struct groups *g;
     group_walk walk;
     var_id y;
     inst law;
-    node log[MOST_LIMITS], q[MOST_LIMITS];
-    uint32_t x[MOST_LIMITS]; /* the only slot of q that varies */
+    struct limit limit[MOST_LIMITS];
     uint32_t n;
 };
 
@@ -39,25 +45,166 @@ is_logarithm(const ex_node *x)
     return x->op == EX_LN || x->op == EX_LOG10;
 }
 
-/* The only slot of q that varies, if q is affine in it; NONE. */
+/* The only slot of n that varies; NONE. */
 static uint32_t
-driven_by(const flat_model *f, inst i, node q)
+only_varying(const flat_model *f, inst i, node n)
 {
-    bool *used = bg_calloc(2 * (size_t)i.n + 1, sizeof *used), *own = used + i.n;
-    uint32_t x = NONE, n = 0;
+    bool *used = bg_calloc((size_t)i.n + 1, sizeof *used);
+    uint32_t x = NONE, count = 0;
 
-    ex_slots_used(f->pool, q, used, i.n);
+    ex_slots_used(f->pool, n, used, i.n);
     for (uint32_t k = 0; k < i.n; k++)
         if (used[k] && is_varying(f, inst_slots(f, i)[k])) {
             x = k;
-            n++;
+            count++;
         }
-    if (n == 1)
-        own[x] = true;
-    if (n != 1 || !ex_affine_in(f->pool, q, own, i.n))
-        x = NONE;
     free(used);
-    return x;
+    return count == 1 ? x : NONE;
+}
+
+static bool
+is_affine(pool *p, node n, uint32_t x)
+{
+    bool *own = bg_calloc((size_t)x + 1, sizeof *own), affine;
+
+    own[x] = true;
+    affine = ex_affine_in(p, n, own, x + 1);
+    free(own);
+    return affine;
+}
+
+static node
+at_zero(pool *p, node n, uint32_t x)
+{
+    node *with = bg_malloc(((size_t)x + 1) * sizeof *with);
+
+    for (uint32_t k = 0; k <= x; k++)
+        with[k] = k == x ? ex_const(p, 0) : NODE_NONE;
+    n = ex_substitute(p, n, with, x + 1);
+    free(with);
+    return n;
+}
+
+/* The value of n, if it is of numbers of the text. */
+static bool
+is_number(const flat_model *f, inst i, node n, double *value)
+{
+    bool *used = bg_calloc((size_t)i.n + 1, sizeof *used), known = ex_slot_bound(f->pool, n) <= i.n;
+    double *slot = bg_calloc((size_t)i.n + 1, sizeof *slot);
+
+    ex_slots_used(f->pool, n, used, i.n);
+    for (uint32_t k = 0; k < i.n && known; k++)
+        if (used[k]) {
+            var_id v = inst_slots(f, i)[k];
+
+            known = f->var.at[v].kind == VAR_LITERAL;
+            slot[k] = known ? var_value(f, v) : 0;
+        }
+    *value = known ? ex_eval(f->pool, n, slot) : NAN;
+    free(slot);
+    free(used);
+    return known;
+}
+
+struct quotient {
+    node over, under;
+};
+
+/* n with what divides by slot x brought to one divisor. */
+static struct quotient
+as_quotient(pool *p, node n, uint32_t x)
+{
+    ex_node of = *pool_node(p, n);
+    struct quotient whole = { n, ex_const(p, 1) }, a, b;
+
+    if (is_affine(p, n, x))
+        return whole;
+    switch (of.op) {
+    case EX_NEG: a = as_quotient(p, of.a, x); return (struct quotient){ ex_neg(p, a.over), a.under };
+    case EX_ADD:
+    case EX_SUB:
+        a = as_quotient(p, of.a, x);
+        b = as_quotient(p, of.b, x);
+        return (struct quotient){ ex_make(p, of.op, ex_mul(p, a.over, b.under), ex_mul(p, b.over, a.under), NODE_NONE),
+                                  ex_mul(p, a.under, b.under) };
+    case EX_DIV:
+        a = as_quotient(p, of.a, x);
+        b = as_quotient(p, of.b, x);
+        return (struct quotient){ ex_mul(p, a.over, b.under), ex_mul(p, a.under, b.over) };
+    default: return whole;
+    }
+}
+
+/* ln(a/b) with a and b affine in x, of a logistic law, as ln a - ln b: each has a limit of its own, between which both
+ * have one sign. NODE_NONE: ln q is of another kind. */
+static node
+split_quotient(const flat_model *f, inst law, node q, uint32_t x)
+{
+    pool *p = f->pool;
+    struct quotient of = as_quotient(p, q, x);
+    node slope[2], way;
+    double outside;
+
+    if (!is_affine(p, of.over, x) || !is_affine(p, of.under, x))
+        return NODE_NONE;
+    slope[0] = ex_derivative(p, of.over, x);
+    slope[1] = ex_derivative(p, of.under, x);
+    if (is_number(f, law, ex_mul(p, slope[0], slope[1]), &outside) && outside >= 0)
+        return NODE_NONE;
+    way = ex_sub(p, ex_mul(p, at_zero(p, of.over, x), slope[1]), ex_mul(p, at_zero(p, of.under, x), slope[0]));
+    way = ex_make(p, EX_SIGN, ex_mul(p, way, slope[1]), NODE_NONE, NODE_NONE);
+    return ex_sub(p, ex_make(p, EX_LN, ex_mul(p, way, of.over), NODE_NONE, NODE_NONE),
+                  ex_make(p, EX_LN, ex_mul(p, way, of.under), NODE_NONE, NODE_NONE));
+}
+
+/* The law with its logarithms of quotients split. */
+static void
+split_quotients(struct approach *a)
+{
+    flat_model *f = a->e->f;
+    size_t count;
+    const node *tape = ex_tape(f->pool, a->law.root, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        node at = tape[i], q = pool_node(f->pool, at)->a, split = NODE_NONE;
+        uint32_t x = pool_node(f->pool, at)->op == EX_LN ? only_varying(f, a->law, q) : NONE;
+
+        if (x != NONE && !is_affine(f->pool, q, x) && ex_fits(f->pool, q, LARGEST / MOST_LIMITS))
+            split = split_quotient(f, a->law, q, x);
+        if (split != NODE_NONE)
+            a->law.root = ex_put(f->pool, a->law.root, at, split);
+    }
+}
+
+/* The limit of ln(b*exp(s) + c), s affine in x, as a softplus law's inverse has it. *none: it has none, since b and c
+ * are of one sign. False: it is of another kind, or this cannot be told. */
+static bool
+find_exponential(const flat_model *f, inst law, struct limit *l, node of, bool *none)
+{
+    pool *p = f->pool;
+    size_t count;
+    const node *tape = ex_tape(p, of, &count);
+    node t = NODE_NONE, by, slope, end, way, beyond;
+    double value;
+
+    for (size_t i = 0; i < count && t == NODE_NONE; i++)
+        if (pool_node(p, tape[i])->op == EX_EXP && only_varying(f, law, tape[i]) == l->x)
+            t = tape[i];
+    if (t == NODE_NONE)
+        return false;
+    by = ex_put(p, of, t, ex_slot(p, law.n));
+    if (only_varying(f, law, by) != NONE || !is_affine(p, by, law.n) || !is_affine(p, pool_node(p, t)->a, l->x))
+        return false;
+    slope = ex_derivative(p, by, law.n);
+    end = ex_neg(p, ex_div(p, at_zero(p, by, law.n), slope));
+    if (!is_number(f, law, end, &value))
+        return false;
+    *none = value <= 0;
+    way = ex_make(p, EX_SIGN, slope, NODE_NONE, NODE_NONE);
+    l->q = ex_mul(p, way, ex_sub(p, pool_node(p, t)->a, ex_make(p, EX_LN, end, NODE_NONE, NODE_NONE)));
+    beyond = ex_sub(p, ex_make(p, EX_EXP, ex_mul(p, way, ex_slot(p, law.n)), NODE_NONE, NODE_NONE), ex_const(p, 1));
+    l->beyond = ex_make(p, EX_LN, ex_mul(p, ex_mul(p, slope, end), beyond), NODE_NONE, NODE_NONE);
+    return true;
 }
 
 /* Lists the logarithms of the law that end at a limit. False: there are none, or one of another kind. */
@@ -66,23 +213,24 @@ find_limits(struct approach *a)
 {
     flat_model *f = a->e->f;
     size_t count;
-    const node *tape = ex_tape(f->pool, a->law.root, &count);
+    const node *tape;
     bool fine = true;
 
     a->n = 0;
+    split_quotients(a);
+    tape = ex_tape(f->pool, a->law.root, &count);
     for (size_t i = 0; i < count && fine; i++) {
-        const ex_node *x = pool_node(f->pool, tape[i]);
+        node q = pool_node(f->pool, tape[i])->a;
+        struct limit l = { .log = tape[i], .q = q, .beyond = NODE_NONE };
+        bool none = false;
 
-        if (!is_logarithm(x) || ex_slot_bound(f->pool, x->a) == 0)
+        if (!is_logarithm(pool_node(f->pool, tape[i])) || ex_slot_bound(f->pool, q) == 0)
             continue;
-        fine = a->n < MOST_LIMITS;
-        if (!fine)
-            break;
-        a->log[a->n] = tape[i];
-        a->q[a->n] = x->a;
-        a->x[a->n] = driven_by(f, a->law, x->a);
-        fine = a->x[a->n] != NONE;
-        a->n++;
+        l.x = only_varying(f, a->law, q);
+        fine = a->n < MOST_LIMITS && l.x != NONE &&
+               (is_affine(f->pool, q, l.x) || find_exponential(f, a->law, &l, q, &none));
+        if (fine && !none)
+            a->limit[a->n++] = l;
     }
     return fine && a->n > 0;
 }
@@ -90,31 +238,34 @@ find_limits(struct approach *a)
 /* How a law's logarithms are continued, over its slots and the mode that tells how near to the limit it ends. */
 struct continuation {
     const struct approach *a;
-    node near;
+    node with[MOST_LIMITS];
 };
 
-/* ln q, continued to all q: ln((q + sqrt(q^2 + 4 eps^2))/2) */
+/* ln q, continued to all q: ln((q + sqrt(q^2 + 4 eps^2))/2); or what has q in place of a logarithm. */
 static node
-continued(const struct continuation *c, pool *p, uint32_t i, node q)
+continued(pool *p, const struct limit *l, uint32_t nslots, node near)
 {
-    node slope = ex_make(p, EX_APOW, ex_derivative(p, c->a->q[i], c->a->x[i]), ex_const(p, 1), NODE_NONE);
-    node eps = ex_add(p, ex_const(p, EPSILON), ex_mul(p, c->near, slope));
-    node part = ex_make(p, EX_ASINH, ex_div(p, q, ex_mul(p, ex_const(p, 2), eps)), NODE_NONE, NODE_NONE);
+    node slope = ex_make(p, EX_APOW, ex_derivative(p, l->q, l->x), ex_const(p, 1), NODE_NONE);
+    node eps = ex_add(p, ex_const(p, EPSILON), ex_mul(p, near, slope));
+    node part = ex_make(p, EX_ASINH, ex_div(p, l->q, ex_mul(p, ex_const(p, 2), eps)), NODE_NONE, NODE_NONE);
+    node ln = ex_add(p, part, ex_make(p, EX_LN, eps, NODE_NONE, NODE_NONE));
 
-    return ex_add(p, part, ex_make(p, EX_LN, eps, NODE_NONE, NODE_NONE));
+    if (l->beyond != NODE_NONE)
+        ln = ex_put(p, l->beyond, ex_slot(p, nslots), ex_make(p, EX_EXP, ln, NODE_NONE, NODE_NONE));
+    return pool_node(p, l->log)->op == EX_LN ? ln : ex_div(p, ln, ex_const(p, log(10)));
 }
 
 static node
 continue_logarithm(void *ctx, pool *p, node at, const ex_node *x)
 {
     const struct continuation *c = ctx;
-    uint32_t i = 0;
 
-    while (i < c->a->n && c->a->log[i] != at)
-        i++;
-    if (i == c->a->n)
-        return NODE_NONE;
-    return x->op == EX_LN ? continued(c, p, i, x->a) : ex_div(p, continued(c, p, i, x->a), ex_const(p, log(10)));
+    (void)p;
+    (void)x;
+    for (uint32_t i = 0; i < c->a->n; i++)
+        if (c->a->limit[i].log == at)
+            return c->with[i];
+    return NODE_NONE;
 }
 
 /* Does y move what drives its law, and only through rates of states? */
@@ -127,7 +278,7 @@ is_driven(struct approach *a)
 
     e->var.at[a->y].kind = DEF_NONE; /* for the walks */
     for (uint32_t i = 0; i < a->n && driven; i++) {
-        inst x = inst_var(e->f, inst_slots(e->f, a->law)[a->x[i]]);
+        inst x = inst_var(e->f, inst_slots(e->f, a->law)[a->limit[i].x]);
 
         driven = !group_walk_follows(&a->walk, e, a->g, x, a->y) && group_walk_moves(&a->walk, e, a->g, x, a->y);
     }
@@ -143,7 +294,7 @@ unit_of(const struct approach *a)
 {
     flat_model *f = a->e->f;
     pool *p = f->pool;
-    node by = ex_derivative(p, ex_put(p, a->law.root, a->log[0], ex_slot(p, a->law.n)), a->law.n);
+    node by = ex_derivative(p, ex_put(p, a->law.root, a->limit[0].log, ex_slot(p, a->law.n)), a->law.n);
     bool *used = bg_calloc(a->law.n + 1, sizeof *used), number = true;
 
     ex_slots_used(p, by, used, a->law.n + 1);
@@ -172,8 +323,8 @@ limit_condition(struct approach *a, var_id beyond, node measure, span at)
     vec_push(&slot, beyond);
     for (uint32_t i = 0; i < a->n; i++) {
         /* in the unit of x: as large as other flows, whatever the limit */
-        node slope = ex_derivative(p, a->q[i], a->x[i]);
-        node way = ex_div(p, ex_sub(p, a->q[i], ex_const(p, EPSILON)), slope);
+        node q = a->limit[i].q, slope = ex_derivative(p, q, a->limit[i].x);
+        node way = ex_div(p, ex_sub(p, q, ex_const(p, EPSILON)), slope);
         node g = ex_mul(p, ex_make(p, EX_SIGN, slope, NODE_NONE, NODE_NONE), ex_add(p, way, extra));
         uint32_t mode = freeze_new_mode(e, MODE_LESS, inst_part(e->composer, g, slot.at, n + 1), 0, at);
 
@@ -210,7 +361,7 @@ make_switch(struct approach *a, struct switches *sw, span at)
     uint32_t group = group_new(a->g), port = e->var.at[a->y].of, near = make_near(e, at), n = a->law.n;
     var_id beyond = eq_new_var(e, VAR_AUX, NONE, var_name(f, a->y), at, f->var.at[a->y].position);
     pool *p = f->pool;
-    struct continuation c = { a, ex_slot(p, n) };
+    struct continuation c = { .a = a };
     node measure = unit_of(a);
     VEC(var_id) slot = { 0 };
 
@@ -218,6 +369,8 @@ make_switch(struct approach *a, struct switches *sw, span at)
         vec_push(&slot, inst_slots(f, a->law)[k]);
     vec_push(&slot, e->mode.at[near].var);
     vec_push(&slot, beyond);
+    for (uint32_t i = 0; i < a->n; i++)
+        c.with[i] = continued(p, &a->limit[i], n, ex_slot(p, n));
     e->defining = (defined){ DEF_BY_LAW, port };
     group_add(a->g, group, beyond, limit_condition(a, beyond, measure, at));
     eq_define(

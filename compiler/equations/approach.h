@@ -13,7 +13,8 @@
  * limit: what is next to nothing beside the greatest f of the run is as little known as its rounding, so that e, which
  * follows from it, would be noise when f leaves the limit. So eps is raised while f rests there (eq_near, set by the
  * nets' search). The same holds for a vessel whose pressure a law approaches, with e and f exchanged. Laws with tanh,
- * which have no inverse in the language, get theirs here.
+ * which have no inverse in the language, get theirs here. The inverse of a logistic law has the logarithm of a quotient,
+ * which is that of two limits; that of a softplus law ln(exp(q) - 1).
  */
 #ifndef BG_APPROACH_H
 #define BG_APPROACH_H
