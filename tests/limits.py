@@ -17,6 +17,7 @@ NEAR = 2e-4      # s: within this of a point
 LINE = 40        # exponents above go on as lines
 MOST = 200       # iterations, which end with a step of this size
 SETTLED = 1e-8
+LEAST = 1e-4     # A: beside a law of less the leak is of account for the voltage
 STEADY = 1e-3    # of the greatest: where the voltage moves more it is not told
 
 
@@ -221,7 +222,8 @@ def rows_of(model):
     greatest, rows = max(1, *map(abs, voltage.values())), []
     for g, i in ((t, i) for t, i in zip(s.t, s.y[0]) if t in grid):
         moves = max(abs(voltage[t] - voltage[g]) for t in (g - NEAR, g + NEAR) if t in voltage)
-        rows.append([float(i), voltage[g] if moves < STEADY*greatest else None])
+        told = moves < STEADY*greatest and min(law.A for _, _, law in model.laws) > LEAST
+        rows.append([float(i), voltage[g] if told else None])
     return rows
 
 

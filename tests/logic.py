@@ -251,7 +251,7 @@ def fault(rows, bgc, path, solver):
     if len(seen) != len(rows):
         return f"ends at {seen[-1][0]:g} s, with {len(seen)} rows, not {len(rows)}"
     for column in range(len(rows[0])):
-        size = max(1, max(abs(row[column]) for row in rows if row[column] is not None))
+        size = max([1] + [abs(row[column]) for row in rows if row[column] is not None])
         for t_and_values, row in zip(seen, rows):
             if row[column] is not None and not abs(t_and_values[column + 1] - row[column]) <= OFF*size:
                 return f"y{column} at {t_and_values[0]:g} s is {t_and_values[column + 1]!r}, not {row[column]!r}"

@@ -14,6 +14,8 @@ enum {
 /* ln q is followed down to this q at least, where the voltage is 18 times that of the law (Vt), and the flow rests: of
  * a law that only approaches the limit that another in the row reaches, the first stays below it. */
 #define EPSILON 1e-8
+#define FAR 1e300    /* an exponential that has no end */
+#define NEARER 1e200 /* a limit */
 
 /* A logarithm of a law over its slots, and q, affine in x: how far it is to the limit. */
 struct limit {
@@ -31,6 +33,7 @@ struct approach {
     inst law;
     struct limit limit[MOST_LIMITS];
     uint32_t n;
+    uint32_t implicit; /* the slot of y, if the law is 0 = F(y, x), which has no inverse; NONE */
 };
 
 static bool
@@ -85,7 +88,7 @@ at_zero(pool *p, node n, uint32_t x)
     return n;
 }
 
-/* The value of n, if it is of numbers of the text. */
+/* The value of n, if it is of numbers of the text and of parameters. */
 static bool
 is_number(const flat_model *f, inst i, node n, double *value)
 {
@@ -97,8 +100,11 @@ is_number(const flat_model *f, inst i, node n, double *value)
         if (used[k]) {
             var_id v = inst_slots(f, i)[k];
 
-            known = f->var.at[v].kind == VAR_LITERAL;
-            slot[k] = known ? var_value(f, v) : 0;
+            if (f->var.at[v].kind == VAR_LITERAL)
+                slot[k] = var_value(f, v);
+            else
+                known = f->var.at[v].kind == VAR_PARAM && inst_known(var_def(f, v)) &&
+                        is_number(f, var_def(f, v), var_def(f, v).root, &slot[k]);
         }
     *value = known ? ex_eval(f->pool, n, slot) : NAN;
     free(slot);
@@ -241,18 +247,42 @@ struct continuation {
     node with[MOST_LIMITS];
 };
 
+/* eps, where q has this slope by x */
+static node
+least(pool *p, node slope, node near)
+{
+    return ex_add(p, ex_const(p, EPSILON), ex_mul(p, near, ex_make(p, EX_APOW, slope, ex_const(p, 1), NODE_NONE)));
+}
+
 /* ln q, continued to all q: ln((q + sqrt(q^2 + 4 eps^2))/2); or what has q in place of a logarithm. */
 static node
 continued(pool *p, const struct limit *l, uint32_t nslots, node near)
 {
-    node slope = ex_make(p, EX_APOW, ex_derivative(p, l->q, l->x), ex_const(p, 1), NODE_NONE);
-    node eps = ex_add(p, ex_const(p, EPSILON), ex_mul(p, near, slope));
+    node eps = least(p, ex_derivative(p, l->q, l->x), near);
     node part = ex_make(p, EX_ASINH, ex_div(p, l->q, ex_mul(p, ex_const(p, 2), eps)), NODE_NONE, NODE_NONE);
     node ln = ex_add(p, part, ex_make(p, EX_LN, eps, NODE_NONE, NODE_NONE));
 
     if (l->beyond != NODE_NONE)
         ln = ex_put(p, l->beyond, ex_slot(p, nslots), ex_make(p, EX_EXP, ln, NODE_NONE, NODE_NONE));
     return pool_node(p, l->log)->op == EX_LN ? ln : ex_div(p, ln, ex_const(p, log(10)));
+}
+
+/* x, continued so that no q of it is below 0. */
+static node
+continued_driver(pool *p, const struct approach *a, node near)
+{
+    node x = ex_slot(p, a->limit[0].x), sum = x;
+
+    for (uint32_t i = 0; i < a->n; i++) {
+        node slope = ex_derivative(p, a->limit[i].q, a->limit[i].x);
+        node eps = least(p, slope, near);
+        node part = ex_make(p, EX_ASINH, ex_div(p, a->limit[i].q, ex_mul(p, ex_const(p, 2), eps)), NODE_NONE,
+                            NODE_NONE);
+        node more = ex_mul(p, eps, ex_make(p, EX_EXP, ex_neg(p, part), NODE_NONE, NODE_NONE));
+
+        sum = ex_add(p, sum, ex_div(p, more, slope));
+    }
+    return sum;
 }
 
 static node
@@ -352,7 +382,42 @@ make_near(equations *e, span at)
     return mode;
 }
 
-/* y = the law, its logarithms continued, + what is added at a limit: the unknown of an ideal switch. */
+/* The law, continued beyond its limits, over its slots and `near` behind them; for one without an inverse an unknown of
+ * its own, *own, behind these and what is added. */
+static node
+continued_law(struct approach *a, var_id *own, span at)
+{
+    equations *e = a->e;
+    pool *p = e->f->pool;
+    uint32_t n = a->law.n;
+    struct continuation c = { .a = a };
+
+    *own = VAR_NONE;
+    if (a->implicit != NONE) {
+        *own = eq_new_var(e, VAR_AUX, NONE, var_name(e->f, a->y), at, e->f->var.at[a->y].position);
+        return ex_slot(p, n + 2);
+    }
+    for (uint32_t i = 0; i < a->n; i++)
+        c.with[i] = continued(p, &a->limit[i], n, ex_slot(p, n));
+    return ex_replace(p, a->law.root, continue_logarithm, &c);
+}
+
+/* The equation of an unknown of a law's own: the law, of the continued driver. slot: as for the law. */
+static void
+add_own(struct approach *a, var_id own, const var_id *slot)
+{
+    pool *p = a->e->f->pool;
+    uint32_t n = a->law.n, group = group_new(a->g);
+    node *with = bg_malloc(((size_t)n + 1) * sizeof *with);
+
+    for (uint32_t k = 0; k < n; k++)
+        with[k] = k == a->implicit ? ex_slot(p, n + 2) : NODE_NONE;
+    with[a->limit[0].x] = continued_driver(p, a, ex_slot(p, n));
+    group_add(a->g, group, own, inst_part(a->e->composer, ex_substitute(p, a->law.root, with, n), slot, n + 3));
+    free(with);
+}
+
+/* y = the law, continued, + what is added at a limit: the unknown of an ideal switch. */
 static void
 make_switch(struct approach *a, struct switches *sw, span at)
 {
@@ -361,23 +426,22 @@ make_switch(struct approach *a, struct switches *sw, span at)
     uint32_t group = group_new(a->g), port = e->var.at[a->y].of, near = make_near(e, at), n = a->law.n;
     var_id beyond = eq_new_var(e, VAR_AUX, NONE, var_name(f, a->y), at, f->var.at[a->y].position);
     pool *p = f->pool;
-    struct continuation c = { .a = a };
-    node measure = unit_of(a);
+    node measure = a->implicit == NONE ? unit_of(a) : ex_const(p, 1), law;
     VEC(var_id) slot = { 0 };
+    var_id own;
 
     for (uint32_t k = 0; k < n; k++)
         vec_push(&slot, inst_slots(f, a->law)[k]);
     vec_push(&slot, e->mode.at[near].var);
     vec_push(&slot, beyond);
-    for (uint32_t i = 0; i < a->n; i++)
-        c.with[i] = continued(p, &a->limit[i], n, ex_slot(p, n));
+    law = continued_law(a, &own, at);
+    vec_push(&slot, own);
     e->defining = (defined){ DEF_BY_LAW, port };
+    if (own != VAR_NONE)
+        add_own(a, own, slot.at);
     group_add(a->g, group, beyond, limit_condition(a, beyond, measure, at));
-    eq_define(
-        e, a->y,
-        inst_part(e->composer,
-                  ex_add(p, ex_replace(p, a->law.root, continue_logarithm, &c), ex_mul(p, measure, ex_slot(p, n + 1))),
-                  slot.at, n + 2));
+    law = ex_add(p, law, ex_mul(p, measure, ex_slot(p, n + 1)));
+    eq_define(e, a->y, inst_part(e->composer, law, slot.at, (uint32_t)slot.n - (own == VAR_NONE)));
     vec_push(&e->near, ((eq_near){ beyond, near }));
     vec_push(sw, ((switch_group){ group, at, false, NONE }));
     vec_free(&slot);
@@ -495,6 +559,87 @@ with_followers(struct approach *a, inst law)
     return any ? INST_NONE : with_equal_numbers(e, law);
 }
 
+/* ---- laws side by side that approach limits at different rates: no inverse at all ---- */
+
+/* x of the law as y goes to infinity, in the direction `way`: each tanh and exponential that reads y is at its end.
+ * NODE_NONE: it has none. */
+static node
+far_value(const flat_model *f, inst law, node x, uint32_t y, int way)
+{
+    pool *p = f->pool;
+    size_t count;
+    const node *tape = ex_tape(p, x, &count);
+    bool *used = bg_calloc((size_t)law.n + 1, sizeof *used), finite = true;
+    node n = x;
+    double value;
+
+    for (size_t i = 0; i < count && finite; i++) {
+        ex_node of = *pool_node(p, tape[i]);
+        double slope;
+
+        used[y] = false;
+        ex_slots_used(p, tape[i], used, law.n);
+        if (!used[y] || (of.op != EX_TANH && of.op != EX_EXP))
+            continue;
+        finite = is_affine(p, of.a, y) && is_number(f, law, ex_derivative(p, of.a, y), &slope) && slope != 0;
+        if (!finite)
+            break;
+        slope *= way;
+        n = ex_put(p, n, tape[i], ex_const(p, of.op == EX_EXP ? (slope > 0 ? FAR : 0) : slope > 0 ? 1 : -1));
+    }
+    used[y] = false;
+    ex_slots_used(p, n, used, law.n);
+    finite = finite && !used[y] && is_number(f, law, n, &value) && fabs(value) < NEARER;
+    free(used);
+    return finite ? n : NODE_NONE;
+}
+
+/* Has n a logarithm, which an exponential of FAR would not end? */
+static bool
+has_logarithm(pool *p, node n)
+{
+    size_t count;
+    const node *tape = ex_tape(p, n, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (is_logarithm(pool_node(p, tape[i])))
+            return true;
+    return false;
+}
+
+/* The limits of x in the law 0 = F(y, x). */
+static bool
+find_far_limits(struct approach *a)
+{
+    flat_model *f = a->e->f;
+    pool *p = f->pool;
+    uint32_t x = NONE, varying = 0;
+    node solution, divisor;
+
+    a->n = 0;
+    for (uint32_t k = 0; k < a->law.n; k++)
+        if (k != a->implicit && is_varying(f, inst_slots(f, a->law)[k])) {
+            x = k;
+            varying++;
+        }
+    if (varying != 1 || has_logarithm(p, a->law.root) || !ex_solve(p, a->law.root, x, &solution, &divisor))
+        return false;
+    for (int way = -1; way <= 1; way += 2) {
+        node far = far_value(f, a->law, solution, a->implicit, way);
+        node range = far == NODE_NONE ? far : ex_sub(p, far, at_zero(p, solution, a->implicit));
+        struct limit l = { .log = NODE_NONE, .x = x, .beyond = NODE_NONE };
+        double width;
+
+        if (far == NODE_NONE)
+            continue;
+        if (!is_number(f, a->law, range, &width) || width == 0)
+            return false;
+        l.q = ex_div(p, ex_sub(p, far, ex_slot(p, x)), range);
+        a->limit[a->n++] = l;
+    }
+    return a->n > 0;
+}
+
 /* ---- which resistors ---- */
 
 /* The law that gives v, solved for it, if it is a resistor's or that of several side by side. INST_NONE: it is not, or
@@ -505,9 +650,10 @@ law_for(struct approach *a, var_id v, uint32_t *group)
     equations *e = a->e;
     flat_model *f = e->f;
     const eq_var *d = &e->var.at[v];
-    inst law;
+    inst law, inverse;
 
     a->y = v;
+    a->implicit = NONE;
     *group = d->kind == DEF_NONE ? group_of(a->g, v) : NONE;
     if (d->by == DEF_BY_LAW) {
         const flat_element *el = &f->element.at[f->port.at[d->of].element];
@@ -520,8 +666,13 @@ law_for(struct approach *a, var_id v, uint32_t *group)
     if (group_size(a->g, *group) != 1)
         return INST_NONE;
     law = with_followers(a, group_residual(a->g, *group, 0));
-    return inst_known(law) && inst_slot_of(f, law, v) != NONE ? invert_saturating(e, law, inst_slot_of(f, law, v))
-                                                              : INST_NONE;
+    if (!inst_known(law) || inst_slot_of(f, law, v) == NONE)
+        return INST_NONE;
+    inverse = invert_saturating(e, law, inst_slot_of(f, law, v));
+    if (inst_known(inverse))
+        return inverse;
+    a->implicit = inst_slot_of(f, law, v);
+    return law;
 }
 
 /* Does any resistor have such a law? */
@@ -557,7 +708,8 @@ approach_define(equations *e, struct groups *g, struct rates *r, struct switches
         uint32_t group;
 
         a.law = law_for(&a, v, &group);
-        if (!inst_known(a.law) || map_get(&r->of, v) != MAP_NONE || !find_limits(&a) || !is_driven(&a))
+        if (!inst_known(a.law) || map_get(&r->of, v) != MAP_NONE ||
+            !(a.implicit == NONE ? find_limits(&a) : find_far_limits(&a)) || !is_driven(&a))
             continue;
         if (group != NONE)
             group_dissolve(g, group);

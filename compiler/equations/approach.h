@@ -13,8 +13,12 @@
  * limit: what is next to nothing beside the greatest f of the run is as little known as its rounding, so that e, which
  * follows from it, would be noise when f leaves the limit. So eps is raised while f rests there (eq_near, set by the
  * nets' search). The same holds for a vessel whose pressure a law approaches, with e and f exchanged. Laws with tanh,
- * which have no inverse in the language, get theirs here. The inverse of a logistic law has the logarithm of a quotient,
- * which is that of two limits; that of a softplus law ln(exp(q) - 1).
+ * which have no inverse in the language, get theirs here. The inverse of a logistic law has the logarithm of a
+ * quotient, which is that of two limits; that of a softplus law ln(exp(q) - 1).
+ *
+ * Laws side by side that approach limits at different rates, 0 = F(e, f), have no inverse in closed form. There G(f) is
+ * an unknown of its own in F, with f continued so that no q is below 0; q is what f leaves of the way from its value at
+ * e = 0 to that at e = +-infinity.
  */
 #ifndef BG_APPROACH_H
 #define BG_APPROACH_H
