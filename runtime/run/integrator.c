@@ -135,6 +135,7 @@ integrator_free(integrator *g)
     if (g->cvode)
         CVodeFree(&g->cvode);
     newton_free(g->newton);
+    roots_free(g->roots);
     if (g->solver)
         SUNLinSolFree(g->solver);
     if (g->matrix)

@@ -75,6 +75,8 @@ struct integrator {
     struct explicit_method *explicit;
     void *cvode;
     struct newton *newton; /* of BDF, where a law approaches a limit; else NULL */
+    bool at_root;          /* the last step of its iteration was cut short at the zero of a root */
+    struct roots *roots;   /* of BDF, where one may have an infinite slope and none approaches a limit; else NULL */
     linear *linear;
     SUNMatrix matrix;
     SUNLinearSolver solver;
@@ -141,6 +143,12 @@ bool integrator_prepare(integrator *g, double until);
 /* Makes BDF's Newton iteration go on until it has clearly converged. like: a state. */
 struct newton *newton_new(void *cvode, N_Vector like, SUNContext context);
 void newton_free(struct newton *n);
+
+/* ---- integrator_roots.c ---- */
+/* Makes BDF iterate as laws with infinite slopes need it. stopped: the last step of the iteration was cut short at a
+ * zero; like: a state. */
+struct roots *roots_new(void *cvode, const bool *stopped, N_Vector like, SUNContext context);
+void roots_free(struct roots *r);
 
 /* ---- integrator_jacobian.c ---- */
 /* Where the Jacobian of x is taken: beside it, where slopes may be infinite. */

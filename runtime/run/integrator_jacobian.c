@@ -12,6 +12,9 @@
 #define NEARER 1e-2
 #define NEAREST 1e-30
 #define FARTHER 2
+#define STEEPEST 1e40 /* a greater entry stands for an infinite slope */
+#define OUT_OF_ROUNDING 1e3
+#define FARTHEST 1e10
 /* Entries below COUNTS times their greatest value so far are ignored. A change of an entry by more than the share
  * CHANGES is too much for a corrector that keeps the old one. */
 #define COUNTS 1e-6
@@ -33,6 +36,33 @@ integrator_beside(integrator *g, const double *x)
                                           (1 + fabs(integrator_scatter(i, 59))) / to[i]
                              : x[i];
     return to;
+}
+
+/* Does an entry stand for an infinite slope? */
+static bool
+is_infinite_somewhere(const linear *l)
+{
+    const double *entry = linear_values(l);
+    bool any = false;
+
+    for (size_t i = 0, n = (size_t)linear_pattern(l).nonzeros; i < n && !any; i++)
+        any = !(fabs(entry[i]) < STEEPEST);
+    return any;
+}
+
+/* The Jacobian beside x. Where the root is of a difference in whose rounding that distance is lost (of 1 + q/V and 1),
+ * it is taken farther away. */
+static int
+evaluate_beside(integrator *g, double t, const double *x)
+{
+    double near = g->near;
+    int status = linear_evaluate(g->linear, t, integrator_beside(g, x));
+
+    for (; g->rooted && status == 0 && g->near < near * FARTHEST && is_infinite_somewhere(g->linear);
+         status = linear_evaluate(g->linear, t, integrator_beside(g, x)))
+        g->near *= OUT_OF_ROUNDING;
+    g->near = near;
+    return status;
 }
 
 /* Greatest relative change of an entry of the Jacobian since its last evaluation. Entries that are negligible beside
@@ -112,8 +142,7 @@ integrator_linear_system(realtype t, N_Vector x, N_Vector f, SUNMatrix a, boolea
 
         if (g->rooted)
             choose_near(g);
-        int status = linear_evaluate(g->linear, in_time ? g->t[1] : t,
-                                     integrator_beside(g, in_time ? integrator_state(g, 1) : NV_DATA_S(x)));
+        int status = evaluate_beside(g, in_time ? g->t[1] : t, in_time ? integrator_state(g, 1) : NV_DATA_S(x));
         if (status != 0)
             return status;
         if (g->renews)

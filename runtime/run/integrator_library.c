@@ -59,16 +59,19 @@ bdf_rhs(realtype t, N_Vector x, N_Vector f, void *data)
 static void
 keep_at_roots(void *ctx, const double *right, double *step)
 {
-    const integrator *g = ctx;
+    integrator *g = ctx;
     const double *x = g->iterate, *f = x + g->n, *weight = f + g->n;
 
+    g->at_root = false;
     for (size_t i = 0; i < g->n; i++) {
         if (!g->rooted[i])
             continue;
-        if (right[i] == 0 && f[i] == 0)
+        if (right[i] == 0 && f[i] == 0) {
             step[i] = 0;
-        else if (fabs(x[i]) * weight[i] <= ABOUT_ZERO && x[i] * (x[i] + step[i]) < 0)
+        } else if (fabs(x[i]) * weight[i] <= ABOUT_ZERO && x[i] * (x[i] + step[i]) < 0) {
             step[i] = 0 - x[i];
+            g->at_root = true;
+        }
     }
 }
 
@@ -105,6 +108,8 @@ integrator_prepare(integrator *g, double until)
             library_set(CVodeSetLinSysFn(g->cvode, integrator_linear_system));
             if (model_has_limits(g->model))
                 g->newton = newton_new(g->cvode, g->y[2], g->context);
+            else if (g->rooted)
+                g->roots = roots_new(g->cvode, &g->at_root, g->y[2], g->context);
             if (model_projects(g->model)) {
                 library_set(CVodeSetProjFn(g->cvode, project_bdf));
                 library_set(CVodeSetProjErrEst(g->cvode, false));

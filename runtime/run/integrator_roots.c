@@ -1,0 +1,172 @@
+/* integrator_roots.c - BDF's Newton iteration where laws may have an infinite slope
+ *
+ * Beside the zero of a root a Jacobian holds only where it was taken. From nearer to the zero it is too large: the
+ * iteration hardly moves, which the library takes for convergence, and an empty vessel stays empty. From farther it is
+ * too small: the iteration leaps to and fro across the zero, and the library shortens the step again and again. So here
+ * the ratio of two steps tells whether the iteration converges, and where it does badly, the Jacobian is made anew at
+ * the iterate, and a step that turns back is shortened.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <sunnonlinsol/sunnonlinsol_newton.h>
+
+#include "integrator_inside.h"
+#include "library_status.h"
+
+#define BADLY 0.3      /* ratio of two steps of the iteration from which on the Jacobian is made anew */
+#define TURNS 0.5      /* a step back over more than this share of the one before is shortened */
+#define ROUNDING 1e-14 /* of a state: a smaller step of the iteration */
+#define FORGETS 0.3    /* of the ratio seen before: the least that is believed after the next steps */
+enum { MOST_ITERATIONS = 12, MOST_TRUSTED = 16, MOST_CUT = 2 };
+
+struct roots {
+    SUNNonlinearSolver solver;
+    const bool *stopped; /* the last step was cut short at a zero: it shows nothing of convergence */
+    N_Vector before;     /* the step before */
+    bool turned;         /* the last step led back */
+    double ratio;        /* of two steps with the present Jacobian; INFINITY: not known */
+    int trusted, age;    /* for how many solutions it is believed; so many it has been */
+};
+
+static int
+take_jacobian(SUNNonlinearSolverContent_Newton c, struct roots *r, booleantype bad, void *memory)
+{
+    int status = c->LSetup(bad, &c->jcur, memory);
+
+    r->ratio = INFINITY;
+    r->age = 0;
+    r->trusted = 1;
+    return status;
+}
+
+/* Is this step of the iteration rounding of the states? */
+static bool
+only_rounding(N_Vector start, N_Vector sum, N_Vector step)
+{
+    const double *x = NV_DATA_S(start), *so_far = NV_DATA_S(sum), *d = NV_DATA_S(step);
+
+    for (sunindextype i = 0; i < NV_LENGTH_S(step); i++)
+        if (fabs(d[i]) > ROUNDING * fabs(x[i] + so_far[i]))
+            return false;
+    return true;
+}
+
+/* What the iteration is still off by after a step of this size. Between a step and one back lies the solution. */
+static double
+still_off(const struct roots *r, double size)
+{
+    return r->turned ? size : r->ratio < 1 ? size * r->ratio / (1 - r->ratio) : INFINITY;
+}
+
+/* The ratio is believed for a while, for longer each time that it is found good. */
+static void
+doubt_in_time(struct roots *r)
+{
+    if (r->age++ < r->trusted)
+        return;
+    r->ratio = INFINITY;
+    r->age = 0;
+    r->trusted = r->trusted < MOST_TRUSTED ? 2 * r->trusted : MOST_TRUSTED;
+}
+
+/* Compares a step with the one before, whose size is known: a step back is shortened to where a straight line through
+ * both has its zero. */
+static void
+compare(struct roots *r, N_Vector step, N_Vector weight, double before, double *size)
+{
+    const double *now = NV_DATA_S(step), *last = NV_DATA_S(r->before), *w = NV_DATA_S(weight);
+    double ratio = *size / before, along = 0;
+
+    for (sunindextype i = 0; i < NV_LENGTH_S(step); i++)
+        along += now[i] * w[i] * last[i] * w[i];
+    r->turned = ratio > TURNS && along < 0;
+    if (r->turned) {
+        N_VScale(1 / (1 + ratio), step, step);
+        *size /= 1 + ratio;
+    }
+    r->ratio = isfinite(r->ratio) ? fmax(ratio, FORGETS * r->ratio) : ratio;
+}
+
+/* Iterates from the sum of steps so far. again: after a failure. 0: it has converged. */
+static int
+iterate(struct roots *r, SUNNonlinearSolverContent_Newton c, N_Vector start, N_Vector sum, N_Vector weight,
+        double tolerance, bool renew, bool again, void *memory)
+{
+    N_Vector step = c->delta;
+    double size, before = 0;
+    bool cut;
+    int status;
+
+    for (c->curiter = 0; c->curiter < MOST_ITERATIONS; c->curiter++) {
+        if ((status = c->Sys(sum, step, memory)) != 0 ||
+            (renew && (status = take_jacobian(c, r, again || c->curiter > 0, memory)) != 0))
+            return status;
+        N_VScale(-1, step, step);
+        if ((status = c->LSolve(step, memory)) != 0)
+            return status;
+        c->niters++;
+        size = N_VWrmsNorm(step, weight);
+        r->turned = false;
+        if (before > 0)
+            compare(r, step, weight, before, &size);
+        renew = before > 0 && r->ratio > BADLY;
+        N_VLinearSum(1, sum, 1, step, sum);
+        cut = *r->stopped && c->curiter < MOST_CUT;
+        if (!cut && (still_off(r, size) <= tolerance || only_rounding(start, sum, step)))
+            return SUN_NLS_SUCCESS;
+        N_VScale(1, step, r->before);
+        before = cut ? 0 : size;
+    }
+    return SUN_NLS_CONV_RECVR;
+}
+
+static int
+solve(SUNNonlinearSolver solver, N_Vector start, N_Vector sum, N_Vector weight, realtype tolerance, booleantype renew,
+      void *memory)
+{
+    SUNNonlinearSolverContent_Newton c = solver->content;
+    struct roots *r = c->ctest_data;
+    int status;
+
+    c->jcur = false;
+    c->niters = c->nconvfails = 0;
+    if (!renew)
+        doubt_in_time(r);
+    status = iterate(r, c, start, sum, weight, tolerance, renew, false, memory);
+    if (status > 0 && !c->jcur) {
+        N_VConst(0, sum);
+        status = iterate(r, c, start, sum, weight, tolerance, true, true, memory);
+    }
+    if (status != SUN_NLS_SUCCESS) {
+        c->nconvfails++;
+        r->ratio = INFINITY;
+    }
+    return status;
+}
+
+struct roots *
+roots_new(void *cvode, const bool *stopped, N_Vector like, SUNContext context)
+{
+    struct roots *r = bg_calloc(1, sizeof *r);
+    SUNNonlinearSolverContent_Newton inside;
+
+    r->solver = library_made(SUNNonlinSol_Newton(like, context));
+    r->before = library_made(N_VClone(like));
+    r->ratio = INFINITY;
+    r->stopped = stopped;
+    library_set(CVodeSetNonlinearSolver(cvode, r->solver));
+    inside = r->solver->content;
+    inside->ctest_data = r;
+    r->solver->ops->solve = solve;
+    return r;
+}
+
+void
+roots_free(struct roots *r)
+{
+    if (!r)
+        return;
+    SUNNonlinSolFree(r->solver);
+    N_VDestroy(r->before);
+    free(r);
+}
