@@ -100,6 +100,7 @@ events_new(bg_model *m, double start, double stop)
     e->samples = samples_new(m, start, stop);
     e->nets = model_has_nets(m);
     e->quiet = bg_calloc(n + 1, sizeof *e->quiet);
+    e->little = bg_calloc(n + 1, sizeof *e->little);
     e->most = bg_calloc(n + 1, sizeof *e->most);
     e->of_net = bg_calloc(n + 1, sizeof *e->of_net);
     e->follows = bg_calloc(n + 1, sizeof *e->follows);
@@ -152,6 +153,7 @@ events_free(events *e)
     free(e->marked);
     free(e->quiet);
     free(e->most);
+    free(e->little);
     free(e->noted);
     free(e->plain);
     free(e->far);
@@ -272,27 +274,46 @@ conditions_beside(events *e, double t, const double *x, double part)
     return events_conditions(e, t, e->x_try, e->g_try);
 }
 
-/* An ideal switch beside a law that is flat or steep at zero switches at every step as long as its condition is within
- * the tolerances of zero (a vessel that is filled as fast as it drains). Such a switch is held until its condition
- * exceeds what the tolerances of the states can do to it, or until the search switches any mode of its net. */
+/* Puts into g_aside what the tolerances of the states can do to the conditions that are to switch. */
 static bool
-stays_within_tolerance(events *e, double t, const double *x)
+look_beside(events *e, double t, const double *x)
 {
-    bool within = e->moves && e->nx;
+    bool known = true;
 
     memset(e->g_aside, 0, e->n * sizeof *e->g_aside);
-    for (size_t i = 0; i < e->turn.n && within; i++)
-        within = e->of_net[e->turn.at[i]] && e->count[e->turn.at[i]] > CHATTERS && e->quiet[e->turn.at[i]] == 0;
-    for (int side = -1; side <= 1 && within; side += 2) {
-        within = conditions_beside(e, t, x, side);
-        for (size_t i = 0; i < e->turn.n; i++) {
+    for (int side = -1; side <= 1 && known; side += 2) {
+        known = conditions_beside(e, t, x, side);
+        for (size_t i = 0; i < e->turn.n && known; i++) {
             uint32_t k = e->turn.at[i];
 
             e->g_aside[k] = fmax(e->g_aside[k], fabs(e->g_try[k] - e->g[k]));
         }
     }
-    for (size_t i = 0; i < e->turn.n && within; i++)
-        within = fabs(e->g[e->turn.at[i]]) <= e->g_aside[e->turn.at[i]];
+    return known;
+}
+
+/* An ideal switch beside a law that is flat or steep at zero switches again and again as long as its condition is
+ * within the tolerances of zero (a vessel that is filled as fast as it drains, pressures that follow each other by
+ * less than their errors). Such a switch is held until its condition exceeds what the tolerances of the states can do
+ * to it, or until the search switches any mode of its net. */
+static bool
+stays_within_tolerance(events *e, double t, const double *x)
+{
+    bool soon = e->moves && e->nx, within;
+
+    for (size_t i = 0; i < e->turn.n && soon; i++)
+        soon = e->of_net[e->turn.at[i]] && t - e->turned_at[e->turn.at[i]] < SOON_AGAIN * (e->stop - e->start);
+    soon = within = soon && look_beside(e, t, x);
+    for (size_t i = 0; i < e->turn.n; i++) {
+        uint32_t k = e->turn.at[i];
+        bool now = soon && fabs(e->g[k]) <= e->g_aside[k];
+
+        if (!e->of_net[k])
+            continue;
+        e->little[k] = now && e->most[k] <= e->g_aside[k] ? e->little[k] + 1 : 0;
+        e->most[k] = 0;
+        within = within && now && (e->little[k] > CHATTERS || e->count[k] > CHATTERS);
+    }
     for (size_t i = 0; i < e->turn.n && within; i++)
         e->quiet[e->turn.at[i]] = e->g_aside[e->turn.at[i]];
     return within;

@@ -369,8 +369,9 @@ events_allow(events *e, uint32_t k, double t)
         e->since[k] = t;
         e->count[k] = 0;
     }
+    e->noted[k] = e->mode[k].corner || e->count[k] >= CHATTERS ||
+                  (e->of_net[k] && t - e->turned_at[k] < SOON_AGAIN * (e->stop - e->start));
     e->turned_at[k] = t;
-    e->noted[k] = e->mode[k].corner || e->count[k] >= CHATTERS;
     if (++e->count[k] <= (e->of_net[k] ? CHATTER_NETS : 1) * CHATTER_MOST)
         return true;
     events_report_chatter(e, k, t);

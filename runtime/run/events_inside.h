@@ -17,6 +17,8 @@
  * rounding error, which costs too much to do each time. */
 #define CHATTERS 20
 #define CHASING 4
+/* of the run: an ideal switch that switches again within this time may follow errors of the states */
+#define SOON_AGAIN 1e-6
 #define ROUNDS 60     /* most rounds of switchings at one instant; follow_contradictions adds four for each condition */
 #define NOTHING 1e-18 /* of a condition's size: a margin that is negative by less counts as zero */
 /* of a condition's size: a mode that is contradicted by less than this stays; it is rounding, or the next step sees it
@@ -78,10 +80,12 @@ struct events {
     bool nets, starting; /* nets: the model has ideal switches; starting: x are initial values */
     double *quiet;       /* [n] |g| up to this is taken for rounding error */
     double *most;        /* [n] greatest |g| since the last switching, of corners and of conditions that chatter */
-    bool *noted;         /* [n] `most` is kept for this one */
-    bool *far;           /* [n] not looked at, by events_rest_far */
-    bool *plain;         /* [n] a < or <= of the text, not tied to a sign(x): its margin is g or -g */
-    bool *of_net;        /* [n] set by the search for the modes of ideal switches, not here */
+    /* [n] of ideal switches: switchings in a row, soon after one another, between which the tolerances can make |g| */
+    unsigned *little;
+    bool *noted;                    /* [n] `most` is kept for this one */
+    bool *far;                      /* [n] not looked at, by events_rest_far */
+    bool *plain;                    /* [n] a < or <= of the text, not tied to a sign(x): its margin is g or -g */
+    bool *of_net;                   /* [n] set by the search for the modes of ideal switches, not here */
     VEC(uint32_t) gates, gates_end; /* modes known before the search, by level, and where each level ends (gates.h) */
     uint32_t gates_alone;           /* number of those, the first, that read no others */
     double *g_gates;                /* [2*gates] their conditions, now and a short time later */
