@@ -418,6 +418,23 @@ events_look_everywhere(events *e, double t, const double *x)
     return found;
 }
 
+/* Conditions that rest on their borders are set for the first time: what rubs elsewhere may be at rest too. */
+static void
+settle_other_signs(events *e, double t, const double *x)
+{
+    if (!events_look(e, t, x, e->g))
+        return;
+    for (size_t i = 0; i < e->near.n; i++) {
+        uint32_t k = e->near.at[i];
+        bool apart = e->mode[k].kind == MODE_SIGN;
+
+        for (size_t j = 0; j < e->on_border.n && apart; j++)
+            apart = e->on_border.at[j] != k;
+        if (apart)
+            events_settle_sign(e, k, t, x, e->g[k], 0);
+    }
+}
+
 enum events_status
 events_settle_right(events *e, double t, double *x, bool jumped)
 {
@@ -444,8 +461,10 @@ events_settle_right(events *e, double t, double *x, bool jumped)
         events_note_sizes(e, e->g);
         if (e->starting && round >= CHASING) /* equations with several solutions: the next one starts from here */
             model_accept(e->model, t, x);
-        if (round == 0 && e->starting && events_stay_on_border(e, t, x))
+        if (round == 0 && e->starting && events_stay_on_border(e, t, x)) {
+            settle_other_signs(e, t, x);
             return EVENTS_SWITCHED;
+        }
         for (size_t i = 0; i < e->near.n; i++) {
             uint32_t k = e->near.at[i];
             if (e->of_net[k])
