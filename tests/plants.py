@@ -10,15 +10,8 @@ import random, sys
 import numpy as np
 from scipy.integrate import solve_ivp
 
+from hydraulics import AREA, GAS, PRESSURE, SPELLINGS, VARIABLE, row_of, some_number, through
 from logic import POINTS, PassedOver, main
-from water import FLOW, PRESSURE, SMOOTH, SPELLINGS
-
-AREA = "[m^3/s/Pa^0.5]"
-GAS = 1.4        # exponent of the accumulators
-
-
-def through(area, fall):
-    return area*fall/(fall*fall + SMOOTH*SMOOTH)**0.25
 
 
 class Plant:
@@ -35,7 +28,7 @@ class Plant:
                               ["}", f"experiment run of plant {{ stop = {self.stop} [s]; }}", ""])
 
     def number(self, a, b):
-        return float(f"{self.r.uniform(a, b):.3g}")
+        return some_number(self.r, a, b)
 
     def name(self, kind):
         self.names += 1
@@ -115,7 +108,7 @@ class Plant:
             add(f"{line} -> {r.choice(['Se', 'Sf'])}:v_{line} such that min(v_{line}.f/1 [m^3/s], -v_{line}.e/1 [Pa]);")
         if opens is not None:
             add(f"{line} -> {r.choice(['Se', 'Sf'])}:w_{line} such that if time > {opens} [s] then w_{line}.e/1 [Pa] else w_{line}.f/1 [m^3/s];")
-        area = 1/np.sqrt(sum(1/a**2 for a in areas))
+        area = row_of(areas)
 
         def flows(x, since, rate):
             fall = self.at(from_, x) - (0 if to is None else self.at(to, x))
@@ -133,7 +126,7 @@ class Plant:
         self.lines.append(f"Se:u_{line} = {from_!r} [Pa] -> 1:{line};" if isinstance(from_, float) else f"{from_} -> 1:{line};")
         if to is not None:
             self.lines.append(f"{line} -> {to};")
-        law = self.r.choice(["f = {A}*spow(e, 0.5);", "e = f*abs(f)/{A}^2;", "f = {A}*sign(e)*sqrt(abs(e));"]).format(A=area)
+        law = self.r.choice(VARIABLE).format(A=area)
         self.lines.append(f"{line} -> R:o_{line} {{ {law} }}")
 
         def flows(x, since, rate):

@@ -10,15 +10,10 @@ import random, sys
 import numpy as np
 from scipy.integrate import solve_ivp
 
+from hydraulics import FLOW, PRESSURE, SPELLINGS, row_of, some_number, through
 from logic import POINTS, PassedOver, main
 
-SMOOTH = 1e-3    # Pa: an orifice is smooth below this
-PRESSURE = 1e5   # Pa, and
-FLOW = 1e-3      # m^3/s: units of SciPy's variables
 MOST = 300       # pieces between events
-SPELLINGS = ["f = {A!r} [m^3/s/Pa^0.5]*spow(e, 0.5);", "e = f*abs(f)/({A!r} [m^3/s/Pa^0.5])^2;", "f = {A!r} [m^3/s/Pa^0.5]*sign(e)*sqrt(abs(e));",
-             "f = if e >= 0 [Pa] then {A!r} [m^3/s/Pa^0.5]*sqrt(e) else -{A!r} [m^3/s/Pa^0.5]*sqrt(-e);",
-             "e = if f >= 0 then f^2/({A!r} [m^3/s/Pa^0.5])^2 else -f^2/({A!r} [m^3/s/Pa^0.5])^2;"]
 
 
 class Way:
@@ -53,7 +48,7 @@ class Model:
         self.text = "\n".join(self.lines + ["}", f"experiment run of water {{ stop = {self.stop} [s]; }}", ""])
 
     def number(self, a, b):
-        return float(f"{self.r.uniform(a, b):.3g}")
+        return some_number(self.r, a, b)
 
     def some_way(self, from_, to):
         r, k, add = self.r, len(self.ways), self.lines.append
@@ -71,7 +66,7 @@ class Model:
             add(f"    l{k} -> {r.choice(['Se', 'Sf'])}:w{k} such that if time > {opens} [s] then w{k}.e/1 [Pa] else w{k}.f/1 [m^3/s];")
         if inertia:
             add(f"    l{k} -> I:i{k} = {inertia!r} [Pa*s^2/m^3];")
-        self.ways.append(Way(from_, to, 1/np.sqrt(sum(1/a**2 for a in areas)), checked, opens, inertia))
+        self.ways.append(Way(from_, to, row_of(areas), checked, opens, inertia))
 
     def some_pump(self, i):
         flow, on = self.number(0.1, 2)*1e-3, self.number(0, 1)
@@ -100,7 +95,7 @@ class Apart:
         fall = self.fall(way, x)
         if (way.opens is not None and since < way.opens - 1e-12) or (way.checked and fall < 0):
             return 0.0
-        return way.area*fall/(fall*fall + SMOOTH*SMOOTH)**0.25
+        return through(way.area, fall)
 
     def rates(self, x, since):
         rate = np.zeros(len(x))
