@@ -9,7 +9,7 @@ import json, subprocess, sys
 import numpy as np
 
 import converters
-from logic import PassedOver, main
+from apart import PassedOver, main
 
 OFF = 2e-5        # of a value, by the greatest of the metric
 POINTS, WEIGHTS = np.polynomial.legendre.leggauss(6)

@@ -10,7 +10,7 @@ import itertools, math, random, sys
 import numpy as np
 
 import drives
-from logic import PassedOver, main, rows_of
+from apart import PassedOver, main, rows_of
 
 STEP = 1e-3    # s
 MET = 1e-9     # A, V: a condition that is met

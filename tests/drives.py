@@ -5,11 +5,11 @@ combinations of sticking, slipping and conducting where something is at rest, an
 
 python3 tests/drives.py BGC FIRST LAST [SOLVER,SOLVER...]     seeds; a hundred take two minutes a solver
 """
-import itertools, math, random, sys
+import math, random, sys
 
 import numpy as np
 
-from logic import PassedOver, main, rows_of
+from apart import PassedOver, first, least, main, modes, rows_of, step
 
 STEP = 5e-5      # s, at most
 MARGIN = 1e-10   # of force or speed: what is less beyond its limit is rounding
@@ -289,6 +289,8 @@ class Apart:
         return min(force - self.m.limits[j][1](t, self.side), self.m.limits[j][2](t, self.side) - force)
 
     def possible(self, mode):
+        if self.m.chops is not None and mode[self.m.chops] == 0 and self.m.level(self.t, self.side):
+            return False      # the motor would drive the source
         return all(side == 0 or math.isfinite(self.m.limits[j][2 if side > 0 else 1](self.t, self.side)) for j, side in enumerate(mode))
 
     def holds(self, mode, at_rest):
@@ -306,28 +308,13 @@ class Apart:
     def settled(self):
         slips = self.limit @ self.z
         at_rest = [j for j in range(len(slips)) if abs(slips[j]) < AT_REST]
-        found = []
-        for sides in itertools.product((0, 1, -1), repeat=len(at_rest)):
-            mode = [int(s) for s in np.sign(slips)]
-            for j, side in zip(at_rest, sides):
-                mode[j] = side
-            if self.m.chops is not None and mode[self.m.chops] == 0 and self.m.level(self.t, self.side):
-                continue      # the motor would drive the source
-            if self.possible(mode) and self.holds(mode, at_rest):
-                found.append(mode)
-        if not found:
-            raise PassedOver
-        return min(found, key=lambda mode: self.faults_ahead(mode, at_rest))
+        found = (mode for mode in modes(slips, at_rest) if self.possible(mode) and self.holds(mode, at_rest))
+        return least(found, lambda mode: self.faults_ahead(mode, at_rest))
 
     def after(self, h):
         def rates(t, z, x):
             return self.accelerations(t, z, x, self.mode)[0], self.twist @ z
-        t, z, x = self.t, self.z, self.x
-        a1, x1 = rates(t, z, x)
-        a2, x2 = rates(t + h/2, z + h/2*a1, x + h/2*x1)
-        a3, x3 = rates(t + h/2, z + h/2*a2, x + h/2*x2)
-        a4, x4 = rates(t + h, z + h*a3, x + h*x3)
-        return z + h/6*(a1 + 2*a2 + 2*a3 + a4), x + h/6*(x1 + 2*x2 + 2*x3 + x4)
+        return step(rates, self.t, (self.z, self.x), h)
 
     def margins(self, h):
         """Below zero: this limit, or this border, is passed."""
@@ -345,10 +332,7 @@ class Apart:
         """What is to be added up over a step that is taken."""
 
     def change(self, h):
-        low, high = 0.0, h
-        while high - low > INSTANT:
-            middle = (low + high)/2
-            low, high = (low, middle) if (self.margins(middle) < -MARGIN).any() else (middle, high)
+        high = first(lambda part: (self.margins(part) < -MARGIN).any(), h, INSTANT)
         margins, n = self.margins(high), len(self.mode)
         self.passes(high)
         at_rest = [j for j, side in enumerate(self.mode) if side == 0 or margins[j] <= AT_REST]

@@ -10,7 +10,7 @@ Models in which two instants come closer than the program tells apart, or which 
 """
 import csv, io, math, os, random, statistics, subprocess, sys
 
-from logic import POINTS, PassedOver, main
+from apart import POINTS, PassedOver, main
 
 STEP = 0.002        # s
 INSTANT = 1e-9      # s; what is closer is one instant

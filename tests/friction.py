@@ -5,11 +5,11 @@ by Runge and Kutta's method in small steps.
 
 python3 tests/friction.py BGC FIRST LAST [SOLVER,SOLVER...]     seeds; a hundred take three quarters of a minute a solver
 """
-import itertools, random, sys
+import random, sys
 
 import numpy as np
 
-from logic import PassedOver, main, rows_of
+from apart import PassedOver, first, least, main, modes, rows_of, step
 
 STEP = 2e-3      # s
 MARGIN = 1e-10   # of force or speed: what is less beyond its limit is rounding
@@ -155,26 +155,13 @@ class Apart:
     def settled(self):
         slips = self.slips(self.t, self.v)
         at_rest = [j for j in range(len(slips)) if abs(slips[j]) < AT_REST]
-        found = []
-        for sides in itertools.product((0, 1, -1), repeat=len(at_rest)):
-            mode = [int(s) for s in np.sign(slips)]
-            for j, side in zip(at_rest, sides):
-                mode[j] = side
-            if self.holds(self.t, self.v, self.x, mode, at_rest):
-                found.append(mode)
-        if not found:
-            raise PassedOver
-        return min(found, key=lambda mode: self.faults_ahead(mode, at_rest))
+        found = (mode for mode in modes(slips, at_rest) if self.holds(self.t, self.v, self.x, mode, at_rest))
+        return least(found, lambda mode: self.faults_ahead(mode, at_rest))
 
     def after(self, h):
         def rates(t, v, x):
             return self.accelerations(t, v, x, self.mode)[0], self.spring @ v
-        t, v, x = self.t, self.v, self.x
-        a1, x1 = rates(t, v, x)
-        a2, x2 = rates(t + h/2, v + h/2*a1, x + h/2*x1)
-        a3, x3 = rates(t + h/2, v + h/2*a2, x + h/2*x2)
-        a4, x4 = rates(t + h, v + h*a3, x + h*x3)
-        return v + h/6*(a1 + 2*a2 + 2*a3 + a4), x + h/6*(x1 + 2*x2 + 2*x3 + x4)
+        return step(rates, self.t, (self.v, self.x), h)
 
     def margins(self, h):
         v, x = self.after(h)
@@ -183,10 +170,7 @@ class Apart:
 
     def change(self, h):
         """At the first margin that is passed within h."""
-        low, high = 0.0, h
-        while high - low > INSTANT:
-            middle = (low + high)/2
-            low, high = (low, middle) if (self.margins(middle) < -MARGIN).any() else (middle, high)
+        high = first(lambda part: (self.margins(part) < -MARGIN).any(), h, INSTANT)
         margins = self.margins(high)
         at_rest = [j for j, side in enumerate(self.mode) if side == 0 or margins[j] <= AT_REST]
         self.v, self.x = self.after(high)

@@ -10,7 +10,7 @@ import random, sys
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from logic import POINTS, PassedOver, main
+from apart import POINTS, PassedOver, main
 
 C_V, GAMMA, R_GAS = 718.0, 1.4, 0.4*718.0
 SMOOTH = 1e-10    # of a pressure: nozzles are smooth below this difference

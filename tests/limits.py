@@ -10,7 +10,7 @@ import random, sys
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from logic import POINTS, PassedOver, main
+from apart import POINTS, PassedOver, main
 
 LEAK = 1e-7      # S
 NEAR = 2e-4      # s: within this of a point

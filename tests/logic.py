@@ -7,23 +7,18 @@ python3 tests/logic.py BGC FIRST LAST [SOLVER,SOLVER...]     seeds; a hundred ta
 
 Models whose logic leads back to a border that it has just left (they slide, or switch without end) are passed over.
 """
-import csv, io, math, os, random, subprocess, sys, tempfile
+import math, random, sys
 
-POINTS = 13
-OFF = 1e-5        # of a value, by its column's greatest or 1
+from apart import POINTS, PassedOver, first, main, rows_of, step
+
 INSTANT = 1e-9    # s; what is closer is one instant
 STEP = 0.005      # s
 AHEAD = 1e-6      # s, looked ahead for a border to which the solution goes back
 MOST = 300        # switchings
-SECONDS = 60      # of a run
 SUPPLY, LOAD, COIL = 10, 0.5, 1   # V, ohm, H of the switched leg
 
 COMPARISONS = {"==": lambda a, b: a == b, "!=": lambda a, b: a != b, "<": lambda a, b: a < b, ">": lambda a, b: a > b,
                "<=": lambda a, b: a <= b, ">=": lambda a, b: a >= b}
-
-
-class PassedOver(Exception):
-    pass
 
 
 class Choice:
@@ -178,29 +173,16 @@ class Apart:
         return [sum(term(x, self.passed, self.s) for term in terms) for terms in self.m.rates]
 
     def after(self, h):
-        def moved(by, rate):
-            return [a + by*b for a, b in zip(self.x, rate)]
-        a = self.rate(self.x)
-        b = self.rate(moved(h/2, a))
-        c = self.rate(moved(h/2, b))
-        d = self.rate(moved(h, c))
-        return [x + h/6*(p + 2*q + 2*u + v) for x, p, q, u, v in zip(self.x, a, b, c, d)]
+        return step(lambda t, *x: self.rate(x), self.t, self.x, h)
 
     def has_turned(self, k, h):
         return (self.beyond(k, self.t + h, self.after(h)) > 0) != self.passed[k]
-
-    def first_turn(self, k, h):
-        low, high = 0.0, h
-        while high - low > 1e-13:
-            middle = (low + high)/2
-            low, high = (low, middle) if self.has_turned(k, middle) else (middle, high)
-        return high
 
     def to(self, until):
         while until - self.t > INSTANT:
             ends = [e for e in self.ends if e > self.t + INSTANT]
             h = min([until - self.t, STEP] + [ends[0] - self.t] if ends else [until - self.t, STEP])
-            turned = {k: self.first_turn(k, h) for k in range(len(self.passed)) if self.has_turned(k, h)}
+            turned = {k: first(lambda part, k=k: self.has_turned(k, part), h, 1e-13) for k in range(len(self.passed)) if self.has_turned(k, h)}
             h = min(turned.values(), default=h)
             self.x, self.t = self.after(h), self.t + h
             for e in self.ends:
@@ -221,70 +203,6 @@ class Apart:
         self.settle()
         if any(self.m.borders[k][0] == "state" and self.has_turned(k, AHEAD) for k in turned):
             raise PassedOver
-
-
-def run(bgc, path, solver):
-    r = subprocess.run([bgc, "run", path, "--solver", solver, "--rtol", "1e-8", "--points", str(POINTS)], capture_output=True, text=True,
-                       timeout=SECONDS)
-    if r.returncode:
-        return None, r.stderr
-    return [[float(v) for v in row] for row in list(csv.reader(io.StringIO(r.stdout)))[1:]], ""
-
-
-def rows_of(apart, stop, columns):
-    """What the program apart gives at the points of the run, with its columns."""
-    rows = []
-    for k in range(POINTS):
-        apart.to(stop*k/(POINTS - 1))
-        rows.append(list(columns(apart)))
-    return rows
-
-
-def fault(rows, bgc, path, solver):
-    """What differs, or None. What the program apart does not tell is None in its rows."""
-    try:
-        seen, error = run(bgc, path, solver)
-    except subprocess.TimeoutExpired:
-        return f"takes longer than {SECONDS} s"
-    if seen is None:
-        return error.strip().splitlines()[0]
-    if len(seen) != len(rows):
-        return f"ends at {seen[-1][0]:g} s, with {len(seen)} rows, not {len(rows)}"
-    for column in range(len(rows[0])):
-        size = max([1] + [abs(row[column]) for row in rows if row[column] is not None])
-        for t_and_values, row in zip(seen, rows):
-            if row[column] is not None and not abs(t_and_values[column + 1] - row[column]) <= OFF*size:
-                return f"y{column} at {t_and_values[0]:g} s is {t_and_values[column + 1]!r}, not {row[column]!r}"
-    return None
-
-
-def main(make, rows_of, fault=fault):
-    """Runs models of the seeds in the arguments; make(seed).text is one, rows_of(model) what must come out, fault(rows, bgc, path, solver) what differs."""
-    bgc, first, last = os.path.abspath(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    solvers = sys.argv[4].split(",") if len(sys.argv) > 4 else ["auto"]
-    tried = over = failed = 0
-    with tempfile.TemporaryDirectory() as work:
-        path = os.path.join(work, "model.bg")
-        for seed in range(first, last + 1):
-            model = make(seed)
-            with open(path, "w") as f:
-                f.write(model.text)
-            for name, text in getattr(model, "files", {}).items():
-                with open(os.path.join(work, name), "w") as f:
-                    f.write(text)
-            try:
-                rows = rows_of(model)
-            except PassedOver:
-                over += 1
-                continue
-            for solver in solvers:
-                why = fault(rows, bgc, path, solver)
-                tried += 1
-                if why:
-                    failed += 1
-                    print(f"seed {seed}, {solver}: {why}\n{model.text}", flush=True)
-    print(f"{tried} runs, {over} passed over, {failed} wrong")
-    return failed > 0 or tried == 0
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import math, random, sys
 import numpy as np
 
 import drives
-from logic import main, rows_of
+from apart import main, rows_of
 
 STEP = 2e-4    # s
 

@@ -5,14 +5,16 @@ what SciPy gives at tight ones, from corner to corner of the inputs.
 
 python3 tests/smooth.py BGC FIRST LAST [SOLVER,SOLVER...]     seeds; a hundred take half a minute a solver
 """
-import csv, io, math, os, random, subprocess, sys, tempfile, warnings
+import math, os, random, sys, warnings
+
 import numpy as np
 from scipy.integrate import solve_ivp
+
+from apart import PassedOver, main, run
 
 POINTS = 101
 OFF = 1e-4        # of a column's range,
 OFF_VALUE = 1e-5  # or of its greatest value: a small rise above a temperature in kelvin
-SECONDS = 60      # of a run
 TIGHT, ROUGH = 1e-12, 1e-6   # relative tolerances of the other program; ROUGH finds the sizes of states
 FAINT = 1e-280    # smaller numbers have no accuracy
 
@@ -382,7 +384,7 @@ class Model:
 
 
 def quietly(compute):
-    """LSODA of SciPy writes what it has to say to the standard output; models that it cannot solve are None."""
+    """LSODA of SciPy writes what it has to say to the standard output; models that it cannot solve are passed over."""
     kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     try:
@@ -390,52 +392,31 @@ def quietly(compute):
             warnings.simplefilter("ignore")
             return compute()
     except ArithmeticError:
-        return None
+        raise PassedOver
     finally:
         os.dup2(kept, 1)
         os.close(kept)
         os.close(nowhere)
 
 
-def fault(bgc, folder, model, rows, solver):
+def rows_of(model):
+    if not model.names:
+        raise PassedOver
+    return model.names, quietly(model.rows)
+
+
+def fault(expected, bgc, path, solver):
     """What differs, or None."""
-    try:
-        r = subprocess.run([bgc, "run", "model.bg", "--points", str(POINTS), "--solver", solver], capture_output=True, text=True, timeout=SECONDS, cwd=folder)
-    except subprocess.TimeoutExpired:
-        return f"takes longer than {SECONDS} s"
-    if r.returncode:
-        return r.stderr.strip()
-    seen = np.array([[float(v) for v in row] for row in list(csv.reader(io.StringIO(r.stdout)))[1:]])
-    for i, name in enumerate(model.names):
+    seen, error = run(bgc, path, solver, "--points", str(POINTS))
+    if seen is None:
+        return error
+    (names, rows), seen = expected, np.array(seen)
+    for i, name in enumerate(names):
         off, extent = abs(seen[:, i + 1] - rows[:, i]), np.ptp(rows[:, i])
         if off.max() > max(OFF*extent, OFF_VALUE*abs(rows[:, i]).max(), FAINT):
             return f"{name} at {seen[off.argmax(), 0]:g} s is off by {off.max()/extent if extent > 0 else math.inf:.1e} of its range"
     return None
 
 
-def main():
-    bgc, first, last = os.path.abspath(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    solvers = sys.argv[4].split(",") if len(sys.argv) > 4 else ["auto"]
-    tried = over = failed = 0
-    for seed in range(first, last + 1):
-        model = quietly(lambda: Model(seed))
-        rows = quietly(model.rows) if model and model.names else None
-        if rows is None:
-            over += 1
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            for name, text in [("model.bg", model.text)] + list(model.files.items()):
-                with open(os.path.join(folder, name), "w") as f:
-                    f.write(text)
-            for solver in solvers:
-                why = fault(bgc, folder, model, rows, solver)
-                tried += 1
-                if why:
-                    failed += 1
-                    print(f"seed {seed}, {solver}: {why}\n{model.text}", flush=True)
-    print(f"{tried} runs, {over} passed over, {failed} wrong")
-    return failed > 0 or tried == 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(lambda seed: quietly(lambda: Model(seed)), rows_of, fault))

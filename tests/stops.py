@@ -10,7 +10,7 @@ import itertools, sys
 import numpy as np
 
 import friction
-from logic import PassedOver, main, rows_of
+from apart import PassedOver, first, least, main, rows_of, step
 
 STEP = 2e-3      # s
 MARGIN = 1e-10   # N: a contact that pulls by less rests
@@ -109,24 +109,17 @@ class Apart:
         at = [k for k in range(len(gaps)) if abs(gaps[k]) < CLOSED]
         if (self.stop[at] @ self.v < -CLOSED).any():
             self.v = self.strike(at)
-        resting, found = [k for k in at if abs(self.stop[k] @ self.v) < CLOSED], []
-        for closed in self.sets(resting):
+        resting = [k for k in at if abs(self.stop[k] @ self.v) < CLOSED]
+
+        def holds(closed):
             a, pushed = self.accelerations(self.t, self.v, self.x, closed)
-            if all(pushed[k] >= -CLOSED if k in closed else self.stop[k] @ a >= -CLOSED for k in resting):
-                found.append(closed)
-        if not found:
-            raise PassedOver
-        self.closed = min(found, key=lambda closed: self.faults_ahead(closed, resting))
+            return all(pushed[k] >= -CLOSED if k in closed else self.stop[k] @ a >= -CLOSED for k in resting)
+        self.closed = least(filter(holds, self.sets(resting)), lambda closed: self.faults_ahead(closed, resting))
 
     def after(self, h):
-        def rates(t, v, x):
+        def rates(t, v, x, y):
             return self.accelerations(t, v, x, self.closed)[0], self.spring @ v, v
-        t, v, x = self.t, self.v, self.x
-        k1 = rates(t, v, x)
-        k2 = rates(t + h/2, v + h/2*k1[0], x + h/2*k1[1])
-        k3 = rates(t + h/2, v + h/2*k2[0], x + h/2*k2[1])
-        k4 = rates(t + h, v + h*k3[0], x + h*k3[1])
-        return [q + h/6*(a + 2*b + 2*c + d) for q, a, b, c, d in zip((v, x, self.y), k1, k2, k3, k4)]
+        return step(rates, self.t, (self.v, self.x, self.y), h)
 
     def turned(self, h):
         v, x, y = self.after(h)
@@ -134,10 +127,7 @@ class Apart:
         return any(pushed[k] < -MARGIN if k in self.closed else gaps[k] < -GAP for k in range(len(gaps)))
 
     def change(self, h):
-        low, high = 0.0, h
-        while high - low > INSTANT:
-            middle = (low + high)/2
-            low, high = (low, middle) if self.turned(middle) else (middle, high)
+        high = first(self.turned, h, INSTANT)
         self.v, self.x, self.y = self.after(high)
         self.t += high
         self.v = self.v - self.inverse*(self.stop[self.closed].T @ self.solve(self.closed, self.stop[self.closed] @ self.v))
