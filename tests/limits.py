@@ -213,7 +213,7 @@ class Apart:
 
 
 def rows_of(model):
-    apart, grid = Apart(model), [model.stop*k/(POINTS - 1) for k in range(POINTS)]
+    apart, grid = Apart(model), [min(model.stop, model.stop*k/(POINTS - 1)) for k in range(POINTS)]
     at = sorted({t for g in grid for t in (g - NEAR, g, g + NEAR) if 0 <= t <= model.stop})
     s = solve_ivp(apart.rate, (0, model.stop), [0.0], method="Radau", t_eval=at, rtol=1e-10, atol=1e-11)
     if s.status:
