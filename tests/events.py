@@ -8,7 +8,7 @@ python3 tests/events.py BGC FIRST LAST [SOLVER,SOLVER...]     seeds; a hundred t
 
 Models in which two instants come closer than the program tells apart, or which slide on a border, are passed over.
 """
-import csv, io, math, os, random, statistics, subprocess, sys
+import csv, io, math, os, random, subprocess, sys
 
 from apart import POINTS, PassedOver, main
 
@@ -70,7 +70,7 @@ class Model:
         if r.random() < 0.3:
             self.ladder()
         if r.random() < 0.15:
-            self.ends = self.some_condition(False)
+            self.ends = self.some_condition()
         if r.random() < 0.3:
             self.near_peaks()
         self.finish()
@@ -108,12 +108,11 @@ class Model:
     def border(self):
         return number(self.n(-0.8, 0.8))
 
-    def some_comparison(self, steady):
-        """steady: nothing that a jump within an instant moves may be in it"""
+    def some_comparison(self):
         r, kind = self.r, self.r.random()
         op = r.choice(["<", ">", "<", ">", "<=", ">="])
-        if kind < 0.5 or not self.smooth or steady:
-            left = self.x(r.choice(self.smooth)) if self.smooth else TIME
+        if kind < 0.5:
+            left = self.x(r.choice(self.smooth))
             if kind < 0.15:
                 left = E(f"abs({left.bg})", f"abs({left.py})")
                 return self.condition(left, op, number(self.n(0.1, 0.8)))
@@ -143,20 +142,20 @@ class Model:
     def some_signal(self):
         """One that a condition switches, and that other conditions and values read."""
         if not self.signals or len(self.signals) < 3 and self.r.random() < 0.6:
-            choice, (a, b) = self.some_condition(False), self.r.choice([(1, 0), (0, 1), (2, 1), (-1, 1)])
+            choice, (a, b) = self.some_condition(), self.r.choice([(1, 0), (0, 1), (2, 1), (-1, 1)])
             k = len(self.signals)
             self.signals.append((k, choice, a, b))
             self.lines.append(f"    signal g{k} = if {choice.bg} then {a} else {b};")
         k, choice, a, b = self.r.choice(self.signals)
         return E(f"g{k}", f"({a} if {choice.py} else {b})")
 
-    def some_condition(self, steady):
-        a, kind = self.some_comparison(steady), self.r.random()
+    def some_condition(self):
+        a, kind = self.some_comparison(), self.r.random()
         if kind < 0.6:
             return a
         if kind < 0.7:
             return E(f"not ({a.bg})", f"(not {a.py})")
-        b = self.some_comparison(steady)
+        b = self.some_comparison()
         word = "and" if kind < 0.9 else "or"
         return E(f"({a.bg}) {word} ({b.bg})", f"({a.py} {word} {b.py})")
 
@@ -165,7 +164,7 @@ class Model:
         by = r.choice([0.25, 0.5, self.n(0.05, 0.9)])
         kind = r.random()
         of = self.x(r.choice(self.smooth)) if kind < 0.6 else self.h(r.randrange(len(self.held)))
-        if kind > 0.85 and self.smooth:
+        if kind > 0.85:
             of = of + number(self.n(-1, 1))*self.x(r.choice(self.smooth))
         before = self.n(-1, 1) if r.random() < 0.4 else None
         k = len(self.delays)
@@ -208,9 +207,7 @@ class Model:
             c = self.condition(self.x(r.choice(others)), r.choice("<>"), self.border())
             u, v = self.n(-1, 1), self.n(-1, 1)
             return E(f"(if {c.bg} then {u} else {v})", f"({u} if {c.py} else {v})")
-        if self.smooth:
-            return a*self.some_delay()
-        return a
+        return a*self.some_delay()
 
     def some_inputs(self, mine):
         u = self.some_input(mine)
@@ -277,7 +274,7 @@ class Model:
         if kind < 0.66 and sampled:
             seed, word = r.randint(1, 4), r.choice(["noise", "uniform"])
             return number(0.3)*E(f"{word}({seed})", f"draw('{word}', {seed}, k)")
-        if kind < 0.75 and self.smooth:
+        if kind < 0.75:
             return number(0.5)*self.some_delay()
         if kind < 0.85:
             at = self.n(-0.5, 0.5)
@@ -300,7 +297,7 @@ class Model:
             kind = r.random()
             value = self.h(i) + number(1) if kind < 0.5 and not sampled else self.some_value(sampled)
             sets.append((self.h(i), value))
-        if r.random() < 0.35 and self.smooth:
+        if r.random() < 0.35:
             i = r.choice(self.smooth)
             sets.append((self.x(i), number(self.n(-0.9, 0.9))*self.x(i) if r.random() < 0.6 else number(0.5)*self.some_value(sampled)))
         return sets
@@ -320,7 +317,7 @@ class Model:
             self.blocks.append(("when", self.condition(self.x(i), ">", number(at + 0.1)), [(self.h(k), number(-1))]))
             self.blocks.append(("when", self.condition(self.x(i), "<", number(at - 0.1)), [(self.h(k), number(1))]))
         else:
-            self.blocks.append(("when", self.some_condition(False), self.some_sets()))
+            self.blocks.append(("when", self.some_condition(), self.some_sets()))
 
     def ladder(self):
         i, n = self.r.choice(self.smooth), self.r.randint(10, 40)
@@ -524,9 +521,9 @@ class Apart:
             just_before = self.g_of(-INSTANT, self.x, self.h, self.before or (), self.mode)
             self.mode = [OPS[op](b if b != e else e) for (_, op), e, b in zip(m.conditions, exactly, just_before)]
         self.was = self.whens(0.0, self.x, self.h, self.before or (), self.mode)
-        self.instant([], True)
+        self.instant()
 
-    def right(self, turned, jumped):
+    def right(self, jumped):
         """Sets each condition as it is just after now."""
         self.until = self.t + 1
         for _ in range(12):
@@ -563,7 +560,7 @@ class Apart:
                     self.mode[k] = OPS[op](now[k] if abs(now[k]) > 1e-12 else 0)
         self.seen = self.g_of(self.t, self.x, self.h, d, self.mode)
 
-    def instant(self, turned, starting=False):
+    def instant(self):
         """Samples that are due and conditions that have turned true act in the order of the text, those that this turns true after them."""
         m, due = self.m, []
         for b, block in enumerate(m.blocks):
@@ -571,7 +568,7 @@ class Apart:
                 due.append(b)
         jumped = False
         for _ in range(30):
-            self.right(turned, jumped)
+            self.right(jumped)
             d = self.d_at(self.t, True) if m.delays else ()
             now = self.whens(self.t, self.x, self.h, d, self.mode)
             acting = [b for b in range(len(m.blocks)) if b in due or (now[b] and not self.was[b])]
@@ -635,7 +632,7 @@ class Apart:
                 raise PassedOver
             turned = self.step(limit)
             if turned or self.t >= known - INSTANT:
-                self.instant(turned)
+                self.instant()
 
     def columns(self):
         return self.x + self.h
