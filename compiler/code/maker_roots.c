@@ -39,14 +39,14 @@ is_power(const pool *p, const ex_node *x)
     return x->op == EX_SQRT || x->op == EX_SPOW || x->op == EX_POW || (x->op == EX_MUL && x->a == x->b);
 }
 
-/* Has n no slope by slot k where that is zero (a cube)? known: the answers so far. */
+/* Has n no slope by slot k where that is zero (a cube), with some of the branches of its pieces? known: the answers so
+ * far. */
 static bool
 has_no_slope_at_zero(pool *p, map *known, node n, uint32_t k)
 {
     uint64_t key = (uint64_t)n << 32 | k;
     uint32_t none = map_get(known, key);
     node slope, *with;
-    double value;
 
     if (none != MAP_NONE)
         return none;
@@ -54,7 +54,7 @@ has_no_slope_at_zero(pool *p, map *known, node n, uint32_t k)
     with = bg_malloc(((size_t)k + 1) * sizeof *with);
     for (uint32_t i = 0; i <= k; i++)
         with[i] = i == k ? ex_const(p, 0) : NODE_NONE;
-    none = ex_is_const(p, ex_substitute(p, slope, with, k + 1), &value) && value == 0;
+    none = equations_is_zero_somewhere(p, ex_substitute(p, slope, with, k + 1));
     map_set(known, key, none);
     free(with);
     return none;

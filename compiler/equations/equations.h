@@ -198,4 +198,8 @@ size_t equations_nloops(const equations *e);
 /* Prints state equations, blocks and outputs in the model's names. */
 void equations_dump(const equations *e, FILE *out);
 
+/* Is d zero for some combination of its conditions? A condition may choose in several places: max(e, 0) + 0.01*min(e,
+ * 0) has a slope on both sides. */
+bool equations_is_zero_somewhere(pool *p, node d);
+
 #endif

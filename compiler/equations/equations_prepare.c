@@ -158,10 +158,8 @@ equations_quantity_var(const flat_port *p, enum quantity q)
     }
 }
 
-/* Is d zero for some combination of its conditions? A condition may choose in several places: max(e, 0) + 0.01*min(e,
- * 0) has a slope on both sides. */
-static bool
-is_zero_somewhere(pool *p, node d)
+bool
+equations_is_zero_somewhere(pool *p, node d)
 {
     uint32_t nslots = ex_slot_bound(p, d);
     bool *read = bg_calloc(2 * (size_t)nslots + 1, sizeof *read), *any = read + nslots, found = false;
@@ -202,7 +200,7 @@ equations_is_flat_in(pool *p, node n, uint32_t k)
     size_t count;
     const node *tape;
 
-    if (is_zero_somewhere(p, ex_derivative(p, n, k)))
+    if (equations_is_zero_somewhere(p, ex_derivative(p, n, k)))
         return true;
     /* constants on both sides of a condition: a jump (sign) */
     tape = ex_tape(p, n, &count);

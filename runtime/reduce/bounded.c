@@ -201,7 +201,7 @@ order_by_error(struct search *d, candidates *list, struct order *o)
         foretell_end(f);
     for (size_t i = 0; i < list->n && !d->error; i++) {
         struct candidate *x = &list->at[i];
-        double worst;
+        double worst = NAN;
 
         if (judge_alone(d, x, y + i * READINGS_MOST, o, &worst))
             vec_push(&o->at, x);
