@@ -233,11 +233,11 @@ void adjust_run(void *settings, bg_model *m, sim_options *o);
 void progress_done(struct run_settings *s);
 /* Runs the loaded model and prints all diagnostics. `o` says what to record (outputs, states, activity, points); free
  * it with sim_options_free. */
+bool run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim_result *r);
 /* run_loaded in its parts, for several runs side by side: the options, then simulate, then its diagnostics and numbers.
  */
 bool run_set_up(struct run_settings *s, const loaded *l, sim_options *o);
 void run_report(const request *q, const loaded *l, const sim_result *r, bool fine);
-bool run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim_result *r);
 /* Figures and comparisons take a grid at least as fine as the usual one that contains the rows of the table: each
  * interval between rows is divided into run_finer(rows). run_thin leaves of the result what is in the table. */
 size_t run_finer(size_t points);
