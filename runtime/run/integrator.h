@@ -55,8 +55,9 @@ bool integrator_dense(integrator *g, double t, double *x);
  * may be large beside their differences (the effort of a diode that conducts). Costs an evaluation in implicit
  * methods. */
 bool integrator_dense_settled(integrator *g, double t, double *x);
-/* For rows of a table: settled in the first steps after a switching, where a fast change begins that is long over at
- * the end of the step but that its polynomial spreads over it. */
+/* For rows of a table: settled where flows are small differences of large terms, at the end of the step too; and in the
+ * first steps after a switching, where a fast change begins that is long over at the end of the step but that its
+ * polynomial spreads over it. */
 bool integrator_dense_shown(integrator *g, double t, double *x);
 bool integrator_dense3(integrator *g, const double s[3], double t_end, double *const x[3]); /* of [t0, t_end] */
 

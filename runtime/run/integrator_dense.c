@@ -72,6 +72,12 @@ bend_at_third(integrator *g, const double *const x[6], double h)
 #define SETTLED_AT 1e-3 /* of the step: until then what is fast may still come from where the step began */
 enum { SETTLING = 5 };  /* so many steps after a switching are the first ones */
 
+/* How much of what they are the flows of what is fast may be off because the states are off by their tolerances. From
+ * CANCELS on they are settled in rows of a table, until the last settling step changed them by NO_MATTER at most. */
+#define CANCELS 1e-4
+#define NO_MATTER 1e-5
+enum { SETTLING_STEPS = 8 };
+
 static bool
 explicit_base(integrator *g, const double *x[6])
 {
@@ -195,47 +201,72 @@ settling_step(integrator *g, double t, const double *x, const double *slope, dou
     return linear_solve(g->linear, step) == 0 && vec_finite(g->n, step);
 }
 
-/* x is moved by the part of a settling step that is fast: less M^-1 of it, which is the part that is slow. */
-static void
+/* x is moved by the part of a settling step that is fast: less M^-1 of it, which is the part that is slow. How far, in
+ * tolerances? */
+static double
 move_what_is_fast(integrator *g, double share, double *step, double *scratch, double *x)
 {
     memcpy(scratch, step, g->n * sizeof *step);
     if (linear_solve(g->linear, scratch) != 0)
-        return;
+        return 0;
     vec_axpy(g->n, -1, step, scratch, step);
     vec_axpy(g->n, share, x, step, x);
+    return vec_wrms(g->n, step, g->weight);
 }
 
-/* Where a law's slope changed much since the Jacobian was taken, settling steps do not become smaller: then x stays. */
-bool
-integrator_dense_settled(integrator *g, double t, double *x)
+/* How much of what they are the flows of what is fast change if a state is off by its tolerance. They are small
+ * differences of large terms, such as those of a reaction near its equilibrium. */
+static double
+cancellation(const integrator *g)
 {
-    double *slope = g->bend, *first = g->scratch, *second = g->scratch2, size, share;
+    return g->rtol * g->rho * (g->t[2] - g->t[1]);
+}
+
+/* Each settling step leaves some of what is fast, because the Jacobian is that of another place. Where a law's slope
+ * changed much since it was taken, the steps do not become smaller: then x stays. */
+static bool
+settle(integrator *g, double t, double *x, unsigned most)
+{
+    double *slope = g->bend, *first = g->scratch, *second = g->scratch2, before = INFINITY, share;
     bool failed = g->failed, settles;
 
     if (!integrator_dense(g, t, x))
         return false;
-    if (!g->settles || !integrator_implicit(g) || !(t > g->t[1] && t < g->t[2]))
+    if (!g->settles || !integrator_implicit(g) || !(t > g->t[1]))
         return true;
     share = fmin((t - g->t[1]) / (SETTLED_AT * (g->t[2] - g->t[1])), 1);
     scales_weights(g->scales, integrator_state(g, 1), g->weight);
-    settles = dense_slope(g, t, slope) && settling_step(g, t, x, slope, first);
-    size = settles ? vec_wrms(g->n, first, g->weight) : 0;
-    if (size > SMALL_SETTLING) {
-        vec_axpy(g->n, 1, x, first, x);
-        settles = settling_step(g, t, x, slope, second) && vec_wrms(g->n, second, g->weight) < SETTLES * size;
-        vec_axpy(g->n, -1, x, first, x);
+    settles = dense_slope(g, t, slope);
+    for (unsigned made = 0; settles && made < (share < 1 ? 1 : most); made++) {
+        settles = settling_step(g, t, x, slope, first);
+        double size = settles ? vec_wrms(g->n, first, g->weight) : 0;
+
+        if (size > SMALL_SETTLING) {
+            vec_axpy(g->n, 1, x, first, x);
+            settles = settling_step(g, t, x, slope, second) && vec_wrms(g->n, second, g->weight) < SETTLES * size;
+            vec_axpy(g->n, -1, x, first, x);
+        }
+        settles = settles && size < before &&
+                  move_what_is_fast(g, share, first, second, x) * cancellation(g) > NO_MATTER;
+        before = size;
     }
-    if (settles)
-        move_what_is_fast(g, share, first, second, x);
     integrator_keep_still(g, x);
     g->failed = failed;
     return true;
 }
 
 bool
+integrator_dense_settled(integrator *g, double t, double *x)
+{
+    return t < g->t[2] ? settle(g, t, x, 1) : integrator_dense(g, t, x);
+}
+
+/* Ends of steps too: there the corrector of BDF leaves the states within their tolerances, but no nearer. */
+bool
 integrator_dense_shown(integrator *g, double t, double *x)
 {
+    if (integrator_implicit(g) && cancellation(g) > CANCELS)
+        return settle(g, t, x, SETTLING_STEPS);
     if (model_nmodes(g->model) > 0 && g->steps - g->set_out_at <= SETTLING)
         return integrator_dense_settled(g, t, x);
     return integrator_dense(g, t, x);

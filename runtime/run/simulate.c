@@ -504,7 +504,7 @@ main_loop(run *s)
         }
     }
     while (s->grid < s->o->points) { /* the last point; or points that rounding left over */
-        if (!run_emit(s, s->ended ? s->ended_at : s->stop, s->x))
+        if (!run_emit_end(s))
             return false;
         if (s->ended)
             break;

@@ -104,6 +104,8 @@ bool run_out_of_time(run *s);
 
 /* ---- simulate_record.c ---- */
 bool run_emit(run *s, double t, const double *x);
+/* The last point. */
+bool run_emit_end(run *s);
 
 /* Records the smooth piece [t0, t1] of the last step; its end state is s->x. */
 bool run_take_step(run *s, double t0, double t1);

@@ -30,6 +30,20 @@ run_emit(run *s, double t, const double *x)
     return !r->output || watch_outputs(s->watch, r->time[i], x, r->output + i * s->ny) || !s->o->finite_outputs;
 }
 
+bool
+run_emit_end(run *s)
+{
+    double t = s->ended ? s->ended_at : s->stop;
+    const double *x = s->x;
+
+    /* not if something was set or switched there */
+    if (s->nx > 0 && t == integrator_t1(s->integrator) &&
+        memcmp(x, integrator_x1(s->integrator), s->nx * sizeof *x) == 0 &&
+        integrator_dense_shown(s->integrator, t, s->x_probe))
+        x = s->x_probe;
+    return run_emit(s, t, x);
+}
+
 /* The points of the grid in [t0, t1) of the last step. */
 static bool
 emit_step(run *s, double t0, double t1)
