@@ -445,9 +445,9 @@ integrator_step(integrator *g, double until)
         scales_update(g->scales);
         integrator_listen(g);
         if (rated || integrator_evaluate(g, g->t[2], integrator_state(g, 2), f) == 0) {
+            /* first the radius: it tells for how long these rates act */
+            integrator_spectral_radius(g, g->t[2], integrator_state(g, 2), f, 1);
             integrator_follow_rates(g, g->t[2], integrator_state(g, 2), f, false);
-            if (g->want != SIM_BDF)
-                integrator_spectral_radius(g, g->t[2], integrator_state(g, 2), f, 1);
         }
         g->until_rho = RHO_EVERY;
     }
