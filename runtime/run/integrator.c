@@ -6,24 +6,26 @@
 #include "integrator_inside.h"
 #include "library_status.h"
 
-/* Local errors are kept below the tolerance by these factors. BDF makes many errors of one sign. Where they shift
- * switchings or bends of laws in time, everything after shifts too, so they are kept smaller still. (Not at a root
- * where a state rests: steps would become ever shorter.) Rosenbrock's method makes long steps along a slow decay.
- * The explicit method needs it if switchings follow each other within few steps, since their errors add up. */
+/* The local error of a step is kept below the tolerance divided by these factors.
+ * BDF: errors of successive steps often have the same sign and add up. They are kept smaller still (BDF_BENT_CARE)
+ * where they shift switchings or bends of laws in time, since everything that follows is shifted too; but not in models
+ * with roots, where a state that comes to rest would make the steps ever shorter. Rosenbrock: its steps along a slow
+ * decay are long, and the error of each is near the tolerance. Any method, if switchings follow one another within few
+ * steps: each shifts the next, so the errors add up. */
 #define BDF_CARE 10
 #define BDF_BENT_CARE 30
 #define ROSENBROCK_CARE 3
 #define SWITCHING_CARE 10
-#define SWITCHING_STEPS 20 /* so few are "few" */
+#define SWITCHING_STEPS 20 /* fewer steps than this are "few" */
 
-/* of the run: after shorter steps of the explicit method BDF starts with the last of them; by itself the library
- * starts with none near the rounding of the end time */
+/* Of the run: if the last explicit step was shorter than this, BDF starts with the same length. A first step chosen by
+ * the library is never as short as that, since it is bounded by the rounding of the time at which the run ends. */
 #define BEGINS 1e-12
 /* of the present step length: two switchings closer than this give no information about step lengths */
 #define NEARLY_ONE_TIME 1e-3
-#define LEAST_SINCE 100 /* roundings of the time: closer ones are at one time */
+#define LEAST_SINCE 100 /* in roundings of the time: switchings closer than this are simultaneous */
 #define EASY_STEPS 20   /* after so many cheap steps in a row BDF is replaced by the explicit method */
-#define BEND_PAUSE 64   /* steps without a check for bends; after each check twice as many */
+#define BEND_PAUSE 64   /* steps without a check for bends; twice as many after each check that ends without a result */
 
 /* ---- tolerances (scales.h) ---- */
 
@@ -195,10 +197,10 @@ integrator_ready(const integrator *g)
     return g->next == STATIC || g->next == EXPLICIT || g->linear;
 }
 
-/* First step of the explicit method behind a switching, from its present step length; 0: nothing is known. The
- * states mostly keep their time constants; if not, the step fails and is shortened. It is not longer than the time
- * since the previous switching, because the switching may depend on time alone, which steps do not see. If that time
- * is almost zero, two conditions switched at nearly one time, which gives no information. */
+/* First step after a switching, from the present step length; 0: no estimate. The time constants mostly stay what they
+ * were; if not, the step fails and is shortened. It is not longer than the time since the previous switching: if the
+ * switchings are those of a clock, the next one is about as far away. If that time is almost zero, two conditions
+ * switched nearly at once, and it says nothing. */
 static double
 step_in_hand(const integrator *g, double t)
 {
@@ -398,7 +400,7 @@ integrator_step(integrator *g, double until)
             g->rated[2] = false;
         }
         bool first = g->first = g->restart;
-        /* the libraries do not check the time at which they must stop */
+        /* a first step is not checked against the time at which it must end */
         g->set_out = fmin(g->set_out, until - g->t[2]);
         if (first && !integrator_prepare(g, until))
             return STEP_SINGULAR;
@@ -434,7 +436,8 @@ integrator_step(integrator *g, double until)
     }
     if (g->first && g->kind == EXPLICIT && g->now)
         g->now->step = explicit_next(g->explicit);
-    /* a state is moved within its tolerance: the explicit method goes on from there */
+    /* States set to zero moved by less than their tolerance. The explicit method continues from there; the others start
+     * anew, since they keep earlier steps. */
     g->restart |= integrator_come_to_rest(g) && g->kind != EXPLICIT;
     g->steps++;
     g->failed = false;
@@ -538,7 +541,7 @@ integrator_worst(integrator *g, double *ratio)
 {
     size_t worst = 0;
     double most = -1;
-    N_Vector e = g->y[0]; /* free, since there is no step to interpolate after a failure */
+    N_Vector e = g->y[0]; /* may be overwritten: after a failure there is no step to interpolate */
 
     *ratio = 0;
     if (g->kind == STATIC || g->kind == MIDPOINT)

@@ -1,21 +1,23 @@
-/* integrator_bends.c - does a step miss something inside it? Bends of laws and of powers, motion of inputs */
+/* integrator_bends.c - does a step miss something inside it? Sharp bends of laws, functions that rise and fall again
+ * within the step, and powers in models without states */
 #include <math.h>
 
 #include "integrator_inside.h"
 
-#define BEND 2.0        /* in tolerances: how far a step may differ from the integral of its rates */
-#define BEND_AGAIN 0.1  /* the same for a repeated step: among many lengths, one satisfies any rule by chance */
-#define BEND_TRIES 5    /* halvings after which a bend is straight; the remainder is rounding of the rates, */
-#define BEND_SAFETY 0.7 /* of the length at which the bend, which falls with its square, would be as allowed; */
-#define LEAST_AGAIN 0.1 /* bounds of that length, as a part of the one that failed */
+#define BEND 2.0        /* in tolerances: greatest difference between the dense output and the integral of its rates */
+#define BEND_AGAIN 0.1  /* the same for a repeated step: among several lengths one may pass by chance */
+#define BEND_TRIES 5    /* repetitions of a step; a difference that remains then is rounding of the rates */
+#define BEND_SAFETY 0.7 /* of the length at which the difference, which falls with its square, would be BEND; */
+#define LEAST_AGAIN 0.1 /* bounds of the length of a repeated step, as a part of the one that failed */
 #define MOST_AGAIN 0.5
-#define STRAIGHT_POWERS 40   /* a bend so much smaller than allowed lets the steps of a model without states grow */
+/* Steps of a model without states grow if the deviation is this number of times below the bound. */
+#define STRAIGHT_POWERS 40
 #define SHORTEST_STATIC 1e-9 /* of the run: a step of such a model is not made shorter */
-#define BORDER 1e-6          /* of a step: a border so close ahead is its end */
-#define UNSEEN_TRIES 60      /* times that a step is shortened until nothing inside it is missed */
+#define BORDER 1e-6          /* of a step: a remainder before `until` shorter than this is added to the step */
+#define UNSEEN_TRIES 60      /* greatest number of times that a step is shortened because of what happens inside it */
 
-/* Greatest coefficient of degree four in the powers over [t, t+h] (five points of activity.h), relative to each
- * power's greatest value so far. */
+/* bend: the greatest coefficient of degree four in the polynomials through the powers at five points of [t, t+h], those
+ * of activity.h, relative to each power's greatest value so far. */
 static bool
 bend_of_powers(integrator *g, double t, double h, double *bend)
 {
@@ -42,14 +44,14 @@ bend_of_powers(integrator *g, double t, double h, double *bend)
     return true;
 }
 
-/* Compares the polynomial of dense output with the integral of the rates along it, by Lobatto's rule of four points,
- * from the step's start to the other three: the greatest difference, in tolerances. */
+/* The greatest difference, in tolerances, between the dense output and the integral of the rates along it from the
+ * start of the step, at the three later points of Lobatto's rule of four points. */
 static double
 bend_of_step(integrator *g)
 {
     static const double place[2] = { 0.27639320225002103036, 0.72360679774997896964 };
     static const double w[3][4] = {
-        /* collocation at Lobatto's places (Hairer & Wanner II, table IV.5.8: Lobatto IIIA) */
+        /* collocation at Lobatto's points (Hairer & Wanner II, table IV.5.8: Lobatto IIIA) */
         { 0.11030056647916491413, 0.18969943352083508587, -0.03390736422914388377, 0.01030056647916491413 },
         { 0.07303276685416841919, 0.45057403089581055044, 0.22696723314583158081, -0.02696723314583158081 },
         { 1.0 / 12, 5.0 / 12, 5.0 / 12, 1.0 / 12 }

@@ -4,35 +4,35 @@
 
 #include "integrator_inside.h"
 
-/* Costs are in passes over one vector element. A nonzero of the Jacobian costs about one in an evaluation of the
- * rates; where the Jacobian is not known, each state counts as a few of them. The vectors of a step cost some passes
- * for each state, solving with the factors some for each of their nonzeros; an operation of factoring costs half of
- * one. All of these are measured. */
-#define STEP_OVERHEAD 10000.0 /* of a step of either library; it dominates in small models */
-#define RATES_NONZERO 1.1
-#define RATES_STATE 3.5
-#define EXPLICIT_STATE 40
-#define BDF_STATE 100
-#define SOLVE_NONZERO 4
-#define FACTOR_OPERATION 0.5
+/* The unit of all costs is the time of one addition to one element of a long vector. All of them are measured. */
+#define STEP_OVERHEAD 10000.0  /* of a step, whatever the model's size; it dominates in small models */
+#define RATES_NONZERO 1.1      /* of evaluating the rates, for each nonzero of the Jacobian */
+#define RATES_STATE 3.5        /* the same for each state, while the Jacobian is not known */
+#define EXPLICIT_STATE 40      /* of the vector operations in an explicit step, for each state */
+#define BDF_STATE 100          /* the same in an implicit step */
+#define SOLVE_NONZERO 4        /* of solving with the factors, for each of their nonzeros */
+#define FACTOR_OPERATION 0.5   /* of an operation in factoring */
 #define EXPLICIT_EVALUATIONS 6 /* of the rates in an explicit step */
 #define BDF_ITERATIONS 1.3     /* Newton's iterations in a step of BDF, on average: each evaluates and solves */
-#define BDF_NONZERO 16         /* solving in them, with what SUNDIALS does around it */
+#define BDF_NONZERO 16         /* of solving in these, with the work of SUNDIALS, for each nonzero of the factors */
 #define BDF_STEPS 2.5          /* steps of BDF for one explicit step of the same accuracy (2 to 3 on smooth models) */
 #define BDF_FACTORS 0.1        /* factorisations for each step of BDF, once it has its step length */
-/* greatest number of steps of BDF between switchings for which Rosenbrock's method replaces it, */
+/* Rosenbrock's method replaces BDF if fewer steps of BDF than this lie between two switchings; */
 #define OFTEN_BDF 200
-#define OFTEN_ROSENBROCK 100 /* and for which it stays */
+#define OFTEN_ROSENBROCK 100 /* BDF replaces Rosenbrock's method after this many of its steps without a switching */
 #define ROSENBROCK_SAVES 7   /* steps of BDF for one of Rosenbrock's between switchings (4 to 10) */
 #define LIMITED_STEPS 15     /* stability-limited steps in a row before BDF is considered */
-#define CREEPING 50          /* ratio of the step that the states would allow to the actual one, */
-#define CREEPING_LOOKS 8     /* at so many checks in a row: a state at rest limits the steps */
-#define RESTING 15           /* the same, or steps in a row to and fro about the zero of a root, within its tolerance */
-#define ERROR_SAFETY 1.5     /* factor of the error estimate before a step length is computed from it */
-#define NO_CHANGE 1e-12      /* in tolerances: error, or change of the states, that limits no step */
-#define EASY 0.5             /* ratio of its costs to those of the present one at which the explicit method is taken: */
-                             /* clearly cheaper, since changing costs steps */
-#define FOLLOWS 0.5          /* of rtol^(1/5) times the states' own time: step in which order five follows them */
+/* If the moving states would allow steps CREEPING times as long as the actual ones, at CREEPING_CHECKS checks in a row,
+ * a state at rest limits the steps. */
+#define CREEPING 50
+#define CREEPING_CHECKS 8
+#define RESTING 15       /* the same, if a state was about to pass the zero of a root after so many steps in a row */
+#define ERROR_SAFETY 1.5 /* factor of the error estimate before a step length is computed from it */
+#define NO_CHANGE 1e-12  /* in tolerances: smaller errors, or changes of the states, count as this */
+/* The explicit method is taken back if its cost is less than this part of that of the present one. It has to be clearly
+ * cheaper, since the change itself costs steps. */
+#define EASY 0.5
+#define FOLLOWS 0.5 /* of rtol^(1/5) T: the step with which a method of order five follows states that change in T */
 #define JACOBIAN_COMPILED 5e7 /* cost of its first use, in the same unit: some milliseconds */
 
 static double
@@ -62,7 +62,8 @@ implicit_step(const integrator *g, double evaluations, double solutions, double 
            BDF_STATE * (double)g->n + FACTOR_OPERATION * factors * linear_flops(g->linear);
 }
 
-/* A stage evaluates the rates and solves; the Jacobian costs about one more evaluation, the derivative by time two. */
+/* Each stage evaluates the rates and solves; the Jacobian costs about one more evaluation, the derivative by time two.
+ */
 static double
 rosenbrock_cost(const integrator *g)
 {
@@ -102,8 +103,9 @@ integrator_change_to(integrator *g, enum kind next, const char *why)
 
 enum { ORDER = 5 }; /* of the explicit method */
 
-/* Step length in which a method of order five can follow the change of the states, over h. The states change by
- * their own size, in the error weights, in the time T = 1/(rtol / |f|); the length is about FOLLOWS rtol^(1/5) T. */
+/* Step length with which a method of order five can follow the change of the states, divided by h. The states change by
+ * their own size in the time T = 1/(rtol |f|), |f| the norm of the rates in the error weights; the length is about
+ * FOLLOWS rtol^(1/5) T. */
 static double
 change_over(integrator *g, double h)
 {
@@ -111,9 +113,9 @@ change_over(integrator *g, double h)
     return FOLLOWS * pow(g->rtol, 1.0 / ORDER) / fmax(g->rtol * vec_wrms(g->n, g->f[2], g->weight) * h, NO_CHANGE);
 }
 
-/* Explicit step length that accuracy alone would allow, over h. The error estimate gives it if fast modes are at
- * rest. At the stability limit such modes may dominate the estimate although they are not visible; if they are
- * damped, the change of the states gives it. */
+/* Explicit step length that accuracy alone would allow, divided by h. The error estimate tells it while the fast modes
+ * are at rest. At the limit of stability they may dominate the estimate although their amplitudes are far below the
+ * tolerance. If they are damped, the rates of the states tell more. */
 static double
 accuracy_over(integrator *g, double h)
 {
@@ -138,7 +140,7 @@ integrator_decide(integrator *g, bool cut)
                               ? g->creeping + 1
                               : 0;
         }
-        if ((g->creeping >= CREEPING_LOOKS || g->near_rest >= RESTING) && integrator_need_linear(g)) {
+        if ((g->creeping >= CREEPING_CHECKS || g->near_rest >= RESTING) && integrator_need_linear(g)) {
             g->creeping = g->near_rest = 0;
             integrator_change_to(g, BDF, "a state at rest limits the explicit steps");
             return;
@@ -159,7 +161,7 @@ integrator_decide(integrator *g, bool cut)
         g->easy = explicit_steps * explicit_cost(g) < EASY * cost ? g->easy + 1 : 0;
         if (g->easy < g->easy_needed)
             return;
-        g->easy_needed *= 2; /* so that the run does not alternate between methods */
+        g->easy_needed *= 2; /* the run must not alternate between methods */
         integrator_change_to(g, EXPLICIT, "no longer stiff");
     }
 }

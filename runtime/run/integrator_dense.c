@@ -1,15 +1,17 @@
-/* integrator_dense.c - dense output */
+/* integrator_dense.c - dense output: the states at any time within the last step */
 #include <math.h>
 #include <string.h>
 
 #include "integrator_inside.h"
 
 /* ---- dense output of the explicit method ----
- * Polynomials through states and rates at ends of steps: of degree
- * five over this step and the one before (an error of the method's order); of degree four in a first step, by the
- * method's own interpolation. They need no further evaluations, except where laws bend or have infinite slopes:
- * interpolation magnifies the noise of the stages there, so the rate at a third of the step gives the fourth degree. */
-/* Hermite's basis at s for the places -r, 0 and 1, in steps of length h. */
+ * Hermite polynomials through states and rates at the ends of steps: of degree five over this step and the previous
+ * one, with an error of the method's order. In a first step: the cubic over this step, with the term of degree four of
+ * the method's own interpolation. Neither needs further evaluations. In models whose laws bend sharply or have infinite
+ * slopes, that term would magnify the differences between the stages; it is taken there from one more evaluation, at a
+ * third of the step. */
+
+/* Hermite's basis at s for the points -r, 0 and 1, in units of the step length h. */
 static void
 two_step_coefficients(double r, double h, double s, double c[6])
 {
@@ -39,7 +41,7 @@ first_step_coefficients(double h, double s, double c[6])
     c[5] = h * s * s * q * q;
 }
 
-/* The difference between the rate at a third of the step and that of the cubic. */
+/* The term of degree four, from the difference between the rate at a third of the step and the slope of the cubic. */
 static bool
 bend_at_third(integrator *g, const double *const x[6], double h)
 {
@@ -60,20 +62,26 @@ bend_at_third(integrator *g, const double *const x[6], double h)
     return true;
 }
 
-/* Of a step: least length of the one before it, which otherwise may have ended at a change of the model. Where laws
- * bend only rounding limits it, since doing without that step costs an evaluation there. */
+/* Of a step: the previous one is used if it is longer than this. A far shorter one has probably ended at a switching.
+ * In models whose laws bend sharply a shorter one will do, since without it an evaluation is needed; only rounding
+ * limits it. */
 #define ALIKE 0.2
 #define LEAST_BEFORE 0.02
 
-/* Corrections of the dense output of an implicit method: one so small, in tolerances, is made without a look at the
- * next; that has to be smaller by this factor. */
+/* Settling: dense output of an implicit method with its fast modes corrected by a Newton step (integrator.h). A step
+ * below SMALL_SETTLING, in tolerances, is made at once. A greater one is made only if the one after it would be less
+ * than SETTLES of it, so that Newton's method converges there. */
 #define SMALL_SETTLING 0.1
 #define SETTLES 0.1
-#define SETTLED_AT 1e-3 /* of the step: until then what is fast may still come from where the step began */
-enum { SETTLING = 5 };  /* so many steps after a switching are the first ones */
+/* Of the step: before that time fast modes may still decay from their values at the start of the step, so the
+ * correction grows linearly up to there. */
+#define SETTLED_AT 1e-3
+enum { SETTLING = 5 }; /* number of steps after a switching in which rows of a table are settled */
 
-/* How much of what they are the flows of what is fast may be off because the states are off by their tolerances. From
- * CANCELS on they are settled in rows of a table, until the last settling step changed them by NO_MATTER at most. */
+/* Flows of fast modes are small differences of large terms, such as those of a reaction near its equilibrium: an error
+ * of the states within their tolerance may be a large relative error of such a flow (cancellation()). If it may be more
+ * than CANCELS, rows of a table are settled, until a settling step changes the flows by less than NO_MATTER of
+ * themselves. */
 #define CANCELS 1e-4
 #define NO_MATTER 1e-5
 enum { SETTLING_STEPS = 8 };
@@ -130,7 +138,7 @@ integrator_dense3(integrator *g, const double s[3], double t_end, double *const 
     return true;
 }
 
-/* The derivative of this order of BDF's polynomial. */
+/* The derivative of the given order of BDF's polynomial. */
 static bool
 bdf_dense(const integrator *g, double t, int order, double *to)
 {
@@ -177,7 +185,7 @@ integrator_dense(integrator *g, double t, double *x)
     return true;
 }
 
-/* Rates of change of the dense output of an implicit method. */
+/* The time derivative of the dense output of an implicit method. */
 static bool
 dense_slope(const integrator *g, double t, double *slope)
 {
@@ -187,8 +195,8 @@ dense_slope(const integrator *g, double t, double *slope)
     return true;
 }
 
-/* The Newton step from x towards rates that are those of the polynomial, with the matrix I - gamma J of the step.
- * False: it cannot be made. */
+/* The Newton step from x to a state whose rates equal the slope of the polynomial: M step = gamma (f(x) - slope), with
+ * the matrix M = I - gamma J of the integration step. False: it cannot be computed. */
 static bool
 settling_step(integrator *g, double t, const double *x, const double *slope, double *step)
 {
@@ -201,8 +209,8 @@ settling_step(integrator *g, double t, const double *x, const double *slope, dou
     return linear_solve(g->linear, step) == 0 && vec_finite(g->n, step);
 }
 
-/* x is moved by the part of a settling step that is fast: less M^-1 of it, which is the part that is slow. How far, in
- * tolerances? */
+/* Moves x by the part of a settling step that is in fast modes, step - M^-1 step: M^-1 removes modes with gamma
+ * |lambda| far above 1, and leaves those far below 1 as they are. Returns the norm of that part, in tolerances. */
 static double
 move_what_is_fast(integrator *g, double share, double *step, double *scratch, double *x)
 {
@@ -214,16 +222,16 @@ move_what_is_fast(integrator *g, double share, double *step, double *scratch, do
     return vec_wrms(g->n, step, g->weight);
 }
 
-/* How much of what they are the flows of what is fast change if a state is off by its tolerance. They are small
- * differences of large terms, such as those of a reaction near its equilibrium. */
+/* Estimated relative error of the flows of fast modes, if the states are off by their tolerances. */
 static double
 cancellation(const integrator *g)
 {
     return g->rtol * g->rho * (g->t[2] - g->t[1]);
 }
 
-/* Each settling step leaves some of what is fast, because the Jacobian is that of another place. Where a law's slope
- * changed much since it was taken, the steps do not become smaller: then x stays. */
+/* Dense output, settled by at most `most` steps: each leaves a part of the fast modes, because the Jacobian was
+ * evaluated at another point. If it has changed much since, settling steps do not become smaller; x is not corrected
+ * then. */
 static bool
 settle(integrator *g, double t, double *x, unsigned most)
 {
@@ -261,7 +269,8 @@ integrator_dense_settled(integrator *g, double t, double *x)
     return t < g->t[2] ? settle(g, t, x, 1) : integrator_dense(g, t, x);
 }
 
-/* Ends of steps too: there the corrector of BDF leaves the states within their tolerances, but no nearer. */
+/* If flows cancel, the end of a step is settled too: BDF's corrector leaves the states there off by parts of their
+ * tolerances. */
 bool
 integrator_dense_shown(integrator *g, double t, double *x)
 {

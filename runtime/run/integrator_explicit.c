@@ -1,8 +1,7 @@
 /* integrator_explicit.c - the explicit method: Dormand and Prince's pair of orders five and four
  *
- * The last stage is the rate at the end of the step, so that a step costs six evaluations, and a start none where the
- * rate is known. A step that must end somewhere says nothing about how long the next one may be: the length in hand
- * stays.
+ * The last stage is the rate at the end of the step, so that a step costs six evaluations, and a start none if the rate
+ * is known. A step that is cut short by the time at which it has to end does not shorten the next one.
  *
  * source  Dormand and Prince, A family of embedded Runge-Kutta formulae, J. Comput. Appl. Math. 6(1):19-26 (1980); the
  *         controller of Gustafsson, Control theoretic techniques for stepsize selection, ACM TOMS 17(4) (1991); first
@@ -16,28 +15,29 @@
 
 enum { STAGES = 7, INNER = 5, TERMS = 7, MOST_FAILURES = 25, FEW_FAILURES = 2 };
 
-/* From one step's length to the next, with errors in tolerances (Gustafsson's proportional and integral control):
- *     SAFETY * (BIAS*error)^-BY_ERROR * (the error before)^BY_BEFORE
- * BY_ERROR is the 1/5 of an error that falls with the fifth power. The error before damps the alternation of too long
- * and too short steps that this alone shows where stability limits them. */
+/* Factor from the length of one step to that of the next, with errors in tolerances (Gustafsson's proportional and
+ * integral control):
+ *     SAFETY * (BIAS*error)^-BY_ERROR * (previous error)^BY_BEFORE
+ * BY_ERROR is 1/5, since the error is proportional to the fifth power of the length. Where stability limits the steps,
+ * this factor alone would alternate between steps too long and too short; the previous error damps that. */
 #define SAFETY 0.99
 #define BIAS 1.2 /* steps aim at a little less than the tolerance, so that few fail */
 #define BY_ERROR 0.2
 #define BY_BEFORE 0.0775
 #define LEAST_ERROR 1e-10  /* smaller errors count as this: powers of them would say nothing */
-#define MOST_GROWTH 25     /* of a length whose error was seen; */
-#define FIRST_GROWTH 10000 /* of the first one, which is an estimate; */
-#define LEAST_CHANGE 0.1   /* and the least factor, after any error */
-#define FAILED_AGAIN 0.3   /* greatest factor after FEW_FAILURES: the error does not follow its order there */
+#define MOST_GROWTH 25     /* greatest factor after an accepted step; */
+#define FIRST_GROWTH 10000 /* after a first step whose length was estimated; */
+#define LEAST_CHANGE 0.1   /* least factor, after any error */
+#define FAILED_AGAIN 0.3   /* greatest factor after FEW_FAILURES: the error does not fall with the fifth power there */
 #define UNEVALUATED 0.25   /* factor if a stage cannot be evaluated */
-#define WORTH 1.5          /* up to this growth the length stays; */
-#define NEARLY 1e-6        /* rounding of these comparisons of lengths */
+#define WORTH 1.5          /* a length is kept if it would grow by less than this */
+#define NEARLY 1e-6        /* relative rounding in comparisons of lengths */
 #define OF_STABLE 0.95     /* of the longest step that the estimated spectral radius allows */
 
-/* A first step. Its second-order term, found from the rates at a trial length, is to be the tolerance; that length is
- * tried next, until both agree within a factor of two. */
+/* The length h of a first step is chosen so that |x''| h²/2 equals the tolerance. x'' is estimated by the change of the
+ * rates over a trial length; the length found is the next trial, until both agree within a factor of two. */
 #define FIRST_LEAST 100  /* least length, in roundings of time */
-#define FIRST_MOST 0.1   /* greatest: part of the span, and of the time in which a state changes by its size */
+#define FIRST_MOST 0.1   /* greatest length: of the time to the end, and of that in which a state changes by its size */
 #define FIRST_SHARE 0.5  /* part of the length found that is taken */
 #define FIRST_NEARER 0.2 /* factor of the trial length if the rates cannot be evaluated there */
 enum { FIRST_LOOKS = 4 };
@@ -64,8 +64,9 @@ static const double bend_weight[STAGES] = { -12715105075 / 11282082432.,  0,
 struct explicit_method {
     double *inner[INNER]; /* rates at the stages between the step's ends */
     double *error, *projected;
-    double next, before; /* length of the next step; error of the last one */
-    double growth;       /* greatest length of the next step */
+    double next;   /* length of the next step */
+    double before; /* error of the previous step, in tolerances */
+    double growth; /* greatest factor from this step's length to the next */
 };
 
 struct explicit_method *
@@ -106,7 +107,7 @@ explicit_error(const struct explicit_method *e)
 
 /* ---- the first step ---- */
 
-/* Upper bound of a first step: a part of each state's size and a part of the span. */
+/* Upper bound of the length of a first step; way: the time to the end. */
 static double
 most_first(const integrator *g, double way)
 {
@@ -118,7 +119,8 @@ most_first(const integrator *g, double way)
     return most * fastest > 1 ? 1 / fastest : most;
 }
 
-/* Size of the second derivative in time, by an Euler step of length h. False: rates cannot be evaluated there. */
+/* Norm of the second time derivative of the states, from the rates after an Euler step of length h. False: these cannot
+ * be evaluated. */
 static bool
 second_derivative(integrator *g, double h, double *size)
 {
@@ -133,7 +135,7 @@ second_derivative(integrator *g, double h, double *size)
     return true;
 }
 
-/* The length whose second-order term equals the tolerance. */
+/* The length of a first step: see FIRST_MOST. */
 static double
 first_length(integrator *g, double until)
 {
@@ -197,7 +199,8 @@ weigh_rates(const integrator *g, double h, const double weight[STAGES], double *
     vec_combine(g->n, m, c, term, to);
 }
 
-/* The stages of a step to `end`: its state goes to y[2], its rates to f[2]. False: one stage cannot be evaluated. */
+/* The stages of a step of length h to the time `end`. y[2] and f[2]: the state and its rates there. False: a stage
+ * cannot be evaluated. */
 static bool
 stages(integrator *g, double h, double end)
 {
@@ -232,7 +235,7 @@ explicit_bend(const integrator *g, double *to)
     weigh_rates(g, 1, bend_weight, to);
 }
 
-/* Moves the state back onto the constraints from which it drifts; seldom necessary. */
+/* Moves the state back onto the constraints of residual sources, from which it drifts. Seldom necessary. */
 static bool
 project_end(integrator *g, double t)
 {
@@ -246,7 +249,7 @@ project_end(integrator *g, double t)
     return memcmp(kept, x, g->n * sizeof *x) == 0 || integrator_evaluate(g, t, x, g->f[2]) == 0;
 }
 
-/* The factor from this step's length to the next, by its error. */
+/* The factor from this step's length h to the next: see SAFETY. */
 static double
 change(const integrator *g, double h, double error)
 {

@@ -13,12 +13,14 @@
 #include "vectors.h"
 
 enum kind { STATIC, EXPLICIT, BDF, ROSENBROCK, MIDPOINT }; /* STATIC: a model without states; MIDPOINT: variational.h */
-#define NEAR_LIMIT 0.5    /* of the stable step: from here on a step counts as limited by stability */
-#define RHO_EVERY 25      /* steps between two looks at the spectral radius */
-enum { REMEMBERED = 16 }; /* combinations of modes of which it is kept: a converter repeats a few */
-#define GROWTH 20         /* a step may be so much longer than the one before it, but for the second */
-#define STATIC_STEPS 1000 /* of a model without states over the whole span */
-#define REACH 2.9         /* stable step times spectral radius, away from the imaginary axis */
+#define NEAR_LIMIT 0.5    /* of the longest stable step: a longer step counts as limited by stability */
+#define RHO_EVERY 25      /* steps between two estimates of the spectral radius */
+enum { REMEMBERED = 16 }; /* latest combinations of modes whose radius is kept: a converter repeats a few */
+#define GROWTH 20         /* greatest ratio of a step to the one before it, except for the second step of a start */
+#define STATIC_STEPS 1000 /* least number of steps of a model without states */
+/* Longest stable step of the explicit method times the spectral radius, for a dominant eigenvalue that is not near the
+ * imaginary axis. */
+#define REACH 2.9
 
 struct integrator {
     bg_model *model;
@@ -30,53 +32,58 @@ struct integrator {
     bool begun, restart;
 
     SUNContext context;
-    N_Vector y[3]; /* start of the step before, start and end of the last one */
+    N_Vector y[3]; /* states at the start of the previous step, and at the start and the end of the last one */
     double *f[3];  /* their rates (explicit only) */
-    double *bend;  /* of a first step of the explicit method (integrator_dense.c) */
+    double *bend;  /* term of degree four of the dense output of a first explicit step (integrator_dense.c) */
     bool bend_known;
-    bool first, stopped; /* the last step: was the first of its method; ended because it had to, the libraries then do
-                            not say how long the next is */
-    double *bent[4];     /* [n] scratch of bend_of_step; NULL: no law bends sharply or has an infinite slope */
-    bool unseen;         /* something may happen within little of the states */
-    uint64_t bent_from, bent_pause; /* bends are looked for from this step on; how many are left out next */
-    double set_out;                 /* length of the first step, or 0: the library finds one */
-    double set_out_from;            /* where it begins */
-    uint64_t set_out_at;            /* steps made before */
-    uint64_t smooth_from;           /* the same, counted from the last sample too */
-    bool switching;                 /* they are few from one switching to the next */
-    bool between;                   /* ROSENBROCK has been at work */
+    bool first;           /* the last step was the first one of its method */
+    bool stopped;         /* it was cut short by the time at which it had to end: its length says nothing of the next */
+    double *bent[4];      /* [n] scratch of bend_of_step; NULL: no law bends sharply or has an infinite slope */
+    bool unseen;          /* rates may rise and fall again while the states change little (model_bends_over) */
+    uint64_t bent_from;   /* bends are checked for from this step on; */
+    uint64_t bent_pause;  /* the number of steps to leave out after the next check that ends without a result */
+    double set_out;       /* length of the first step after a start; 0: the method finds one */
+    double set_out_from;  /* time of the last start */
+    uint64_t set_out_at;  /* number of steps before the last start */
+    uint64_t smooth_from; /* number of steps before the last start or the last sample */
+    bool switching;       /* switchings follow one another within few steps */
+    bool between;         /* Rosenbrock's method was used already, and is named in `method` */
     double t[3];
-    bool history; /* y[0] and f[0] belong to the step before, on the same smooth piece */
+    bool history; /* y[0] and f[0] are the start of the previous step, and nothing switched since */
     double *scratch, *scratch2;
-    bool *rooted;                   /* [n] read by laws that may have an infinite slope; NULL: there are none */
-    bool *emptied;                  /* [n] then: came to rest at such a zero in this run (integrator_rest.c) */
-    double *iterate;                /* [3n] then: where BDF evaluated the rates last, and these; its weights */
-    uint64_t rest_from, rest_pause; /* states at rest are looked for from this step on, as above */
-    bool settles;   /* dense output may be settled: no law has an infinite slope, no mode is searched for */
-    bool renews;    /* where ideal switches stand among them: the Jacobian is made anew in time */
-    double *before; /* [2*nonzeros] then: its entries, and their greatest values; NULL: none yet */
-    long renewed;   /* step at which it was made, */
-    long every;     /* and after how many more it is made anew; 0: when the library says so */
-    double *beside; /* [n] near the state: where the Jacobian is taken then, */
-    double near;    /* how near, in parts of the usual distance; */
-    long unsolved;  /* number of failures of the corrector when it was taken last */
+    /* laws with infinite slopes (roots at zero) */
+    bool *rooted;  /* [n] states that such laws read; NULL: there are none, and the other arrays of this group are NULL
+                      too */
+    bool *emptied; /* [n] states that came to rest at such a zero in this run (integrator_rest.c) */
+    double *iterate;     /* [3n] states and rates of BDF's last evaluation, and its weights */
+    uint64_t rest_from;  /* states at rest are looked for from this step on; */
+    uint64_t rest_pause; /* the number of steps to leave out after the next check that finds none */
+    bool settles;        /* dense output may be settled: there are no such laws, and no modes are searched for */
+    bool renews;    /* there are such laws and ideal switches: the Jacobian is evaluated again before it is outdated */
+    double *before; /* [2*nonzeros] then: its entries, and their greatest absolute values; NULL: none yet */
+    long renewed;   /* BDF's step in which it was evaluated last; */
+    long every;     /* the number of steps after which it is evaluated again; 0: the library decides */
+    double *beside; /* [n] the point near the state at which the Jacobian is evaluated; */
+    double near;    /* its distance from the state, in usual distances; */
+    long unsolved;  /* number of failures of BDF's corrector when it was evaluated last */
 
     double *weight;    /* [n] */
     VEC(size_t) still; /* states without a rate */
-    /* a factor on norms of errors, which are means over all states: those without a rate have no error, and would make
-     * the mean too small */
+    /* Norms of errors are means over all states. States without a rate have no error and would make the mean too small:
+     * this factor makes it the mean over the others. */
     double of_moving;
-    VEC(size_t) choosing; /* modes that choose a law: not whole numbers, which count, nor conditions of events */
+    VEC(size_t) choosing; /* modes that select the branch of a law; not those of floor(), nor conditions of events */
 
     struct rosenbrock *rosenbrock;
     variational *variational;
     bool masses_move;
-    bool rated[3]; /* f is known there; of explicit methods, where they set out: [2] */
+    bool rated[3]; /* are the rates f[i] known? Explicit methods: [2] alone, of the point from which they start */
     struct explicit_method *explicit;
     void *cvode;
-    struct newton *newton; /* of BDF, where a law approaches a limit; else NULL */
-    bool at_root;          /* the last step of its iteration was cut short at the zero of a root */
-    struct roots *roots;   /* of BDF, where one may have an infinite slope and none approaches a limit; else NULL */
+    /* BDF's own iterations; NULL: that of the library. */
+    struct newton *newton; /* if a law approaches a limit (integrator_newton.c) */
+    bool at_root;          /* the last correction of its iteration was cut short at the zero of a root */
+    struct roots *roots;   /* if a law may have an infinite slope and none approaches a limit (integrator_roots.c) */
     linear *linear;
     SUNMatrix matrix;
     SUNLinearSolver solver;
@@ -91,29 +98,35 @@ struct integrator {
     bool scouting;
     struct remembered {
         uint64_t modes;
-        double rho, reach, step; /* step: of the explicit method, by what its first one was there last, or 0 */
-        unsigned left, pause;    /* switchings for which the radius is taken as it is; how many follow then */
-    } remembered[REMEMBERED],    /* of combinations of modes, the latest */
-        *now;                    /* of the present one, or NULL */
+        double rho, reach;
+        double step;    /* length that the explicit method proposed after its first step in these modes; 0: none */
+        unsigned left;  /* further switchings for which rho is used without a new estimate; */
+        unsigned pause; /* that number after the next estimate that confirms rho */
+    } remembered[REMEMBERED], /* the latest combinations of modes */
+        *now;                 /* the present one, or NULL */
     unsigned next_remembered;
-    uint64_t idle[REMEMBERED]; /* the latest combinations of modes in which states without a size showed none, */
-    unsigned nidle;            /* and how many there were */
-    double rho, reach;         /* spectral radius; stable step * rho: the leader's */
-    unsigned until_rho;
-    uint64_t listens_at, pause; /* from this step on rounding in rates may be looked at; how many follow then */
-    /* counts of integrator_choice.c, in a row: explicit steps that stability limits; looks at which they were far too
-     * short for what is left of the run; implicit steps that the explicit method could make too, and how many of these
-     * it takes to change back. young: steps until BDF has found its step length */
-    unsigned limited, creeping, easy, easy_needed, young;
-    unsigned near_rest; /* steps in a row, so far, after each of which a state would pass the zero of a root soon */
+    uint64_t idle[REMEMBERED]; /* the latest combinations of modes in which states of unknown size were examined, */
+    unsigned nidle;            /* and how many were entered */
+    double rho, reach;         /* the leader's spectral radius; longest stable step * rho */
+    unsigned until_rho;        /* steps until its next estimate */
+    uint64_t listens_at;       /* rounding in the rates may be measured from this step on; */
+    uint64_t pause;            /* the number of steps left out before that */
+    /* counts of integrator_choice.c, in a row */
+    unsigned limited;     /* explicit steps that stability limits */
+    unsigned creeping;    /* checks at which explicit steps were far shorter than the moving states would allow */
+    unsigned easy;        /* implicit steps that would have been cheaper as explicit ones; */
+    unsigned easy_needed; /* number of these before the method changes back */
+    unsigned young;       /* steps until BDF has found its step length */
+    unsigned near_rest;   /* steps after each of which a state was about to pass the zero of a root */
 
     uint64_t steps, rhs, failures, switches;
-    long cv_failures; /* of the instance since its last reset */
+    long cv_failures; /* those of CVODES since its last start that `failures` has */
     strbuf method;
 
-    double static_step;     /* of a model without states */
-    size_t nelements;       /* whose powers its steps must follow, else 0 */
-    double *power[5], *top; /* [nelements]; greatest |P| so far */
+    /* a model without states */
+    double static_step;     /* its step length */
+    size_t nelements;       /* elements whose powers the steps must resolve, or 0 */
+    double *power[5], *top; /* [nelements] powers at five times in a step; greatest |power| so far */
 };
 
 /* ---- integrator.c ---- */
@@ -123,7 +136,7 @@ integrator_state(const integrator *g, int i)
     return NV_DATA_S(g->y[i]);
 }
 
-/* What errors of x are weighed with: reciprocals of what is tolerated. */
+/* w[n]: reciprocals of the errors of the states x that the present method tolerates in one step. */
 void integrator_weights(const integrator *g, const double *x, double *w);
 int integrator_evaluate(integrator *g, double t, const double *x, double *f);
 bool integrator_need_linear(integrator *g);
@@ -131,45 +144,49 @@ bool integrator_need_linear(integrator *g);
 /* Rates at the ends of a variational step, for its dense output. */
 bool integrator_midpoint_rates(integrator *g);
 
-/* States without a rate are what they were when the step began, to the last bit. */
+/* Sets states without a rate in x to their values at the start of the step: interpolation would change their last
+ * digits. */
 void integrator_keep_still(const integrator *g, double *x);
 
 /* ---- integrator_library.c ---- */
-/* The present kind's method sets out at (t[2], y[2]), with a step that ends at `until` at the latest. False: there is
- * no Jacobian, or no rates there. */
+/* Starts the method of the present kind at (t[2], y[2]), with a step that does not pass `until`. False: there is no
+ * Jacobian, or the rates there cannot be evaluated. */
 bool integrator_prepare(integrator *g, double until);
 
 /* ---- integrator_newton.c ---- */
-/* Makes BDF's Newton iteration go on until it has clearly converged. like: a state. */
+/* Replaces BDF's convergence test by one that small states pass only if they have converged too. like: a state vector.
+ */
 struct newton *newton_new(void *cvode, N_Vector like, SUNContext context);
 void newton_free(struct newton *n);
 
 /* ---- integrator_roots.c ---- */
-/* Makes BDF iterate as laws with infinite slopes need it. stopped: the last step of the iteration was cut short at a
- * zero; like: a state. */
+/* Replaces BDF's Newton iteration by one for laws with infinite slopes. stopped: was the last correction cut short at a
+ * zero? like: a state vector. */
 struct roots *roots_new(void *cvode, const bool *stopped, N_Vector like, SUNContext context);
 void roots_free(struct roots *r);
 
 /* ---- integrator_jacobian.c ---- */
-/* Where the Jacobian of x is taken: beside it, where slopes may be infinite. */
+/* The point at which the Jacobian of the state x is evaluated: near x, if slopes may be infinite; otherwise x. */
 const double *integrator_beside(integrator *g, const double *x);
-/* What CVODES calls when it wants its linear system formed: the Jacobian is made anew where that is due. */
+/* CVODES calls this to form I - gamma J. The Jacobian is evaluated again if it has to be. */
 int integrator_linear_system(realtype t, N_Vector x, N_Vector f, SUNMatrix a, booleantype kept, booleantype *fresh,
                              realtype gamma, void *data, N_Vector t1, N_Vector t2, N_Vector t3);
-/* BDF sets out: each step makes it anew until it is seen how it changes. */
+/* BDF starts: the Jacobian is evaluated in each step until it is known how fast it changes. */
 void integrator_renew_from_start(integrator *g);
 
 /* ---- integrator_explicit.c ---- */
 struct explicit_method *explicit_new(size_t n, bool projects);
 void explicit_free(struct explicit_method *e);
-/* Sets out from (t[2], y[2]) with a step of the length in hand, or if that is 0 with one that it finds. False: there
- * are no rates. */
+/* Starts at (t[2], y[2]) with a step of the length `hand`; 0: it finds a length. False: the rates there cannot be
+ * evaluated. */
 bool explicit_begin(integrator *g, double hand, double until);
-/* Goes on with the step in hand, though states without a rate were set. */
+/* Continues with the present step length after states without a rate were set. */
 void explicit_resume(integrator *g);
-/* A step from (t[1], y[1]), whose rates are f[1], to y[2] and its rates f[2]. < 0: none could be made. */
+/* One accepted step from (t[1], y[1]) with the rates f[1], to the state y[2] with the rates f[2]. < 0: no step could be
+ * made. */
 int explicit_advance(integrator *g, double until, double least, double *t_end);
-/* What a step's cubic lacks, in a first step: h s²(1-s)² times this is added at s. */
+/* The term of degree four of dense output in a first step: h s²(1-s)² times this is added to the cubic at s in [0, 1].
+ */
 void explicit_bend(const integrator *g, double *to);
 double explicit_next(const struct explicit_method *e);
 const double *explicit_error(const struct explicit_method *e);
@@ -177,9 +194,9 @@ const double *explicit_error(const struct explicit_method *e);
 /* ---- integrator_rosenbrock.c ---- */
 struct rosenbrock *rosenbrock_new(size_t n);
 void rosenbrock_free(struct rosenbrock *r);
-/* Sets out from (t[2], y[2]) with the rates f[2], with no longer a step than is in hand. */
+/* Starts at (t[2], y[2]) with the rates f[2] and a step of the length `hand` at most. */
 void rosenbrock_begin(integrator *g, double hand);
-/* A step from (t[1], y[1]), whose rates are f[1], to y[2]. < 0: none could be made. */
+/* One accepted step from (t[1], y[1]) with the rates f[1], to the state y[2]. < 0: no step could be made. */
 int rosenbrock_advance(integrator *g, double until, double least, double *t_end);
 void rosenbrock_dense(const integrator *g, double t, double *x);
 void rosenbrock_slope(const integrator *g, double t, double *slope); /* its derivative */
@@ -187,67 +204,73 @@ double rosenbrock_next(const struct rosenbrock *r);
 const double *rosenbrock_error(const struct rosenbrock *r);
 
 /* ---- integrator_rest.c ---- */
-/* States within tolerance of the zero of a root that leads to it from both sides are put there, at the end of the last
- * step. True: there were some. */
+/* At the end of the last step: sets states to exactly zero that are within their tolerance of the zero of a root, if
+ * the root drives them to zero from both sides. True: there were some. */
 bool integrator_come_to_rest(integrator *g);
-/* Was state i put there and is there still, with the rates f? */
+/* Was state i set to zero by integrator_come_to_rest, and is it still there with a rate of zero? f: the rates at x. */
 bool integrator_rests_at_root(const integrator *g, size_t i, const double *x, const double *f);
 
 /* ---- integrator_radius.c ---- */
 
 /* Numbers between -1 and 1, the same in every run. */
 double integrator_scatter(size_t i, uint64_t seed);
-/* A time in which the states move by what they are, as far as that is known; so far ahead rates are looked at. */
+/* How far ahead rates are evaluated to see what moves: the reciprocal of the spectral radius, as far as that is known.
+ */
 double integrator_look_time(const integrator *g);
+/* Updates the sizes of states from the rates f at (t, x); all: see scales_from_rates. */
 void integrator_follow_rates(integrator *g, double t, const double *x, const double *f, bool all);
-/* Sizes from what inputs will do later (without them a state that waits for a pulse would follow its first beginnings
- * below any meaning), and from what time alone makes of the rates within the time that the states take to move (what
- * sets out as an input passes through zero has rates of rounding only). */
+/* Updates them from later values of inputs. Without that, a state at rest before a pulse would have almost no
+ * tolerance, and its first insignificant digits would shorten the steps. _motion: from the values a time
+ * integrator_look_time ahead, since the rates are rounding only at the instant at which an input passes through zero.
+ */
 void integrator_foresee_peaks(integrator *g, double t, const double *x);
 void integrator_foresee_motion(integrator *g, double t, const double *x);
 void integrator_spectral_radius(integrator *g, double t, const double *x, const double *f, int pairs);
 
-/* What rounding makes of the rates at (t[2], y[2]): steps that are short for the rest of the run may follow nothing
- * else. Is more tolerated from now on? */
+/* Measures the rounding in the rates at (t[2], y[2]), which may be all that very short steps follow. True: a tolerance
+ * was raised because of it. */
 bool integrator_hears_noise(integrator *g);
-/* The same, where steps are that short, now and then. */
+/* Does so now and then while the steps are very short. */
 void integrator_listen(integrator *g);
 
-/* Behind a switching: what little is needed to see that it is what it was, and more where it is not. */
+/* After a switching: the spectral radius. One pair of products confirms the radius that these modes had before; only if
+ * it differs, more are made. */
 void integrator_radius_again(integrator *g, double t, const double *x, const double *f);
 
-/* Behind a switching: may states that have no size show one? Not those that have no rate either, in modes in which they
- * were looked at. */
+/* After a switching: may sizes of states be found that were unknown so far? Not if the rates of these states are zero
+ * and they were examined in the same modes before. */
 bool integrator_sizes_may_show(integrator *g, double t, const double *x);
-/* Looks at them. */
+/* Finds them. */
 void integrator_show_sizes(integrator *g, double t, const double *x);
 
-/* Spectral radius and sizes where nothing is known of either: each needs the other. */
+/* Finds spectral radius and sizes when neither is known. Each needs the other, so they are found in turn. */
 void integrator_find_sizes(integrator *g, double t, const double *x);
 
 /* ---- integrator_choice.c ---- */
-/* Behind a switching, so many steps after the one before: which implicit method goes on. At a root's infinite slope one
- * that stands on its Jacobian has no order. */
+/* After a switching, `steps` after the previous one: chooses the implicit method. A Rosenbrock method loses its order
+ * where the Jacobian is infinite, so models with roots keep BDF. */
 void integrator_set_out_implicit(integrator *g, uint64_t steps);
-/* Nothing has switched for long: Rosenbrock's method leaves the rest to BDF. */
+/* Replaces Rosenbrock's method by BDF once nothing has switched for many steps. */
 void integrator_give_way(integrator *g);
 void integrator_change_to(integrator *g, enum kind next, const char *why);
 
-/* `cut`: the step was shortened by where it had to end. */
+/* After each step: should the other kind of method go on? cut: the step was shortened by the time at which it had to
+ * end. */
 void integrator_decide(integrator *g, bool cut);
 
 /* ---- integrator_bends.c ---- */
 
-/* A step of a model without states: as long as the powers look like polynomials of degree four. */
+/* A step of a model without states: so short that a polynomial of degree four follows the powers. */
 enum integrator_status integrator_static_step(integrator *g, double until);
 
-/* The method's own error estimate believes in smooth rates. Where a law bends sharply (a junction begins to conduct, or
- * ends) it is as good as random, and blind where the bend is early in the step. So in such models a second one is
- * asked; of a smooth step it is of order six, and content. Does it refuse the step? */
+/* Does a second error estimate reject the step? The method's own estimate holds for smooth rates. If a law bends
+ * sharply within the step (a diode begins or ceases to conduct), it may have any value, and it misses a bend early in
+ * the step. The second one compares the dense output with the integral of the rates along it. Where the rates are
+ * smooth it is of order six and far below the tolerance. tries: how often this step was rejected by it. */
 bool integrator_bends(integrator *g, unsigned tries);
 
-/* Does something happen within the step that its ends do not show? Then it is to be taken again, to where that begins.
- */
+/* May a function in the rates rise and fall again within the step, so that its ends do not show it (model_clear)? Then
+ * the step is to be taken again, as far as the place where that begins. */
 bool integrator_goes_unseen(integrator *g, unsigned tries);
 
 #endif

@@ -4,25 +4,27 @@
 #include "integrator_inside.h"
 #include "library_status.h"
 
-/* of the tolerated error: distance from the state at which the Jacobian is evaluated at infinite slopes */
+/* Of the tolerated error: distance between the state and the point at which the Jacobian is evaluated, if slopes may be
+ * infinite. */
 #define BESIDE 0.01
-/* A state that moves beside a root (inflow equals outflow) may be far closer to its zero than that, where slopes are
- * far greater. Each time the corrector fails there, the Jacobian is evaluated NEARER; once it succeeds, FARTHER
- * again. */
+/* A state that nearly rests (inflow almost equals outflow) may be far closer to the zero of a root than that distance,
+ * where slopes are far greater. After each failure of the corrector the distance is multiplied by NEARER, after each
+ * success by FARTHER, between NEAREST and 1. */
 #define NEARER 1e-2
 #define NEAREST 1e-30
 #define FARTHER 2
-#define STEEPEST 1e40 /* a greater entry stands for an infinite slope */
-#define OUT_OF_ROUNDING 1e3
-#define FARTHEST 1e10
-/* Entries below COUNTS times their greatest value so far are ignored. A change of an entry by more than the share
- * CHANGES is too much for a corrector that keeps the old one. */
+#define STEEPEST 1e40       /* a greater entry of the Jacobian is an infinite slope */
+#define OUT_OF_ROUNDING 1e3 /* factor of the distance while it is lost in rounding, */
+#define FARTHEST 1e10       /* and the greatest product of these */
+/* Entries below COUNTS times their greatest value so far are ignored. If another entry changes by more than the part
+ * CHANGES of itself, the corrector needs a new Jacobian. */
 #define COUNTS 1e-6
 #define CHANGES 0.3
 #define RENEWED 20 /* steps after which the library checks its matrix by itself: its default */
 
-/* x, moved by a hundredth of the tolerance. At the zero of a root the Jacobian would be infinite: nothing could
- * move, and the corrector would seem to have converged. At this distance a change that matters is seen as a change. */
+/* x, moved by BESIDE of the tolerance. At the zero of a root the Jacobian would be infinite: the corrector's steps
+ * would be zero, as if it had converged. At this distance slopes are finite, and so small that a change of the state by
+ * its tolerance is not suppressed. */
 const double *
 integrator_beside(integrator *g, const double *x)
 {
@@ -38,7 +40,7 @@ integrator_beside(integrator *g, const double *x)
     return to;
 }
 
-/* Does an entry stand for an infinite slope? */
+/* Is an entry of the Jacobian so large that the slope of a law is infinite there? */
 static bool
 is_infinite_somewhere(const linear *l)
 {
@@ -50,8 +52,8 @@ is_infinite_somewhere(const linear *l)
     return any;
 }
 
-/* The Jacobian beside x. Where the root is of a difference in whose rounding that distance is lost (of 1 + q/V and 1),
- * it is taken farther away. */
+/* Evaluates the Jacobian near x. If the root is of a difference in whose rounding that distance is lost (1 + q/V minus
+ * 1), it is evaluated farther away. */
 static int
 evaluate_beside(integrator *g, double t, const double *x)
 {
@@ -88,9 +90,11 @@ change_of_jacobian(integrator *g)
     return first ? 1 : change;
 }
 
-/* Beside a root the Jacobian is large, and falls fast as the state leaves the zero. With one that is too large the
- * corrector moves almost nothing and takes that for convergence. The library, which renews it every fifty steps,
- * then gives wrong numbers. So it is renewed step by step, and less often once it changes little. */
+/* Sets the step in which the Jacobian is evaluated next. Near the zero of a root it is large, and falls fast as the
+ * state moves away. A Jacobian that is too large makes the corrector's steps so small that it seems to have converged;
+ * the library, which evaluates it every fifty steps, then gives wrong numbers. So it is evaluated in every step, and
+ * less often once it changes little. in_time: it was evaluated because of that, not because the library asked for it.
+ */
 static void
 renew_in_time(integrator *g, long step, bool in_time)
 {
@@ -137,7 +141,8 @@ integrator_linear_system(realtype t, N_Vector x, N_Vector f, SUNMatrix a, boolea
         library_set(CVodeGetNumSteps(g->cvode, &step));
     *fresh = !kept || !linear_known(g->linear) || (g->renews && g->every && step >= g->renewed + g->every);
     if (*fresh) {
-        /* the prediction may lie far from a root at which the state rests: this Jacobian is valid for this step only */
+        /* If the library did not ask for it: at the start of the step, since the predicted state x may lie far from the
+         * zero at which a state rests, and a Jacobian from there would be outdated after this step. */
         bool in_time = kept && linear_known(g->linear);
 
         if (g->rooted)

@@ -7,10 +7,12 @@
 #include "library_status.h"
 
 #define BDF_YOUTH 30 /* steps in which BDF finds its step length; they do not count in the choice of the method */
-#define ABOUT_ZERO \
-    10 /* of BDF's tolerances, which are so much smaller than the run's: a state within that is at zero */
-/* Failed attempts at one step, each shorter than the last. More than the library's default, since a switching may
- * lie close by. */
+/* In BDF's tolerances: a state closer to zero than this counts as zero. (These are BDF_CARE times smaller than the
+ * run's.)
+ */
+#define ABOUT_ZERO 10
+/* Failed attempts at one step, each shorter than the one before. More than the library's default, since a step that
+ * starts right before a switching has to become very short. */
 #define MOST_BDF_FAILURES 20
 
 static int
@@ -53,9 +55,10 @@ bdf_rhs(realtype t, N_Vector x, N_Vector f, void *data)
     return status;
 }
 
-/* The corrector's step of states beside infinite slopes. One without a rate whose equation holds is not moved: the
- * matrix, which is taken beside the root, would move it by rounding. One within its tolerance of zero that would pass
- * it stops there: the same slope on the other side would throw it back, step by step. */
+/* Corrects a step of BDF's corrector for states read by laws with infinite slopes. A state with a rate of zero and no
+ * residual (right[i] == 0) is not moved; the matrix, whose Jacobian is evaluated at a point nearby, would move it by
+ * rounding. A state about zero that would pass zero is stopped there; otherwise the slope on the other side, as steep
+ * as on this one, would move it back in the next iteration, and so on without end. */
 static void
 keep_at_roots(void *ctx, const double *right, double *step)
 {

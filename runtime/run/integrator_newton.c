@@ -1,9 +1,10 @@
-/* integrator_newton.c - when Newton's iteration in a step of BDF has converged, beside laws that approach a limit
+/* integrator_newton.c - convergence test of BDF's Newton iteration in models with laws that approach a limit
  *
- * The library ends an iteration once a step of it is short beside what is tolerated. Next to the limit of an
- * exponential law (compiler/equations/approach.h) all steps are: a current of 1e-12 A doubles in each, and would after
- * forty of them be the 1 A that is the solution. So one more step is made there, and states that it still moves by much
- * of themselves have not converged.
+ * The library ends an iteration once its last step is small relative to the tolerances. Near the limit of an
+ * exponential law (compiler/equations/approach.h) that is too early: a current of 1e-12 A may double in each iteration,
+ * with steps far below the tolerance, and reach the solution of 1 A after forty of them. So one more iteration is made,
+ * and if it still changes a state by a large part of its value, the iteration counts as failed, and BDF tries a shorter
+ * step.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,16 +13,18 @@
 #include "integrator_inside.h"
 #include "library_status.h"
 
-#define MUCH 1e-3   /* of a state: a step that moves it farther */
-#define SHRINKS 0.5 /* of the step before: so short at most is a step of an iteration that converges */
+/* An iteration has not converged if its last step is both more than MUCH of the state and more than SHRINKS of the step
+ * before it. */
+#define MUCH 1e-3
+#define SHRINKS 0.5
 
 struct newton {
     SUNNonlinearSolver solver;
-    SUNNonlinSolConvTestFn test; /* the library's, */
+    SUNNonlinSolConvTestFn test; /* the library's convergence test, */
     void *data;                  /* its data */
     void *cvode;
-    bool doubted;
-    N_Vector before; /* the step that seemed to be the last */
+    bool doubted;    /* that test has passed, and one more iteration is being made */
+    N_Vector before; /* the iteration's step at which it passed */
 };
 
 static int

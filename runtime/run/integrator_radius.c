@@ -1,21 +1,25 @@
-/* integrator_radius.c - sizes of states and the spectral radius of the rates, from products with the Jacobian */
+/* integrator_radius.c - sizes of states, and the spectral radius of the Jacobian from products with it */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "integrator_inside.h"
 
+/* Leader and scout: two vectors of the power iteration, explained at "spectral radius" below. */
 #define SCOUT_YOUTH 3 /* pairs of products after which a scout's estimate counts, */
 #define SCOUT_LIFE 6  /* and after which the scout becomes the leader and the next one starts */
-/* An estimate that differs from the one made when the same modes were last active by less than this part of it confirms
- * that one: it is then trusted for twice as many switchings without a new estimate, at most for MOST_PAUSE. */
+/* If a new estimate differs from the last one made in the same modes by less than this part of it, the radius is used
+ * for twice as many switchings into these modes before it is estimated again, at most for MOST_PAUSE. */
 #define SAME_RADIUS 0.1
 enum { MOST_PAUSE = 32 };
-#define DIFFERENT 1e-8  /* two directions span a plane if the square of the sine between them is above this */
-#define DAMPED_REACH 18 /* growth of the stable step with the damping of a pair of eigenvalues, up to REACH */
-/* of the run: how far ahead rates are evaluated if no time constant is known yet */
+#define DIFFERENT 1e-8 /* two directions are independent if the square of the sine between them is above this */
+/* Longest stable step times |lambda|, for a pair of eigenvalues with damping ratio zeta: 1 + DAMPED_REACH zeta, up to
+ * REACH.
+ */
+#define DAMPED_REACH 18
+/* Of the run: how far ahead rates are evaluated if no time constant is known yet. */
 #define FIRST_TIME 1e-3
-/* If the rates cannot be evaluated so far ahead, the time is divided by SOONER, so often at most. */
+/* If the rates cannot be evaluated so far ahead, the time is divided by SOONER, at most SOONER_TRIES times. */
 #define SOONER 1e3
 enum { SOONER_TRIES = 4 };
 
@@ -27,7 +31,7 @@ integrator_scatter(size_t i, uint64_t seed)
 
 #define PEAKS 16 /* greatest number of inputs evaluated in advance */
 
-/* Sizes from the rates f at (t, x); see scales.h. */
+/* For rates_there: the rates of integrator g at time t, as scales.h wants them. */
 struct instant {
     integrator *g;
     double t;
@@ -58,8 +62,9 @@ integrator_follow_rates(integrator *g, double t, const double *x, const double *
     g->failed = failed;
 }
 
-/* Sizes from the rates at (t, x), where they differ from f: those that will move the states for this time. Conditions
- * that are known functions of time hold as at t: beyond its border a branch may be larger than any value of the law. */
+/* Updates sizes from the rates that inputs at a later time t would cause at x, which act for `time`; f: the present
+ * rates. Conditions on time alone are set as they will be at t: a branch evaluated outside its range may be larger than
+ * any value of the law. */
 static void
 foresee_rates(integrator *g, double t, const double *x, const double *f, double time)
 {
@@ -74,8 +79,6 @@ foresee_rates(integrator *g, double t, const double *x, const double *f, double 
     free(held);
 }
 
-/* Sizes from later values of inputs. Without them a state that waits for a pulse would be followed from its first
- * insignificant digits. */
 void
 integrator_foresee_peaks(integrator *g, double t, const double *x)
 {
@@ -90,8 +93,6 @@ integrator_foresee_peaks(integrator *g, double t, const double *x)
     g->failed = false;
 }
 
-/* Sizes from the change of the rates with time alone, within the time in which the states move. If an input starts
- * at a zero crossing, the rates at that instant are rounding. */
 void
 integrator_foresee_motion(integrator *g, double t, const double *x)
 {
@@ -104,15 +105,15 @@ integrator_foresee_motion(integrator *g, double t, const double *x)
     g->failed = false;
 }
 
-/* Rounding in the rates is measured by evaluating them ROUNDINGS times, at times and states that differ by so many
- * units in the last place, at so many points. These are up to ASIDE of the states, of the past and of the remaining run
- * away from the present one. */
+/* Rounding in the rates is measured at PLACES points before and after the present time, by evaluating the rates
+ * ROUNDINGS times at times and states that differ by up to ULPS units in the last place. The points differ from the
+ * present one by up to the part ASIDE of the states, and of the past or the remaining run. */
 #define ULPS 4
 #define ROUNDINGS 4
 #define PLACES 8
 #define ASIDE 1e-3
-#define ALIKE 100  /* rounding counts up to so many times that found ahead of the present time */
-#define SHORT 1e-5 /* of the remaining run: only steps shorter than this are suspected to follow rounding */
+#define ALIKE 100  /* greatest ratio of the rounding that counts to that found after the present time */
+#define SHORT 1e-5 /* of the remaining run: only steps shorter than this may be following rounding */
 #define PAUSE 25   /* steps until the next check after one that found rounding; doubled after each that found none */
 
 /* noise[n]: the rounding in the rates at (t, x). scratch: [3n]. False: they cannot be evaluated. */
@@ -136,10 +137,10 @@ noise_at(integrator *g, double t, const double *x, double *noise, double *scratc
     return true;
 }
 
-/* Rounding is of similar size at points before and after the present time, although it does not show at each of them.
- * At a pole, or where a law with an infinite slope starts from zero, rates also differ from one floating-point number
- * to the next, but by very different amounts: this is no rounding. Of each state the second greatest difference counts,
- * since the greatest may be a jump. */
+/* Rounding is of similar size at points before and after the present time, although it does not appear at each of them.
+ * At a pole, or where a law with an infinite slope starts from zero, rates also differ between neighbouring
+ * floating-point numbers, but by amounts that vary much from point to point: that is not rounding. For each state the
+ * second greatest difference counts, since the greatest may be a jump. */
 bool
 integrator_hears_noise(integrator *g)
 {
@@ -183,18 +184,20 @@ integrator_listen(integrator *g)
 }
 
 /* ---- spectral radius ----
- * Power iteration with J v by differences, v of norm 1 relative to the states' scales. The dominant eigenvalues are the
- * roots of the best J²v = a Jv + b v: pairs do not defeat that, nor does it depend on how the states are scaled against
- * one another (norms of J do). Dormand-Prince is stable up to 2.9 to 3.4 along most rays of the left half-plane, up to
- * 1 along the imaginary axis.
+ * Power iteration. The product J v is a difference of rates; v has norm 1 relative to the states' scales. The dominant
+ * eigenvalues are the roots z of z² = a z + b, with a and b from the least squares fit of J²v by a Jv + b v. Unlike the
+ * growth of |v| alone, this converges for complex pairs too, and unlike norms of J it does not depend on how the states
+ * are scaled relative to one another. The longest stable step of Dormand-Prince times |z| is 2.9 to 3.4 for most
+ * directions of z in the left half-plane, and 1 on the imaginary axis.
  *
- * A vector that has converged in one part of the model is zero in the parts that are not coupled to it. It would not
- * show that something becomes fast there, nor that its own part has come to rest. So there are two: the leader, and a
- * scout that starts along the rates. They are iterated in turn, and the scout replaces the leader when it finds a
- * greater radius or has been iterated often enough. What is at rest is stable with any step, so only what moves counts.
+ * A vector that has converged in one part of the model is zero in parts that are not coupled to it. It would not show
+ * that eigenvalues there have become large, nor that its own part has come to rest. So there are two vectors: the
+ * "leader", whose estimate is used, and a "scout", which starts along the present rates. They are iterated in turn, and
+ * the scout replaces the leader once it has found a greater radius or has been iterated often enough. Rates are those
+ * of parts that move, and any step is stable for a part that is at rest.
  */
 #define CHANGE 1e-7         /* of the states' scales: length of the difference that gives J v */
-#define UNKNOWN_SCALE 1e-12 /* of a state that has not moved yet */
+#define UNKNOWN_SCALE 1e-12 /* least scale: that of a state that has not moved yet */
 
 static bool
 product(integrator *g, double t, const double *x, const double *f, const double *v, double *to)
@@ -215,7 +218,7 @@ any_direction(integrator *g, struct direction *d)
         d->v[i] = integrator_scatter(i, 5) / g->weight[i];
 }
 
-/* `pairs` of products on d, which update its rho and reach; g->weight are the reciprocals of the scales. */
+/* Updates d's rho and reach by `pairs` of products with J. g->weight: reciprocals of the scales. */
 static void
 iterate_power(integrator *g, double t, const double *x, const double *f, struct direction *d, int pairs)
 {
@@ -246,7 +249,7 @@ iterate_power(integrator *g, double t, const double *x, const double *f, struct 
         double second = vec_wrms(n, w, g->weight), wu = vec_wdot(n, w, u, g->weight), wv = vec_wdot(n, w, v, g->weight);
         double det = 1 - uv * uv;
         d->reach = REACH;
-        d->rho = second; /* v is almost an eigenvector */
+        d->rho = second; /* if v is almost an eigenvector: v and Jv are parallel, and there is no fit */
         if (det > DIFFERENT) {
             double sum = (wu - wv * uv) / det, less = (wv - wu * uv) / det * first, disc = sum * sum + 4 * less;
             if (disc < 0) {
@@ -259,7 +262,7 @@ iterate_power(integrator *g, double t, const double *x, const double *f, struct 
         memcpy(v, w, n * sizeof(double));
         d->age++;
     }
-    g->bend_known = false; /* its buffer was borrowed */
+    g->bend_known = false; /* g->bend served as scratch */
 }
 
 static void
@@ -340,7 +343,7 @@ integrator_radius_again(integrator *g, double t, const double *x, const double *
         } else if (r->pause < MOST_PAUSE) {
             r->pause *= 2;
         }
-        r->left = g->rooted ? 0 : r->pause - 1; /* beside an infinite slope it differs from point to point */
+        r->left = g->rooted ? 0 : r->pause - 1; /* near an infinite slope it varies with the states */
         r->rho = g->leader.rho;
         r->reach = g->leader.reach;
     }
@@ -350,8 +353,9 @@ integrator_radius_again(integrator *g, double t, const double *x, const double *
     g->until_rho = RHO_EVERY;
 }
 
-/* At the start no state may have a size yet. Then the size is how far the rates would move each state in a short
- * time, and how far these states would move the others. */
+/* The spectral radius at the start, when the scales of states may not be known. The scale of a state is here how far
+ * the rates would move it in a short time, and how far states that moved so would move it by their effect on its rate.
+ */
 static void
 first_radius(integrator *g, double t, const double *x, const double *f)
 {
@@ -382,7 +386,7 @@ first_radius(integrator *g, double t, const double *x, const double *f)
     g->failed = failed;
 }
 
-/* size[n]: of the states, where a law has an infinite slope. */
+/* size[n]: of states of models with infinite slopes (scales_beside_roots). */
 static void
 find_sizes_beside_roots(integrator *g, double t, const double *x, double *size)
 {
@@ -434,7 +438,7 @@ integrator_show_sizes(integrator *g, double t, const double *x)
     uint64_t modes = present_modes(g);
 
     integrator_find_sizes(g, t, x);    /* a state that was at rest may move now, */
-    integrator_foresee_peaks(g, t, x); /* from an input that is zero yet */
+    integrator_foresee_peaks(g, t, x); /* or later, by an input that is still zero */
     integrator_foresee_motion(g, t, x);
     for (unsigned i = 0; i < REMEMBERED && i < g->nidle; i++)
         if (g->idle[i] == modes)

@@ -1,32 +1,36 @@
-/* integrator_rest.c - states that come to rest at the zero of a root
+/* integrator_rest.c - states that come to rest at the zero of a root law
  *
- * A vessel that empties through an orifice, f = k sqrt(e), is empty after a finite time and stays so. To a method its
- * last drops are noise within the tolerance: it steps to and fro about zero, the faster the steeper the root, and what
- * flows is the root of that noise, far greater than it. So what has come to rest is put there: zero exactly, where
- * nothing moves it.
+ * A vessel that empties through an orifice, f = k sqrt(e), is empty after a finite time and stays empty. A numerical
+ * method leaves a remainder within the tolerance, of changing sign; the flow is the root of that remainder, so it may
+ * be far larger than any tolerance, and the steep slope makes the steps very short. So a state that has come to rest is
+ * set to exactly zero, where its rate is zero too.
  */
 #include <math.h>
 #include <string.h>
 
 #include "integrator_inside.h"
 
-enum { MOST_TRIED = 8 };  /* states at the end of one step: further ones come to rest a step later */
-enum { MOST_PAUSE = 16 }; /* steps between two checks that cost an evaluation, if no state came to rest */
+enum { MOST_TRIED = 8 }; /* greatest number of states tried after one step; others follow after the next */
+enum {
+    MOST_PAUSE = 16
+}; /* greatest number of steps between checks that cost an evaluation, while no state comes to rest */
 
-#define SOON 10 /* times the last step: a state that its rate brings to zero in less is tried */
-/* A rate is evaluated at two distances from zero whose ratio is NEARER. With a finite slope it falls by that ratio in
- * between, through a square root by 4: less than HARDLY_LESS is a root, up to powers of about 0.9. */
+#define SOON 10 /* in lengths of the last step: a state is tried if its rate brings it to zero in less time */
+/* A rate is evaluated at two distances from zero with the ratio NEARER. If the law is linear there, the ratio of the
+ * rates is 16, for a square root it is 4: a ratio less than HARDLY_LESS means a root (of an exponent up to about 0.9).
+ */
 #define NEARER 16
 #define HARDLY_LESS 12
-#define FAR 1e3         /* tolerances from zero */
-#define AS_GOOD_AS 1e-6 /* of a tolerance: a state below that is at zero, to put it there would gain nothing */
-/* Of the rates beside zero: a smaller rate at zero moves the state no farther than by the square of that part of its
- * tolerance. BDF follows it there, and would have to begin anew. */
+#define FAR 1e3         /* in tolerances: a state farther from zero than this may come to rest again */
+#define AS_GOOD_AS 1e-6 /* in tolerances: a state closer to zero than this need not be set to zero */
+/* Of the rates at one tolerance from zero: a state may be set to zero if its rate there is below this part of them. By
+ * the root law it then settles at the square of that part of its tolerance. BDF would have to start again after that,
+ * so it does so only for a rate of nearly nothing. */
 #define LITTLE 1e-3
 #define LITTLE_OF_BDF 1e-12
 
-/* Is the rate of state i next to nothing at zero, and does it lead back there from both sides by a root? x: scratch,
- * all but state i. */
+/* Is the rate of state i negligible at zero, and does a root law drive it to zero from both sides? near: one tolerance;
+ * x: the other states (x[i] is overwritten); f: scratch. */
 static bool
 rests_at_zero(integrator *g, size_t i, double near, double *x, double *f)
 {
@@ -62,7 +66,8 @@ rates_at_end(integrator *g, double *f)
     return f;
 }
 
-/* BDF, which then has to begin anew, puts a state to rest once: its corrector keeps it about there. */
+/* Is state i within its tolerance of zero, and to be tried? With BDF, which has to start again when a state is set,
+ * once is enough: its corrector keeps it about zero (integrator_library.c). */
 static bool
 is_near_zero(const integrator *g, size_t i, const double *x)
 {
@@ -71,7 +76,7 @@ is_near_zero(const integrator *g, size_t i, const double *x)
     return g->rooted[i] && part <= 1 && part > AS_GOOD_AS && !(g->kind == BDF && g->emptied[i]);
 }
 
-/* What was at rest and is far from it may come to rest anew. */
+/* A state that was set to zero and is far from it now may come to rest again. */
 static void
 forget_rests(integrator *g, const double *x)
 {
@@ -79,8 +84,8 @@ forget_rests(integrator *g, const double *x)
         g->emptied[i] = g->emptied[i] && fabs(x[i]) * g->weight[i] <= FAR;
 }
 
-/* States that are within tolerance of zero and would soon pass it: 0 in `moved`, their numbers in `which`. Returns
- * their number. */
+/* Finds states within their tolerance of zero that would soon pass it, and returns how many there are. which: their
+ * numbers; moved[n]: the states, with these at zero. */
 static size_t
 nearly_empty(integrator *g, double *moved, double *scratch, size_t *which)
 {
@@ -115,8 +120,8 @@ integrator_come_to_rest(integrator *g)
     forget_rests(g, x);
     count = nearly_empty(g, moved, f, which);
     g->near_rest = count > 0 ? g->near_rest + 1 : 0;
-    /* together, since storage in a row rests together; a state that does not rest is left out, and the others are
-     * checked without it */
+    /* All are tried at once, since vessels in a row come to rest together. If one does not rest, the others are tried
+     * again without it. */
     while (count > 0 && kept < count) {
         kept = 0;
         for (size_t k = 0; k < count; k++) {

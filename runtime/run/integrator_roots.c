@@ -1,10 +1,13 @@
-/* integrator_roots.c - BDF's Newton iteration where laws may have an infinite slope
+/* integrator_roots.c - BDF's Newton iteration in models whose laws may have infinite slopes (roots at zero)
  *
- * Beside the zero of a root a Jacobian holds only where it was taken. From nearer to the zero it is too large: the
- * iteration hardly moves, which the library takes for convergence, and an empty vessel stays empty. From farther it is
- * too small: the iteration leaps to and fro across the zero, and the library shortens the step again and again. So here
- * the ratio of two steps tells whether the iteration converges, and where it does badly, the Jacobian is made anew at
- * the iterate, and a step that turns back is shortened.
+ * Near the zero of a root the slope changes fast, and a Jacobian is of use only near the point at which it was
+ * evaluated. One from nearer to the zero is too large: the iteration's steps are too small, the library takes that for
+ * convergence, and an empty vessel that is being filled stays empty. One from farther away is too small: the iterates
+ * jump from one side of the zero to the other, and the library shortens the time step again and again. So this
+ * iteration judges convergence by the ratio of two successive steps; if that is poor, it evaluates the Jacobian again
+ * at the iterate, and it shortens a step that goes back.
+ *
+ * In this file a step is one of the iteration, not of time.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,19 +16,19 @@
 #include "integrator_inside.h"
 #include "library_status.h"
 
-#define BADLY 0.3      /* ratio of two steps of the iteration from which on the Jacobian is made anew */
-#define TURNS 0.5      /* a step back over more than this share of the one before is shortened */
-#define ROUNDING 1e-14 /* of a state: a smaller step of the iteration */
-#define FORGETS 0.3    /* of the ratio seen before: the least that is believed after the next steps */
+#define BADLY 0.3      /* with a greater ratio of two steps the Jacobian is evaluated again */
+#define TURNS 0.5      /* of the step before: a longer step in the opposite direction is shortened */
+#define ROUNDING 1e-14 /* of a state: a smaller step is rounding */
+#define FORGETS 0.3    /* least factor between successive estimates of the ratio: one good step does not suffice */
 enum { MOST_ITERATIONS = 12, MOST_TRUSTED = 16, MOST_CUT = 2 };
 
 struct roots {
     SUNNonlinearSolver solver;
-    const bool *stopped; /* the last step was cut short at a zero: it shows nothing of convergence */
-    N_Vector before;     /* the step before */
-    bool turned;         /* the last step led back */
-    double ratio;        /* of two steps with the present Jacobian; INFINITY: not known */
-    int trusted, age;    /* for how many solutions it is believed; so many it has been */
+    const bool *stopped; /* was the last step cut short at a zero? Then its size says nothing about convergence */
+    N_Vector before;     /* the previous step */
+    bool turned;         /* the last step went back, and was shortened */
+    double ratio;        /* estimated ratio of two successive steps with the present Jacobian; INFINITY: not known */
+    int trusted, age;    /* number of solutions for which the ratio is used; for how many it has been used */
 };
 
 static int
@@ -39,7 +42,7 @@ take_jacobian(SUNNonlinearSolverContent_Newton c, struct roots *r, booleantype b
     return status;
 }
 
-/* Is this step of the iteration rounding of the states? */
+/* Is this step below the rounding of the states? start + sum: the iterate. */
 static bool
 only_rounding(N_Vector start, N_Vector sum, N_Vector step)
 {
@@ -51,14 +54,16 @@ only_rounding(N_Vector start, N_Vector sum, N_Vector step)
     return true;
 }
 
-/* What the iteration is still off by after a step of this size. Between a step and one back lies the solution. */
+/* Estimated distance to the solution after a step of this size: the rest of the geometric series of steps. After a step
+ * back the solution lies between the last two iterates. */
 static double
 still_off(const struct roots *r, double size)
 {
     return r->turned ? size : r->ratio < 1 ? size * r->ratio / (1 - r->ratio) : INFINITY;
 }
 
-/* The ratio is believed for a while, for longer each time that it is found good. */
+/* Forgets the ratio after it was used `trusted` times, so that it is estimated again; each time the number is doubled.
+ */
 static void
 doubt_in_time(struct roots *r)
 {
@@ -69,8 +74,8 @@ doubt_in_time(struct roots *r)
     r->trusted = r->trusted < MOST_TRUSTED ? 2 * r->trusted : MOST_TRUSTED;
 }
 
-/* Compares a step with the one before, whose size is known: a step back is shortened to where a straight line through
- * both has its zero. */
+/* Compares a step with the previous one, whose size is `before`, and updates the ratio. A step back is shortened to the
+ * zero of the straight line through both residuals (secant rule). */
 static void
 compare(struct roots *r, N_Vector step, N_Vector weight, double before, double *size)
 {
@@ -87,7 +92,8 @@ compare(struct roots *r, N_Vector step, N_Vector weight, double before, double *
     r->ratio = isfinite(r->ratio) ? fmax(ratio, FORGETS * r->ratio) : ratio;
 }
 
-/* Iterates from the sum of steps so far. again: after a failure. 0: it has converged. */
+/* Iterates; sum: of the steps so far. renew: evaluate the Jacobian first; again: an attempt has failed before. 0: it
+ * has converged. */
 static int
 iterate(struct roots *r, SUNNonlinearSolverContent_Newton c, N_Vector start, N_Vector sum, N_Vector weight,
         double tolerance, bool renew, bool again, void *memory)

@@ -1,8 +1,8 @@
-/* integrator_rosenbrock.c - an implicit method of one step: it has its full order from the first step on
+/* integrator_rosenbrock.c - an implicit one-step method, which has its full order from the first step on
  *
  * Rodas5P: eight stages, one Jacobian and one factorisation a step, no iteration; order five, L-stable, stiffly
  * accurate, with an estimate of order four and dense output of order four. BDF begins with order one and takes some
- * fifteen steps to find its order and length; from one switching to the next that is most of what it does.
+ * fifteen steps to reach its order and step length, which are most of its steps if switchings follow closely.
  *
  * source  Steinebach, Construction of Rosenbrock-Wanner method Rodas5P and numerical benchmarks within the Julia
  *         Differential Equations package, BIT 63:27 (2023); the form without products with the Jacobian is that of
@@ -22,18 +22,19 @@ enum { STAGES = 8, KEPT = 3 };
 #define GREATEST_CHANGE 8
 #define UNEVALUATED 0.25 /* factor of the step if a stage cannot be evaluated */
 #define MOST_FAILURES 25
-/* After so many failures the error hardly depends on the length: the step is long beside the fastest time constants,
- * and what sets out in these needs one that is not. */
+/* After more failures than this the step is shortened faster, by STIFF_CHANGE. A step far longer than the fastest time
+ * constants has an error that hardly depends on its length while fast modes are excited; it has to become as short as
+ * these. */
 #define REDUCED 3
 #define STIFF_CHANGE 0.2
 #define ORDER 5
-#define TIME_PART 1e-3 /* of the step: time difference for the derivative of the rates by time */
-/* of the time in which rates would change the states by their own size: length of a first step */
+#define TIME_PART 1e-3 /* of the step: time difference with which rates are differentiated by time */
+/* Length of a first step, in times in which the rates would change the states by their own size. */
 #define FIRST_CHANGE 0.05
-#define LAST_STEP (1 + 1e-9) /* a step that ends by rounding before the end goes to the end */
-#define NO_ERROR 1e-10       /* in tolerances: allows the greatest growth of the step */
+#define LAST_STEP (1 + 1e-9) /* a step that would end within rounding of the end is extended to it */
+#define NO_ERROR 1e-10       /* in tolerances: smaller errors count as this */
 
-/* y at stage i: y0 + sum over j of reach[i][j] u[j]; the last three go on from the one before by its u. */
+/* The state at stage i is y0 + sum over j of reach[i][j] u[j]; at the last two, that of the previous stage + its u. */
 static const double reach[6][5] = {
     { 0 },
     { 3.0 },
@@ -124,7 +125,8 @@ rosenbrock_begin(integrator *g, double hand)
     g->rosenbrock->next = fmin(hand, change > 0 ? FIRST_CHANGE / change : INFINITY);
 }
 
-/* The derivative of the rates by time alone, per second, from a parabola through them at three times from t on. */
+/* by_time: the partial derivative of the rates by time at (t, x), from the parabola through them at t and two later
+ * times. f: the rates at t. */
 static bool
 rates_by_time(integrator *g, double t, double h, const double *x, const double *f)
 {
@@ -142,7 +144,8 @@ rates_by_time(integrator *g, double t, double h, const double *x, const double *
     return true;
 }
 
-/* The stages of a step to t + h, whose end goes to y[2]. Returns 0, or 1: a stage could not be evaluated. */
+/* The stages of a step of length h from t to the time `end`. y[2]: the state there. Returns 0, or 1: a stage could not
+ * be evaluated. */
 static int
 stages(integrator *g, double t, double h, double end)
 {

@@ -9,53 +9,59 @@
 #include "model_graph.h"
 #include "vectors.h"
 
-#define ATOL_SHARE 1e-3   /* of rtol and the scale */
-#define SHARE 1e-3        /* of a unit's largest state, of a part's energy scale */
-#define SHARE_OF_ALL 1e-3 /* of the model's energy relative to the part's */
-/* What is small beside others is followed nevertheless: scales found by comparison with the largest of a unit, or with
- * SHARE_BELOW of a part's energy scale, are limited to OWN times the greatest |x| so far. */
+/* The rules by which a state gets its scale are listed in scales.h. Energies enter as sqrt(2E): a state x whose energy
+ * has the second derivative H stores sqrt(H) |x|, so E is the scale of x when divided by sqrt(H). */
+#define ATOL_SHARE 1e-3 /* tolerated error of a state near zero, in rtol times its scale */
+/* Least scale of a state: of the largest state of its unit, and of the energy of its part of the graph. */
+#define SHARE 1e-3
+#define SHARE_OF_ALL 1e-3 /* factor on that for the energy of the whole model */
+/* A state that is small compared with others still has to be followed. So scales found by comparison with the largest
+ * state of its unit, with SHARE_BELOW of the energy of its part or with that of the whole model are limited to OWN
+ * times its greatest |x| so far. */
 #define OWN 100
 #define SHARE_BELOW 0.03
-/* Rounding in sums with the largest state affects the others by this; a tight rtol would demand less. */
+/* Of the largest state of a unit: rounding error of sums of such states. A scale below it would make steps follow
+ * rounding, at a small rtol. */
 #define ROUNDING 1e-14
-#define ELSEWHERE 1e-5 /* of that: by what is stored in other parts, which only signals join to it */
-#define LEAST 1e-18    /* where nothing is known */
-#define FAST 0.01      /* of the time in which a peak acts: a state that settles faster is moved by less */
-#define NEARER 1e-4    /* of a move: ratio of the next one */
-#define AT_REST 10     /* times the change by rounding: a state that never was larger is at rest except for rounding */
-#define PROBE 1e-7     /* of a state's scale: change by which the terms of its rates are measured */
+/* Factor on that for states in other parts of the graph, which are joined to this one by signals alone. */
+#define ELSEWHERE 1e-5
+#define LEAST 1e-18 /* scale of a state of which nothing is known */
+#define FAST 0.01   /* a state is moved for its own time constant only, if that is shorter than this part of the time */
+#define NEARER 1e-4 /* ratio of one trial move to the one before it, in find_times */
+#define AT_REST 10  /* a state never larger than this times the drift by rounding is at rest except for rounding */
+#define PROBE 1e-7  /* of a state's scale: change that shows how large the terms of the rates are */
 
-enum { LOOKS = 80 }; /* number of moves, each NEARER times the last, so that one is short enough for every law */
+enum { LOOKS = 80 }; /* greatest number of trial moves; the last ones are below the rounding of any state */
 
 struct scales {
     bg_model *model;
     size_t n;
     double rtol, atol;
-    bool sized;
-    double *size, *least; /* [n] greatest |x| so far, initial estimate from rates; estimate from other states */
-    double *drift;        /* [n] how far rounding in its rate may move it until the end */
-    /* [n] least scale; for a state moved by rounding alone, the scale that makes this the tolerance */
-    double *allow;
-    double
-        /* [n] later estimates for states without energy. Not fed back, since scales that depend on each other have
-         * no bound */
-        *moved_by;
-    bool *pseudo; /* [n] on pseudo bonds: its stored quantity has no energy */
-    bool *holds;  /* [n] has no rate: it needs no size */
-    size_t known; /* of the first ones the sizes are, or need not be */
-    bool begun;   /* the sizes of the start are known */
-    uint32_t *unit_of,
-        *alike_of, /* [n] states in sums with it: those of its unit; what is stored is in sums with that of its part */
-        *part_of;  /* [n] states of one unit; connected parts of the graph, one more for states without energy */
+    bool sized;    /* tolerances come from the sizes, since no atol was stated */
+    double *size;  /* [n] greatest |x| so far; at first an estimate from the rates */
+    double *least; /* [n] lower bound of the scale, from other states */
+    double *drift; /* [n] how far rounding in its rate may move the state until the end of the run */
+    double *allow; /* [n] `least`, or for a state moved by rounding alone, the scale whose tolerance is its drift */
+    /* [n] estimates from rates, for states without energy. Kept apart from the sizes, from which they are computed:
+     * sizes that depend on one another would grow without bound. */
+    double *moved_by;
+    bool *pseudo;       /* [n] stored on pseudo bonds, where H is not the second derivative of an energy */
+    bool *holds;        /* [n] has no rate, and needs no size */
+    size_t known;       /* states below this number have a size, or need none */
+    bool begun;         /* the sizes at the start of the run are known */
+    uint32_t *unit_of;  /* [n] number of its unit */
+    uint32_t *alike_of; /* [n] of the states with which it stands in sums: its unit; a stored one: that, in its part */
+    uint32_t *part_of;  /* [n] of the connected part of the graph; all states that are not stored have one number */
     size_t nunits, nparts;
-    double *unit_size, *energy; /* greatest of each; energy: sqrt(2E), which does not overflow */
-    double *curvature;          /* [n] of the energy; 0: not known */
-    size_t without;             /* states that have none */
+    double *unit_size; /* greatest size of each unit (and of the numbers of alike_of) */
+    double *energy;    /* greatest energy of each part, as sqrt(2E), which does not overflow */
+    double *curvature; /* [n] second derivative of the energy; 0: none is known */
+    size_t without;    /* number of states whose curvature is 0 */
 };
 
 /* ---- connected parts of the graph ---- */
 
-/* Junctions connected by bonds, two-ports or fields belong to one part; by bonds alone, to one wire. */
+/* Sets of junctions: those connected by bonds, two-ports or fields are a part; by bonds alone, a wire. */
 static uint32_t *
 find_parts(const model_graph *g, bool bonds_alone)
 {
@@ -74,8 +80,8 @@ find_parts(const model_graph *g, bool bonds_alone)
     return parent;
 }
 
-/* The unit of state i, as a number that states of one unit share. Without a unit: what is stored alike on junctions
- * that bonds connect; other states stand alone. */
+/* A number that the states with the unit of state i share. If it has none: those stored on the same wire, momenta and
+ * displacements apart; other states share it with none. */
 static uint64_t
 unit_key(const model_graph *g, uint32_t *wires, const struct model_state *x, size_t i)
 {
@@ -264,19 +270,19 @@ scales_of(const scales *s, const double *x, double *scale)
                             : fabs(x[i]) + s->atol / s->rtol;
 }
 
-/* Each state's own time constant: how long it would continue at its rate if all states moved by their rates. For an
- * exponential law far from its operating range (a diode with the whole mains across it) this is the only limit of
- * such a rate's effect, and it appears only in moves that are short enough. So each move is shorter, until two give
- * the same result. Beside the infinite slope of a root no two do, each shorter move gives a shorter time, though not as
- * much shorter as itself: there the first move that is clearly shorter than its time counts. d: the move of the states
- * along rate, which is that at x; settles: the times, INFINITY where unknown. */
+/* settles[n]: each state's own time constant, |d| over the rate at which its rate changes while all states move along
+ * d; INFINITY: unknown. rate[n]: the rates at x. For an exponential law far from its operating range (a diode with the
+ * full mains voltage across it) this alone limits the effect of a huge rate, and only moves that are short enough show
+ * it. So shorter and shorter moves are tried, until two of them give the same time. Near the infinite slope of a root
+ * no two moves do: each shorter move gives a shorter time, though by less than the ratio of the moves. There the first
+ * move that is clearly shorter than the time found with it counts. */
 static void
 find_times(const scales *s, const double *x, const double *d, const double *rate, double time,
            int (*evaluate)(void *ctx, const double *x, double *f), void *ctx, double *settles)
 {
     double *moved = bg_malloc((2 * s->n + 1) * sizeof *moved), *there = moved + s->n;
     const double all = time;
-    double before = INFINITY; /* the move before */
+    double before = INFINITY; /* the previous move, as a time along d */
     bool open = true;
 
     for (size_t i = 0; i < s->n; i++)
@@ -320,8 +326,8 @@ scales_peak(scales *s, const double *x, const double *f, double time,
     free(rate);
 }
 
-/* The terms in the rate of a sticking state cancel to rounding, whatever the states are. Its size is the effect of
- * the friction once it slips. */
+/* The rate of a sticking state is the rounding of terms that cancel. Its size is how far friction would move it within
+ * `time` if it slipped. */
 static void
 size_of_what_sticks(scales *s, const double *x, const double *f, double time,
                     int (*evaluate)(void *ctx, const double *x, double *f), void *ctx, double *rate)
@@ -382,7 +388,8 @@ scales_from_rates(scales *s, const double *x, const double *f, double time, bool
         settles[i] = INFINITY;
     if (all)
         find_times(s, x, f, f, time, evaluate, ctx, settles);
-    /* products of the Jacobian with two vectors of random signs, so that terms hardly cancel in both */
+    /* Products of the Jacobian with two vectors of random signs show how large the terms of each rate are: it is
+     * unlikely that they cancel in both. */
     for (uint64_t trial = 0; trial < 2; trial++) {
         for (size_t i = 0; i < s->n; i++) {
             double step = PROBE * (all ? fabs(x[i]) : fmax(s->size[i], s->curvature[i] > 0 ? s->least[i] : 0));
