@@ -2,14 +2,14 @@
 # rooms.sh - folders of grammar/, compiler/ and runtime/ include each other without circles, no header has the name of
 # another, and the READMEs name every file
 #
-#   sh tests/rooms.sh ROOT
+#   sh tests/rooms.sh [ROOT]      without one: the repository it lies in
 #
 # Ends with 1 and the folders of a circle where there is one. A room of compiler/ never includes one of runtime/. The
 # rooms that run, measure, linearize and identify include no header of the stages before the image, directly or through
 # other headers; nor do the image and its instances. What derives expressions or edits texts has rooms of its own:
 # runtime/structure, runtime/symbolic, runtime/reduce, runtime/refit.
 set -eu
-cd "$1"
+cd "${1:-$(dirname "$0")/..}"
 
 sources=$(find grammar compiler runtime -name '*.[chly]' | sort)
 # shellcheck disable=SC2086

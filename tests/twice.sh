@@ -1,12 +1,12 @@
 #!/bin/sh
 # twice.sh - no block of more than 12 lines stands twice in compiler/ and runtime/
 #
-#   sh tests/twice.sh ROOT
+#   sh tests/twice.sh [ROOT]      without one: the repository it lies in
 #
 # Lines are compared without their spaces; empty ones, comments, lone brackets and includes do not count. Ends with 1
 # and the places.
 set -eu
-cd "$1"
+cd "${1:-$(dirname "$0")/..}"
 
 find compiler runtime -name '*.[ch]' | sort | xargs awk -v most=12 '
     FNR == 1 { n = 0 }
