@@ -108,9 +108,9 @@ prepare_backward(struct backward *b)
     b->row = bg_calloc(b->pattern.nonzeros + 1, sizeof *b->row);
     b->from = bg_calloc(b->pattern.nonzeros + 1, sizeof *b->from);
     b->matrix = bg_calloc(b->pattern.nonzeros + 1, sizeof *b->matrix);
-    b->w = bg_calloc(b->room * b->n + 1, sizeof *b->w);
-    b->right = bg_calloc(b->room * b->n + 1, sizeof *b->right);
-    b->moved = bg_calloc((b->room + TOGETHER) * 2 * b->nelements, sizeof *b->moved);
+    b->w = bg_malloc((b->room * b->n + 1) * sizeof *b->w);
+    b->right = bg_malloc((b->room * b->n + 1) * sizeof *b->right);
+    b->moved = bg_malloc((b->room + TOGETHER) * 2 * b->nelements * sizeof *b->moved);
     for (int64_t k = 0; k < b->pattern.column[b->n]; k++)
         if ((size_t)b->pattern.row[k] < b->n)
             b->column[b->pattern.row[k] + 1]++;
@@ -221,12 +221,23 @@ multiply_transposed(const struct backward *b, const double *w, double *out)
     }
 }
 
+/* Clears what a run adds to. New memory is written before it is read: what is read first becomes a page of zeros that
+ * the first write replaces, for which the system interrupts the other threads. */
+static void
+clear_run(struct backward *b, size_t run)
+{
+    memset(b->w + run * b->n, 0, b->n * sizeof *b->w);
+    if (run % TOGETHER == 0)
+        memset(b->moved + moved_at(b, 0, run), 0, 2 * b->nelements * TOGETHER * sizeof *b->moved);
+}
+
 /* Starts w for an output with its row of partial derivatives; adds what the output reads of a factor directly. */
 static void
 read_output(struct backward *b, size_t run, size_t row)
 {
     double *w = b->w + run * b->n;
 
+    clear_run(b, run);
     for (size_t c = 0; c < b->n; c++)
         for (int64_t k = b->pattern.column[c]; k < b->pattern.column[c + 1]; k++)
             if ((size_t)b->pattern.row[k] == row)
