@@ -88,6 +88,7 @@ struct kept {
 struct images {
     pthread_mutex_t lock; /* also held while one is compiled, which others may want too */
     VEC(struct kept) list;
+    const struct removable *first; /* of the base, in the list; NULL: it was not there at the beginning */
 };
 
 static struct in_image
@@ -102,8 +103,10 @@ images_new(const struct search *d)
     struct images *x = bg_calloc(1, sizeof *x);
 
     pthread_mutex_init(&x->lock, NULL);
-    if (d->image.is && d->image.taken == d->base_taken)
+    if (d->image.is && d->image.taken == d->base_taken) {
         vec_push(&x->list, ((struct kept){ .image = share_image(&d->image) }));
+        x->first = d->image.is;
+    }
     return x;
 }
 
@@ -209,9 +212,9 @@ in_image_forget(struct search *d, size_t taken)
 
 /* Its number in the image; MAP_NONE: it is not there. */
 static uint32_t
-number_in(const struct search *d, const compilation *c, const char *name)
+number_in(const struct removable *is, const compilation *c, const char *name)
 {
-    uint32_t e = map_get(&d->image.is->of, bg_hash_bytes(name, strlen(name), 0));
+    uint32_t e = map_get(&is->of, bg_hash_bytes(name, strlen(name), 0));
 
     return e != MAP_NONE && e < c->flat->element.n && !strcmp(c->flat->element.at[e].name, name) ? e : MAP_NONE;
 }
@@ -219,14 +222,16 @@ number_in(const struct search *d, const compilation *c, const char *name)
 bool
 in_image_can(const struct search *d, const struct candidate *x, int reading)
 {
-    uint32_t e = d->image.is ? number_in(d, d->image.is->c, x->name) : MAP_NONE;
+    /* without the parts that were accepted since then it would say the same */
+    const struct removable *is = d->image.is ? d->image.is : d->images ? d->images->first : NULL;
+    uint32_t e = is ? number_in(is, is->c, x->name) : MAP_NONE;
     struct model_removal r;
 
-    if (!d->image.is)
+    if (!is)
         return true;
     if (e == MAP_NONE)
         return false;
-    r = model_removal(d->image.is->c[0].model, e);
+    r = model_removal(is->c[0].model, e);
     return r.factor != VAR_NONE && r.rests == (x->reading[reading].kind == REWRITE_CLAMP);
 }
 
@@ -234,7 +239,7 @@ static bool
 take_out(const struct search *d, const compilation *c, struct candidate *const *part, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        uint32_t e = number_in(d, c, part[i]->name);
+        uint32_t e = number_in(d->image.is, c, part[i]->name);
 
         if (e == MAP_NONE || !model_take_out(c->model, e, part[i]->reading[part[i]->chosen].kind == REWRITE_CLAMP))
             return false;
