@@ -18,7 +18,6 @@ struct influence {
     double time[POINTS], *state, *mode;    /* of the points */
     double *value, *sum;                   /* partial derivatives in a point; magnitudes in all of them */
     size_t *begin, *entry, *column;        /* entries by row, and their columns */
-    bool *still;                           /* state: it stays as it is */
     bool *reached;                         /* row: what it defines acts on an output; output: it is one of them */
     VEC(size_t) todo;
     bool *held; /* by output */
@@ -96,7 +95,6 @@ influence_new(bg_model *m, const held_output *held, size_t nheld, const sim_resu
     x->begin = bg_calloc(x->pattern.n + 3, sizeof *x->begin);
     x->entry = bg_calloc(x->pattern.nonzeros + 1, sizeof *x->entry);
     x->column = bg_calloc(x->pattern.nonzeros + 1, sizeof *x->column);
-    x->still = bg_calloc(x->nx + 1, sizeof *x->still);
     x->reached = bg_calloc(x->pattern.n + 1, sizeof *x->reached);
     x->held = bg_calloc(model_noutputs(m) + 1, sizeof *x->held);
     for (size_t i = 0; i < nheld; i++)
@@ -121,21 +119,18 @@ influence_free(influence *x)
     free(x->begin);
     free(x->entry);
     free(x->column);
-    free(x->still);
     free(x->reached);
     free(x->held);
     vec_free(&x->todo);
     free(x);
 }
 
+/* Where its factor does not express the way in which it goes, nothing is cut: a spring held at its length joins its
+ * ends rigidly, and without a mass the springs at both of its sides are in series. */
 void
 influence_take_out(influence *x, size_t element, bool rests)
 {
-    const struct model_removal *p = &x->part[element];
-
     model_take_out(x->model, element, rests);
-    if (p->state != NONE)
-        x->still[p->state] = true;
     x->known = false;
 }
 
@@ -170,12 +165,12 @@ reach(influence *x, size_t row)
     x->reached[row] = true;
 }
 
-/* Something reached reads column c. A state is reached by its rate, unless it stays as it is. Another kept variable has
- * no equation of its own: it follows from all those that it occurs in, so each of them is reached. */
+/* Something reached reads column c. A state is reached by its rate. Another kept variable has no equation of its own:
+ * it follows from all those that it occurs in, so each of them is reached. */
 static void
 reach_variable(influence *x, size_t c)
 {
-    if (c < x->nx && !x->still[c])
+    if (c < x->nx)
         reach(x, c);
     for (int64_t k = x->pattern.column[c]; c >= x->nx && k < x->pattern.column[c + 1]; k++)
         if ((size_t)x->pattern.row[k] >= x->nx && (size_t)x->pattern.row[k] < x->n && x->sum[k] > 0)
