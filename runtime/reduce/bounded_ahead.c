@@ -518,8 +518,19 @@ plan_text(struct taking *t, struct ending *of)
 
 enum task { TASK_ANY, TASK_PRESENT, TASK_TEXT };
 
-/* What the search does next: a text; the present trial, with which it has begun since no helper has, so that what it
- * accepts as a text need not run again; or any. */
+/* What the search does next, if the present trial has not ended: a text; that trial, with which it has begun since no
+ * helper has, so that what it accepts as a text need not run again; or any. */
+static enum task
+choose_task(struct taking *t, struct ending *text)
+{
+    struct ahead *a = t->ahead;
+    struct job *head = &a->shared->job[a->node[0].job];
+
+    if (ended(head) != ENDED_NOT || awaits_text(head))
+        return TASK_ANY;
+    return plan_text(t, text) ? TASK_TEXT : take(head) ? TASK_PRESENT : TASK_ANY;
+}
+
 static enum task
 make_plan(struct taking *t, struct ending *text)
 {
@@ -550,7 +561,7 @@ make_plan(struct taking *t, struct ending *text)
         grow(t, at, accepted);
     }
     mark_wanted(a);
-    task = plan_text(t, text) ? TASK_TEXT : take(&a->shared->job[a->node[0].job]) ? TASK_PRESENT : TASK_ANY;
+    task = choose_task(t, text);
     atomic_store(&a->shared->planned, a->nnodes);
     atomic_fetch_add(&a->shared->changes, 1);
     crew_announce(a->crew);
