@@ -16,8 +16,9 @@
  *            call that runs)
  * threads    one handle per thread; no globals
  * memory     a call that runs out of it fails; the model it was for is of no use then (bgc_ok is false, its one
- *            diagnostic has the code "no-memory"), and what it held is not given back. C++ within LLVM ends the
- *            program by itself where it gets none
+ *            diagnostic has the code "no-memory"), and what it held is not given back. Some libraries (LLVM, udunits2,
+ *            SUNDIALS) end the program or crash when they get none. So a call asks for the room that their work takes
+ *            before it begins; what other threads take meanwhile, and the loading of LLVM itself, is not covered
  * the host   keeps its LLVM options and the threads of its BLAS
  */
 #ifndef BGC_H

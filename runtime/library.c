@@ -78,8 +78,12 @@ compile_all(bgc_model *m, const char *wanted)
                          source_text(first.sources, first.ast->file), source_length(first.sources, first.ast->file),
                          STAGE_MODEL, &o);
     compile_free(&first);
-    if (m->ok)
-        (void)model_graph_of(m->c.model); /* names are used later where running out of memory is not handled */
+    if (m->ok) { /* names and parameters are looked up later where running out of memory is not handled */
+        (void)model_graph_of(m->c.model);
+        (void)model_parameter(m->c.model, "");
+        if (model_nstates(m->c.model) > 0)
+            (void)model_state(m->c.model, 0);
+    }
     for (uint32_t k = 0; m->ok && k < model_noutputs(m->c.model); k++) {
         const char *name = model_graph_of(m->c.model)->output[k].name;
         uint64_t key = bg_hash_bytes(name, strlen(name), 0);

@@ -31,6 +31,27 @@ bg_out_of_memory(size_t size)
     _exit(EXIT_NO_MEMORY);
 }
 
+bool
+bg_has_room(size_t size)
+{
+    void *volatile room; /* otherwise the compiler may leave both calls out */
+    bool has;
+
+    if (!bg_memory_refuge)
+        return true;
+    room = malloc(size);
+    has = room;
+    free(room);
+    return has;
+}
+
+void
+bg_need_room(size_t size)
+{
+    if (!bg_has_room(size))
+        bg_out_of_memory(size);
+}
+
 void *
 bg_malloc(size_t size)
 {

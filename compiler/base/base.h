@@ -36,6 +36,11 @@ extern void (*bg_before_no_memory)(void);
 extern _Thread_local jmp_buf *bg_memory_refuge;
 /* Ends the program for lack of `size` bytes (0: unknown), or jumps to bg_memory_refuge. */
 _Noreturn void bg_out_of_memory(size_t size);
+/* For use inside another program, before calls of libraries that end it or crash when they get no memory: are `size`
+ * bytes free? Yes, unasked, where there is no refuge: the command checks every allocation. */
+bool bg_has_room(size_t size);
+/* If not, bg_out_of_memory. */
+void bg_need_room(size_t size);
 void *bg_malloc(size_t size);
 void *bg_calloc(size_t n, size_t size);
 void *bg_realloc(void *p, size_t size);

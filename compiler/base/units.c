@@ -20,6 +20,7 @@
 
 #include "units_inside.h"
 
+enum { DEFINITIONS_ROOM = 4 << 20 }; /* more than the definitions and the readers of their files take */
 enum { MOST_BRACKETS = 20, LONGEST_TEXT = 200, GREATEST_POWER = 99, GREATEST_DIMENSION = 30000 };
 static const double EXACT = 1e-9; /* a written exponent this close to a fraction is this fraction */
 
@@ -163,6 +164,7 @@ units_new(void)
     ut_system *ut;
     unit_system *u;
 
+    bg_need_room(DEFINITIONS_ROOM);
     ut_set_error_message_handler(ut_ignore);
     ut = ut_read_xml(NULL);
     if (!ut)

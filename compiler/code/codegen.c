@@ -54,6 +54,7 @@ gen_new(pool *p, code_store *kept)
     g->lower = (lowering){ .p = p, .back = &gen_llvm, .of = g };
     g->kept = kept;
     g->native = kept ? &kept->native : &g->own_native;
+    bg_need_room(LLVM_ROOM);
     gen_lock(g);
     if (kept)
         kept->users++;

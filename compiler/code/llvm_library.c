@@ -4,13 +4,13 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
-#include <threads.h>
 
 #include "codegen.h"
 
 struct llvm_called llvm;
 
-static once_flag once = ONCE_FLAG_INIT;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool loaded;
 static char *trouble;
 
 /* A function of the library, NULL if it does not exist. POSIX allows the conversion of an object pointer; C does
@@ -64,7 +64,9 @@ start_native(void *library)
     }
 }
 
-static void
+/* False: there is not enough memory; a later call may find more. (The caller, not this, ends or leaves the call of a
+ * host program: the lock is held here.) */
+static bool
 load_library(void)
 {
     /* Strength reduction takes half of the time that code for a loop takes and gains nothing: the processor computes
@@ -78,10 +80,12 @@ load_library(void)
         const char *why = dlerror();
 
         if (strstr(why, "failed to map segment")) /* the loader does not report a lack of memory */
-            bg_out_of_memory(0);
+            return false;
         trouble = bg_format("LLVM cannot be loaded: %s", why);
-        return;
+        return true;
     }
+    if (!bg_has_room(LLVM_ROOM)) /* the library itself may have taken what was there */
+        return false;
 #define FIND(name) find(library, "LLVM" #name, &llvm.name, sizeof llvm.name);
     LLVM_CALLED(FIND)
 #undef FIND
@@ -90,12 +94,19 @@ load_library(void)
         llvm.ParseCommandLineOptions(2, argument, NULL);
     }
     start_native(library);
+    return true;
 }
 
 const char *
 llvm_load(void)
 {
-    call_once(&once, load_library);
+    bool enough;
+
+    pthread_mutex_lock(&lock);
+    enough = loaded = loaded || load_library();
+    pthread_mutex_unlock(&lock);
+    if (!enough)
+        bg_out_of_memory(0);
     return trouble;
 }
 

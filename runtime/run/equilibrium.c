@@ -466,7 +466,7 @@ newton_solve(rest *s, double *x, N_Vector u, N_Vector scale, N_Vector rate_scale
 static double
 newton_rest(rest *s, double *x)
 {
-    SUNContext context = NULL;
+    SUNContext context;
     N_Vector u = NULL, scale = NULL, rate_scale = NULL;
     double r = INFINITY, h;
     bool ok;
@@ -476,8 +476,9 @@ newton_rest(rest *s, double *x)
         return INFINITY;
     measure_rates(s, x);
     h = time_scale(s, x);
-    library_set(SUNContext_Create(NULL, &context));
+    context = library_context();
     u = library_made(N_VNew_Serial((sunindextype)s->n, context));
+    vectors_check_memory(u);
     scale = library_made(N_VClone(u));
     rate_scale = library_made(N_VClone(u));
     ok = true;

@@ -82,7 +82,7 @@ integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, do
     }
     g->static_step = (stop - start) / STATIC_STEPS;
     g->kind = g->next = n == 0 ? STATIC : solver == SIM_BDF ? BDF : solver == SIM_VARIATIONAL ? MIDPOINT : EXPLICIT;
-    library_set(SUNContext_Create(NULL, &g->context));
+    g->context = library_context();
     for (int i = 0; i < 3; i++) {
         g->y[i] = library_made(i ? N_VClone(g->y[0]) : N_VNew_Serial((sunindextype)n, g->context));
         if (i == 0)

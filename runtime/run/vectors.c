@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "library_status.h"
+
 #define LANES 16 /* partial sums: enough to hide the latency of wide additions */
 
 /* One loop over the whole vector, with the kernel compiled for several instruction sets. */
@@ -384,9 +386,22 @@ op_scaleaddmulti(int m, realtype *a, N_Vector x, N_Vector *y, N_Vector *z)
     return 0;
 }
 
+static N_Vector
+op_clone(N_Vector v)
+{
+    return library_made(N_VClone_Serial(v));
+}
+
+void
+vectors_check_memory(N_Vector v)
+{
+    v->ops->nvclone = op_clone;
+}
+
 void
 vectors_install(N_Vector v)
 {
+    vectors_check_memory(v);
     v->ops->nvlinearsum = op_linearsum;
     v->ops->nvscale = op_scale;
     v->ops->nvconst = op_const;

@@ -30,6 +30,9 @@
 
 /* Replaces the operations of v; vectors cloned from v have them too. */
 void vectors_install(N_Vector v);
+/* The first operation that vectors_install replaces: a clone for which there is no memory ends as bg_malloc does. The
+ * library itself would crash. */
+void vectors_check_memory(N_Vector v);
 
 bool vec_finite(size_t n, const double *x);
 double vec_wrms(size_t n, const double *x, const double *w);                  /* sqrt(sum (x w)^2 / n) */
