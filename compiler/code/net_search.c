@@ -20,6 +20,7 @@ enum {
     MOST_ALL = 12 /* all combinations are tried of so many modes, or groups of modes, at most: 2^12 */
 };
 #define AHEAD 1e-5    /* of the shortest time constant of the coefficients: how far ahead a search looks */
+#define LONGEST 1e2   /* of the usual look ahead: it is no longer; beside a flow and an effort, a ratio is no time */
 #define KICKED 1e-15  /* of the states' sizes: when a step moves them by no more, they are on the constraints */
 #define AGREES 1e-9   /* of the greatest magnitude of a difference so far: less is rounding, and contradicts nothing */
 #define NEAR 1e-6     /* of a difference a short time ahead: now it may still be this far on the other side of zero */
@@ -199,7 +200,7 @@ watches_agree(nets *s, struct net *k, const double *noise, bool still, const dou
 double
 net_reach(const struct net *k, double ahead)
 {
-    return isfinite(k->tau) ? AHEAD * k->tau : ahead;
+    return isfinite(k->tau) ? fmin(AHEAD * k->tau, LONGEST * ahead) : ahead;
 }
 
 /* Solves for the unknowns of a net in the present modes and evaluates the rows with them, into s->raw. noise: rounding
