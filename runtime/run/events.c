@@ -16,7 +16,8 @@
 /* of the change that the states' tolerances make in a condition: a condition that stayed nearer to zero is there by
  * rounding */
 #define MET_BY_ROUNDING 3e-2
-#define DOUBTFUL 10 /* the same: what a step's interpolation may be off by */
+#define DOUBTFUL 10    /* the same: what a step's interpolation may be off by */
+#define LAST_BITS 1e-2 /* of what rounding may leave of a condition, which is generous: what the last bits may */
 
 double
 events_tiny(const events *e, double t)
@@ -394,6 +395,17 @@ rests(events *e, double t, const double *x)
     return known;
 }
 
+/* A condition that is negative by the last bits of its terms is so again when the step is repeated: these count as zero
+ * from now on. */
+static void
+hush(events *e, uint32_t k, double t, const double *x)
+{
+    double bits = LAST_BITS * model_condition_noise(e->model, k, t, x);
+
+    if (fabs(e->g[k]) <= bits)
+        e->quiet[k] = fmax(e->quiet[k], LOUDER * bits);
+}
+
 bool
 events_doubtful(events *e, double t, const double *x)
 {
@@ -405,6 +417,9 @@ events_doubtful(events *e, double t, const double *x)
         doubtful = events_margin_of(e, k, e->g[k]) >=
                    (e->plain[k] && !e->of_net[k] ? -DOUBTFUL * fabs(e->g_try[k] - e->g[k]) : 0);
     }
+    for (size_t i = 0; i < e->near.n && doubtful; i++)
+        if (events_margin_of(e, e->near.at[i], e->g[e->near.at[i]]) < 0)
+            hush(e, e->near.at[i], t, x);
     return doubtful;
 }
 

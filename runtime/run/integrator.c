@@ -95,6 +95,7 @@ integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, do
     g->rooted = bg_calloc(n + 1, sizeof *g->rooted);
     if (n > 0 && model_root_states(m, g->rooted)) {
         g->near = 1;
+        g->strayed = INFINITY;
         g->beside = bg_calloc(n + 1, sizeof(double));
         g->emptied = bg_calloc(n + 1, sizeof *g->emptied);
         g->iterate = bg_calloc(3 * n + 1, sizeof *g->iterate);
@@ -216,6 +217,7 @@ step_in_hand(const integrator *g, double t)
 bool
 integrator_start(integrator *g, double t, const double *x)
 {
+    integrator_decide_by_switchings(g, t - g->set_out_from);
     g->set_out = step_in_hand(g, t);
     g->set_out_from = t;
     if (g->begun)

@@ -26,9 +26,11 @@
  * a state at rest limits the steps. */
 #define CREEPING 50
 #define CREEPING_CHECKS 8
-#define RESTING 15       /* the same, if a state was about to pass the zero of a root after so many steps in a row */
-#define ERROR_SAFETY 1.5 /* factor of the error estimate before a step length is computed from it */
-#define NO_CHANGE 1e-12  /* in tolerances: smaller errors, or changes of the states, count as this */
+#define RESTING 15         /* the same, if a state was about to pass the zero of a root after so many steps in a row */
+#define SOON 1e-4          /* of the run: longest time between two switchings that may be errors of explicit steps, */
+#define SOON_SWITCHINGS 20 /* and number of these in a row */
+#define ERROR_SAFETY 1.5   /* factor of the error estimate before a step length is computed from it */
+#define NO_CHANGE 1e-12    /* in tolerances: smaller errors, or changes of the states, count as this */
 /* The explicit method is taken back if its cost is less than this part of that of the present one. It has to be clearly
  * cheaper, since the change itself costs steps. */
 #define EASY 0.5
@@ -124,6 +126,17 @@ accuracy_over(integrator *g, double h)
                           -1.0 / ORDER),
            by_change = change_over(g, h);
     return fmin(g->reach < REACH ? by_error : fmax(by_error, by_change), (g->stop - g->t[2]) / h);
+}
+
+void
+integrator_decide_by_switchings(integrator *g, double since)
+{
+    g->soon = g->rooted && g->begun && since <= SOON * (g->stop - g->start) ? g->soon + 1 : 0;
+    if (g->soon < SOON_SWITCHINGS || g->want != SIM_AUTO || g->kind != EXPLICIT || g->next != EXPLICIT ||
+        !integrator_need_linear(g))
+        return;
+    g->soon = 0;
+    integrator_change_to(g, BDF, "conditions beside a root switch at each explicit step");
 }
 
 void

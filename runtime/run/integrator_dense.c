@@ -78,11 +78,8 @@ bend_at_third(integrator *g, const double *const x[6], double h)
 #define SETTLED_AT 1e-3
 enum { SETTLING = 5 }; /* number of steps after a switching in which rows of a table are settled */
 
-/* Flows of fast modes are small differences of large terms, such as those of a reaction near its equilibrium: an error
- * of the states within their tolerance may be a large relative error of such a flow (cancellation()). If it may be more
- * than CANCELS, rows of a table are settled, until a settling step changes the flows by less than NO_MATTER of
+/* Where flows cancel, rows of a table are settled, until a settling step changes the flows by less than this part of
  * themselves. */
-#define CANCELS 1e-4
 #define NO_MATTER 1e-5
 enum { SETTLING_STEPS = 8 };
 
@@ -222,11 +219,10 @@ move_what_is_fast(integrator *g, double share, double *step, double *scratch, do
     return vec_wrms(g->n, step, g->weight);
 }
 
-/* Estimated relative error of the flows of fast modes, if the states are off by their tolerances. */
-static double
-cancellation(const integrator *g)
+double
+integrator_cancellation(const integrator *g, double step)
 {
-    return g->rtol * g->rho * (g->t[2] - g->t[1]);
+    return g->rtol * g->rho * step;
 }
 
 /* Dense output, settled by at most `most` steps: each leaves a part of the fast modes, because the Jacobian was
@@ -255,7 +251,8 @@ settle(integrator *g, double t, double *x, unsigned most)
             vec_axpy(g->n, -1, x, first, x);
         }
         settles = settles && size < before &&
-                  move_what_is_fast(g, share, first, second, x) * cancellation(g) > NO_MATTER;
+                  move_what_is_fast(g, share, first, second, x) * integrator_cancellation(g, g->t[2] - g->t[1]) >
+                      NO_MATTER;
         before = size;
     }
     integrator_keep_still(g, x);
@@ -274,7 +271,7 @@ integrator_dense_settled(integrator *g, double t, double *x)
 bool
 integrator_dense_shown(integrator *g, double t, double *x)
 {
-    if (integrator_implicit(g) && cancellation(g) > CANCELS)
+    if (integrator_implicit(g) && integrator_cancellation(g, g->t[2] - g->t[1]) > CANCELS)
         return settle(g, t, x, SETTLING_STEPS);
     if (model_nmodes(g->model) > 0 && g->steps - g->set_out_at <= SETTLING)
         return integrator_dense_settled(g, t, x);

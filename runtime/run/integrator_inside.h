@@ -65,6 +65,7 @@ struct integrator {
     long every;     /* the number of steps after which it is evaluated again; 0: the library decides */
     double *beside; /* [n] the point near the state at which the Jacobian is evaluated; */
     double near;    /* its distance from the state, in usual distances; */
+    double strayed; /* its greatest distance: by how many tolerances BDF's corrector moved the states last; */
     long unsolved;  /* number of failures of BDF's corrector when it was evaluated last */
 
     double *weight;    /* [n] */
@@ -118,6 +119,7 @@ struct integrator {
     unsigned easy_needed; /* number of these before the method changes back */
     unsigned young;       /* steps until BDF has found its step length */
     unsigned near_rest;   /* steps after each of which a state was about to pass the zero of a root */
+    unsigned soon;        /* switchings, each a short time after the previous one */
 
     uint64_t steps, rhs, failures, switches;
     long cv_failures; /* those of CVODES since its last start that `failures` has */
@@ -159,10 +161,16 @@ bool integrator_prepare(integrator *g, double until);
 struct newton *newton_new(void *cvode, N_Vector like, SUNContext context);
 void newton_free(struct newton *n);
 
+/* ---- integrator_dense.c ---- */
+/* Flows of fast modes are small differences of large terms, such as those of a reaction near its equilibrium: an error
+ * of the states within their tolerance may be a large relative error of such a flow. This estimates that error, for
+ * flows that act during a step of this length. Above CANCELS, flows count as such differences. */
+double integrator_cancellation(const integrator *g, double step);
+#define CANCELS 1e-4
+
 /* ---- integrator_roots.c ---- */
-/* Replaces BDF's Newton iteration by one for laws with infinite slopes. stopped: was the last correction cut short at a
- * zero? like: a state vector. */
-struct roots *roots_new(void *cvode, const bool *stopped, N_Vector like, SUNContext context);
+/* Replaces BDF's Newton iteration by one for laws with infinite slopes. It reads g->at_root and sets g->strayed. */
+struct roots *roots_new(integrator *g);
 void roots_free(struct roots *r);
 
 /* ---- integrator_jacobian.c ---- */
@@ -257,6 +265,9 @@ void integrator_change_to(integrator *g, enum kind next, const char *why);
 /* After each step: should the other kind of method go on? cut: the step was shortened by the time at which it had to
  * end. */
 void integrator_decide(integrator *g, bool cut);
+/* After a switching, a time `since` behind the one before. Beside a root in one direction, through which a vessel
+ * follows what feeds it by less than the tolerances, the errors of explicit steps may switch it again and again. */
+void integrator_decide_by_switchings(integrator *g, double since);
 
 /* ---- integrator_bends.c ---- */
 

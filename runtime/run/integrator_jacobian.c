@@ -52,14 +52,17 @@ is_infinite_somewhere(const linear *l)
     return any;
 }
 
-/* Evaluates the Jacobian near x. If the root is of a difference in whose rounding that distance is lost (1 + q/V minus
- * 1), it is evaluated farther away. */
+/* Evaluates the Jacobian near x. Within the corrector's iteration it is evaluated nearer, since the solution is about
+ * as near as the last step was long. If the root is of a difference in whose rounding that distance is lost (1 + q/V
+ * minus 1), it is evaluated farther away. */
 static int
 evaluate_beside(integrator *g, double t, const double *x)
 {
     double near = g->near;
-    int status = linear_evaluate(g->linear, t, integrator_beside(g, x));
+    int status;
 
+    g->near = fmin(near, g->strayed);
+    status = linear_evaluate(g->linear, t, integrator_beside(g, x));
     for (; g->rooted && status == 0 && g->near < near * FARTHEST && is_infinite_somewhere(g->linear);
          status = linear_evaluate(g->linear, t, integrator_beside(g, x)))
         g->near *= OUT_OF_ROUNDING;

@@ -112,7 +112,7 @@ integrator_prepare(integrator *g, double until)
             if (model_has_limits(g->model))
                 g->newton = newton_new(g->cvode, g->y[2], g->context);
             else if (g->rooted)
-                g->roots = roots_new(g->cvode, &g->at_root, g->y[2], g->context);
+                g->roots = roots_new(g);
             if (model_projects(g->model)) {
                 library_set(CVodeSetProjFn(g->cvode, project_bdf));
                 library_set(CVodeSetProjErrEst(g->cvode, false));

@@ -22,13 +22,22 @@
 #define FORGETS 0.3    /* least factor between successive estimates of the ratio: one good step does not suffice */
 enum { MOST_ITERATIONS = 12, MOST_TRUSTED = 16, MOST_CUT = 2 };
 
+/* If an orifice is wide, the pressures on both sides differ by the square of a small flow, which may be far less than
+ * the tolerances. If the iteration is only as precise as the tolerances require, the flow then shows its errors as
+ * noise: the error test shortens the steps, and conditions switch. So the iteration goes on to PRECISELY times the
+ * required precision, as far as it converges: if slopes change within the iteration, in PRECISE_FOR solutions from
+ * there on, and wherever flows are small differences of large terms. */
+#define PRECISELY 1e-6
+enum { PRECISE_FOR = 20 };
+
 struct roots {
     SUNNonlinearSolver solver;
-    const bool *stopped; /* was the last step cut short at a zero? Then its size says nothing about convergence */
-    N_Vector before;     /* the previous step */
-    bool turned;         /* the last step went back, and was shortened */
-    double ratio;        /* estimated ratio of two successive steps with the present Jacobian; INFINITY: not known */
-    int trusted, age;    /* number of solutions for which the ratio is used; for how many it has been used */
+    integrator *of;
+    N_Vector before;  /* the previous step */
+    bool turned;      /* the last step went back, and was shortened */
+    double ratio;     /* estimated ratio of two successive steps with the present Jacobian; INFINITY: not known */
+    int trusted, age; /* number of solutions for which the ratio is used; for how many it has been used */
+    int precise;      /* number of solutions for which the iteration is to be precise */
 };
 
 static int
@@ -92,6 +101,15 @@ compare(struct roots *r, N_Vector step, N_Vector weight, double before, double *
     r->ratio = isfinite(r->ratio) ? fmax(ratio, FORGETS * r->ratio) : ratio;
 }
 
+/* Has the iteration converged, after a step of this size that leaves it `off`? A precise one does not rely on the ratio
+ * of steps in earlier solutions (compared: it was found in this one): with a Jacobian from nearer to the zero of a
+ * root, which is far too large, a step would be small wherever it begins. */
+static bool
+is_done(const struct roots *r, bool compared, double size, double off, double tolerance)
+{
+    return r->precise ? (compared ? off : size) <= PRECISELY * tolerance : off <= tolerance;
+}
+
 /* Iterates; sum: of the steps so far. renew: evaluate the Jacobian first; again: an attempt has failed before. 0: it
  * has converged. */
 static int
@@ -99,10 +117,11 @@ iterate(struct roots *r, SUNNonlinearSolverContent_Newton c, N_Vector start, N_V
         double tolerance, bool renew, bool again, void *memory)
 {
     N_Vector step = c->delta;
-    double size, before = 0;
-    bool cut;
+    double size, off, before = 0;
+    bool cut, good = false; /* good: as precise as the tolerances need */
     int status;
 
+    r->of->strayed = INFINITY;
     for (c->curiter = 0; c->curiter < MOST_ITERATIONS; c->curiter++) {
         if ((status = c->Sys(sum, step, memory)) != 0 ||
             (renew && (status = take_jacobian(c, r, again || c->curiter > 0, memory)) != 0))
@@ -116,14 +135,28 @@ iterate(struct roots *r, SUNNonlinearSolverContent_Newton c, N_Vector start, N_V
         if (before > 0)
             compare(r, step, weight, before, &size);
         renew = before > 0 && r->ratio > BADLY;
+        if (renew)
+            r->precise = PRECISE_FOR;
         N_VLinearSum(1, sum, 1, step, sum);
-        cut = *r->stopped && c->curiter < MOST_CUT;
-        if (!cut && (still_off(r, size) <= tolerance || only_rounding(start, sum, step)))
+        cut = r->of->at_root && c->curiter < MOST_CUT;
+        off = still_off(r, size);
+        good = !cut && off <= tolerance;
+        if (!cut && (is_done(r, before > 0, size, off, tolerance) || only_rounding(start, sum, step)))
             return SUN_NLS_SUCCESS;
         N_VScale(1, step, r->before);
+        r->of->strayed = size;
         before = cut ? 0 : size;
     }
-    return SUN_NLS_CONV_RECVR;
+    return good ? SUN_NLS_SUCCESS : SUN_NLS_CONV_RECVR;
+}
+
+static bool
+flows_cancel(const integrator *g)
+{
+    double step = 0;
+
+    library_set(CVodeGetCurrentStep(g->cvode, &step));
+    return integrator_cancellation(g, step) > CANCELS;
 }
 
 static int
@@ -136,6 +169,9 @@ solve(SUNNonlinearSolver solver, N_Vector start, N_Vector sum, N_Vector weight, 
 
     c->jcur = false;
     c->niters = c->nconvfails = 0;
+    r->precise -= r->precise > 0;
+    if (flows_cancel(r->of))
+        r->precise = PRECISE_FOR;
     if (!renew)
         doubt_in_time(r);
     status = iterate(r, c, start, sum, weight, tolerance, renew, false, memory);
@@ -151,16 +187,16 @@ solve(SUNNonlinearSolver solver, N_Vector start, N_Vector sum, N_Vector weight, 
 }
 
 struct roots *
-roots_new(void *cvode, const bool *stopped, N_Vector like, SUNContext context)
+roots_new(integrator *g)
 {
     struct roots *r = bg_calloc(1, sizeof *r);
     SUNNonlinearSolverContent_Newton inside;
 
-    r->solver = library_made(SUNNonlinSol_Newton(like, context));
-    r->before = library_made(N_VClone(like));
+    r->solver = library_made(SUNNonlinSol_Newton(g->y[2], g->context));
+    r->before = library_made(N_VClone(g->y[2]));
     r->ratio = INFINITY;
-    r->stopped = stopped;
-    library_set(CVodeSetNonlinearSolver(cvode, r->solver));
+    r->of = g;
+    library_set(CVodeSetNonlinearSolver(g->cvode, r->solver));
     inside = r->solver->content;
     inside->ctest_data = r;
     r->solver->ops->solve = solve;

@@ -19,8 +19,10 @@ enum { PIECE_PLACES = 4 }; /* of a piece, behind its beginning, that show what h
 #define PACE_FADES 0.9
 enum { PACE_MOST = 1 << 16 };
 
-#define DIP_LOOKS 8         /* most evaluations that follow a dip of a margin */
-enum { MOST_DOUBTS = 6 };   /* repetitions of a step */
+#define DIP_LOOKS 8          /* most evaluations that follow a dip of a margin */
+enum { MOST_DOUBTS = 6 };    /* repetitions of a step, */
+enum { DOUBTS_IN_ALL = 60 }; /* and within DOUBTED of the run */
+#define DOUBTED 1e-6
 #define DOUBTFUL_DEPTH 1e-3 /* of it: a greater one is no error of the interpolation */
 
 /* Rates jump if across any part of the step they differ by more than this share of their difference over the whole
@@ -185,6 +187,19 @@ places_of(const run *s, double length)
     return s->waves ? (int)fmin(PACE_MOST, fmax(least, ceil(length * s->pace / PACE_PART))) : least;
 }
 
+/* May one more step be repeated? */
+static bool
+may_doubt(run *s)
+{
+    double t0 = integrator_t0(s->integrator);
+
+    if (!(t0 - s->doubted_from <= DOUBTED * (s->stop - s->start))) {
+        s->doubted_from = t0;
+        s->doubted = 0;
+    }
+    return s->doubts < MOST_DOUBTS && s->doubted++ < DOUBTS_IN_ALL;
+}
+
 /* The first known point at which a condition contradicts its mode in the last step. Evaluates the middle and the end,
  * or the places of its pieces (pieces.h), and dips of the margin between. *before: the evaluation before it. *cut:
  * there is no contradiction, but the present branch of the solution of blocks or curved nets ends here. *third: an
@@ -245,8 +260,8 @@ find_contradiction(run *s, struct look *third, struct look *before, struct look 
             return false;
         last[2] = *at = next;
         *found = next.m < 0;
-        if (*found && !at_end && next.m > -DOUBTFUL_DEPTH && integrator_implicit(s->integrator) &&
-            s->doubts < MOST_DOUBTS && events_doubtful(s->events, next.t, s->x_probe)) {
+        if (*found && !at_end && next.m > -DOUBTFUL_DEPTH && integrator_implicit(s->integrator) && may_doubt(s) &&
+            events_doubtful(s->events, next.t, s->x_probe)) {
             *found = false;
             *doubtful = true;
             return true;

@@ -40,6 +40,8 @@ typedef struct run {
      * it is doubtful. fold: a block leaves its branch there */
     double nearer, fold;
     unsigned doubts, folds;
+    unsigned doubted; /* steps that were repeated for a doubtful switching since doubted_from */
+    double doubted_from;
     double *x, *x_probe, *inner[3]; /* present state; work array; states inside a step */
     double *x_first;                /* the state at the beginning of the first step */
     double *x_most;     /* greatest magnitude of each state so far, in a model with constraints; else NULL */
