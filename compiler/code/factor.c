@@ -34,12 +34,14 @@ struct factor {
     lapack_int *pivot;
     klu_l_common common;
     klu_l_symbolic *symbolic;
+    bool lent; /* `symbolic` is that of another factor */
     klu_l_numeric *numeric;
     double rcond; /* at the last full factorisation */
+    size_t choices;
 };
 
-factor *
-factor_new(size_t n, const int64_t *column, const int64_t *row, double tiny_pivot)
+static factor *
+with_pattern(size_t n, const int64_t *column, const int64_t *row, double tiny_pivot)
 {
     factor *f = bg_calloc(1, sizeof *f);
 
@@ -58,10 +60,19 @@ factor_new(size_t n, const int64_t *column, const int64_t *row, double tiny_pivo
         f->column_scale = bg_calloc(n + 1, sizeof *f->column_scale);
     } else {
         klu_l_defaults(&f->common);
-        /* KLU does not modify the pattern; its interface only lacks the const. */
+    }
+    return f;
+}
+
+factor *
+factor_new(size_t n, const int64_t *column, const int64_t *row, double tiny_pivot)
+{
+    factor *f = with_pattern(n, column, row, tiny_pivot);
+
+    /* KLU does not modify the pattern; its interface only lacks the const. */
+    if (!f->dense)
         f->symbolic = klu_l_analyze((SuiteSparse_long)n, (SuiteSparse_long *)(uintptr_t)column,
                                     (SuiteSparse_long *)(uintptr_t)row, &f->common);
-    }
     return f;
 }
 
@@ -72,7 +83,7 @@ factor_free(factor *f)
         return;
     if (f->numeric)
         klu_l_free_numeric(&f->numeric, &f->common);
-    if (f->symbolic)
+    if (f->symbolic && !f->lent)
         klu_l_free_symbolic(&f->symbolic, &f->common);
     free(f->row_scale);
     free(f->column_scale);
@@ -361,6 +372,7 @@ factor_sparse(factor *f, const double *value, size_t *singular)
         }
         klu_l_free_numeric(&f->numeric, &f->common);
     }
+    f->choices++;
     f->numeric = klu_l_factor(column, row, a, f->symbolic, &f->common);
     if (f->numeric && f->common.status == KLU_OK) {
         klu_l_rcond(f->symbolic, f->numeric, &f->common);
@@ -398,12 +410,7 @@ factor_solve(factor *f, double *b)
 bool
 factor_solve_several(factor *f, size_t count, double *b)
 {
-    if (!f->dense)
-        return f->numeric &&
-               klu_l_solve(f->symbolic, f->numeric, (SuiteSparse_long)f->n, (SuiteSparse_long)count, b, &f->common);
-    for (size_t i = 0; i < count; i++)
-        solve_dense(f, b + i * f->n);
-    return true;
+    return factor_solve_beside(f, f, count, b);
 }
 
 bool
@@ -412,6 +419,90 @@ factor_solve_transposed(factor *f, double *b)
     if (!f->dense)
         return f->numeric && klu_l_tsolve(f->symbolic, f->numeric, (SuiteSparse_long)f->n, 1, b, &f->common);
     solve_dense_transposed(f, b);
+    return true;
+}
+
+/* ---------------------------------------------------------------- several of one pattern */
+
+factor *
+factor_beside(const factor *f)
+{
+    factor *x = with_pattern(f->n, f->column, f->row, f->tiny_pivot);
+
+    x->symbolic = f->symbolic;
+    x->lent = true;
+    return x;
+}
+
+size_t
+factor_choices(const factor *f)
+{
+    return f->choices;
+}
+
+static void *
+copied(const void *of, size_t n, size_t size, klu_l_common *c)
+{
+    void *p = of ? klu_l_malloc(n, size, c) : NULL;
+
+    if (of && !p)
+        bg_out_of_memory(n * size);
+    return p ? memcpy(p, of, n * size) : NULL;
+}
+
+/* KLU has no function for this. */
+static klu_l_numeric *
+copied_numeric(const klu_l_numeric *of, klu_l_common *c)
+{
+    size_t n = (size_t)of->n, blocks = (size_t)of->nblocks, apart = (size_t)of->nzoff + 1;
+    klu_l_numeric *to = copied(of, 1, sizeof *of, c);
+    void **block = to->LUbx = copied(of->LUbx, blocks, sizeof(void *), c);
+
+    for (size_t k = 0; k < blocks; k++)
+        block[k] = copied(block[k], block[k] ? of->LUsize[k] : 0, sizeof(double), c);
+    to->LUsize = copied(of->LUsize, blocks, sizeof(size_t), c);
+    to->Pnum = copied(of->Pnum, n, sizeof *of->Pnum, c);
+    to->Pinv = copied(of->Pinv, n, sizeof *of->Pinv, c);
+    to->Lip = copied(of->Lip, n, sizeof *of->Lip, c);
+    to->Uip = copied(of->Uip, n, sizeof *of->Uip, c);
+    to->Llen = copied(of->Llen, n, sizeof *of->Llen, c);
+    to->Ulen = copied(of->Ulen, n, sizeof *of->Ulen, c);
+    to->Udiag = copied(of->Udiag, n, sizeof(double), c);
+    to->Rs = copied(of->Rs, n, sizeof(double), c);
+    to->Offp = copied(of->Offp, n + 1, sizeof *of->Offp, c);
+    to->Offi = copied(of->Offi, apart, sizeof *of->Offi, c);
+    to->Offx = copied(of->Offx, apart, sizeof(double), c);
+    to->Work = to->Xwork = copied(of->Work, of->worksize, 1, c);
+    to->Iwork = (SuiteSparse_long *)((char *)to->Work + ((const char *)of->Iwork - (const char *)of->Work));
+    return to;
+}
+
+void
+factor_follow(factor *f, const factor *of)
+{
+    if (f->numeric)
+        klu_l_free_numeric(&f->numeric, &f->common);
+    if (of->numeric)
+        f->numeric = copied_numeric(of->numeric, &f->common);
+    f->rcond = of->rcond;
+}
+
+bool
+factor_solve_beside(const factor *f, factor *room, size_t count, double *b)
+{
+    klu_l_numeric mine;
+
+    if (!f->dense) {
+        if (!f->numeric || !room->numeric)
+            return false;
+        mine = *f->numeric;
+        mine.Work = room->numeric->Work;
+        mine.Xwork = room->numeric->Xwork;
+        mine.Iwork = room->numeric->Iwork;
+        return klu_l_solve(f->symbolic, &mine, (SuiteSparse_long)f->n, (SuiteSparse_long)count, b, &room->common);
+    }
+    for (size_t i = 0; i < count; i++)
+        solve_dense(f, b + i * f->n);
     return true;
 }
 

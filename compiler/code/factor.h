@@ -16,10 +16,22 @@ factor *factor_new(size_t n, const int64_t *column, const int64_t *row, double t
 void factor_free(factor *f);
 /* True if the matrix is regular; else *singular is a column that depends on those before it. */
 bool factor_numeric(factor *f, const double *value, size_t *singular);
+/* How often pivots were chosen: factor_numeric keeps those of the last matrix as long as they are good. */
+size_t factor_choices(const factor *f);
 bool factor_solve(factor *f, double *b);
 /* The same for several, one behind the other. */
 bool factor_solve_several(factor *f, size_t count, double *b); /* in place; only after factor_numeric returned true */
 bool factor_solve_transposed(factor *f, double *b);            /* the same with the matrix transposed */
+
+/* ---- several factors of one pattern, for several threads ---- */
+
+/* One for matrices of the same pattern as those of f, which must outlive it. */
+factor *factor_beside(const factor *f);
+/* f takes over the pivots of another one of the same pattern: factor_numeric then tries these first. */
+void factor_follow(factor *f, const factor *of);
+/* Like factor_solve_several, in the memory of another factor of the same pattern: several threads may solve with f. */
+bool factor_solve_beside(const factor *f, factor *room, size_t count, double *b);
+
 /* For a matrix that is singular here but not everywhere (of junctions that block in series only the sum of their
  * efforts is determined): the Newton step from z for the residual r, such that z - *step solves the equations in the
  * least-squares sense. whole: the result has the least norm, so that unknowns are shared evenly; otherwise the step

@@ -31,6 +31,14 @@ struct division {
     float moves[];                  /* as in part_moves, if they are asked for */
 };
 
+/* The LU factors of the step to a point, and the points at which their pivots were chosen, and those tried first (0: in
+ * the first runs' own factors). */
+struct step_factor {
+    factor *of;
+    size_t tried, chosen;
+    bool fine;
+};
+
 /* Data of the model for the backward runs. */
 struct backward {
     bg_model *model;
@@ -48,7 +56,12 @@ struct backward {
     int64_t *column, *row;      /* of the transposed matrix of states and kept variables */
     uint32_t *from;             /* its entries in the pattern */
     double *matrix;
-    factor *factor;
+    factor *analysed;          /* of this pattern, never of numbers */
+    factor *begins;            /* where runs begin */
+    struct step_factor *steps; /* of the points that are kept, for all shares; behind them, one of this share alone */
+    struct step_factor own, *step; /* step: to the present point */
+    factor *pivots;                /* as they were at the last point */
+    size_t pivots_of;              /* where they were chosen; NO_INDEX: nowhere yet */
     const held_output *held;
     /* number of backward runs that have begun: those of the latest times T, one for each output */
     size_t nheld, ntimes, begun;
@@ -97,20 +110,21 @@ open_backward(struct backward *b, bg_model *m, const held_output *held, size_t n
     return b->of && nheld && b->ntimes >= TIMES_LEAST;
 }
 
-/* Builds the transposed pattern and allocates work arrays. */
+static struct step_factor
+new_step(const struct backward *b)
+{
+    return (struct step_factor){ .of = factor_beside(b->analysed), .tried = NO_INDEX, .chosen = NO_INDEX };
+}
+
+/* The transposed pattern, and factors for it. */
 static void
-prepare_backward(struct backward *b)
+turn_pattern(struct backward *b)
 {
     int64_t *next = bg_calloc(b->n + 1, sizeof *next);
 
-    b->points.own = bg_calloc(b->points.numbers, sizeof *b->points.own);
     b->column = bg_calloc(b->n + 1, sizeof *b->column);
     b->row = bg_calloc(b->pattern.nonzeros + 1, sizeof *b->row);
     b->from = bg_calloc(b->pattern.nonzeros + 1, sizeof *b->from);
-    b->matrix = bg_calloc(b->pattern.nonzeros + 1, sizeof *b->matrix);
-    b->w = bg_malloc((b->room * b->n + 1) * sizeof *b->w);
-    b->right = bg_malloc((b->room * b->n + 1) * sizeof *b->right);
-    b->moved = bg_malloc((b->room + TOGETHER) * 2 * b->nelements * sizeof *b->moved);
     for (int64_t k = 0; k < b->pattern.column[b->n]; k++)
         if ((size_t)b->pattern.row[k] < b->n)
             b->column[b->pattern.row[k] + 1]++;
@@ -128,18 +142,45 @@ prepare_backward(struct backward *b)
             }
         }
     free(next);
-    b->factor = factor_new(b->n, b->column, b->row, 0);
+    b->analysed = factor_new(b->n, b->column, b->row, 0);
+    b->steps = bg_calloc(SHARED_POINTS_KEPT, sizeof *b->steps);
+    for (size_t k = 0; k < SHARED_POINTS_KEPT; k++)
+        b->steps[k] = new_step(b);
+}
+
+static void
+release_pattern(struct backward *b)
+{
+    for (size_t k = 0; k < SHARED_POINTS_KEPT; k++)
+        factor_free(b->steps[k].of);
+    factor_free(b->analysed);
+    free(b->steps);
+    free(b->column);
+    free(b->row);
+    free(b->from);
+}
+
+static void
+prepare_backward(struct backward *b)
+{
+    b->points.own = bg_calloc(b->points.numbers, sizeof *b->points.own);
+    b->matrix = bg_calloc(b->pattern.nonzeros + 1, sizeof *b->matrix);
+    b->w = bg_malloc((b->room * b->n + 1) * sizeof *b->w);
+    b->right = bg_malloc((b->room * b->n + 1) * sizeof *b->right);
+    b->moved = bg_malloc((b->room + TOGETHER) * 2 * b->nelements * sizeof *b->moved);
+    b->begins = factor_beside(b->analysed);
+    b->pivots = factor_beside(b->analysed);
+    b->pivots_of = NO_INDEX;
+    b->own = new_step(b);
 }
 
 static void
 release_backward(struct backward *b)
 {
-    if (b->factor)
-        factor_free(b->factor);
+    factor_free(b->begins);
+    factor_free(b->pivots);
+    factor_free(b->own.of);
     free(b->points.own);
-    free(b->column);
-    free(b->row);
-    free(b->from);
     free(b->matrix);
     free(b->w);
     free(b->right);
@@ -148,17 +189,56 @@ release_backward(struct backward *b)
 
 /* Factors the transpose of [I - gamma f_x, -gamma f_z; g_x, g_z]. */
 static bool
-factor_backward(struct backward *b, double gamma)
+factor_backward(const struct backward *b, const double *value, double gamma, factor *out)
 {
     size_t singular;
 
     for (size_t r = 0; r < b->n; r++)
         for (int64_t k = b->column[r]; k < b->column[r + 1]; k++) {
-            double v = b->value[b->from[k]];
+            double v = value[b->from[k]];
 
             b->matrix[k] = r >= b->nx ? v : ((size_t)b->row[k] == r) - gamma * v;
         }
-    return factor_numeric(b->factor, b->matrix, &singular);
+    return factor_numeric(out, b->matrix, &singular);
+}
+
+/* The length of the step to the k-th point of the grid from its end. */
+static double
+step_length(const struct backward *b, size_t k)
+{
+    size_t p = b->run->points - 1 - k;
+
+    return b->run->time[p + 1] - b->run->time[p];
+}
+
+/* Factors the step to the k-th point. It tries the pivots of the last point that this share has passed: where that is
+ * not the one before, they may turn out to be others (step_at). */
+static void
+factor_step(const struct backward *b, size_t k, const double *value, struct step_factor *x)
+{
+    size_t choices;
+
+    if (x->chosen != b->pivots_of)
+        factor_follow(x->of, b->pivots);
+    choices = factor_choices(x->of);
+    x->tried = b->pivots_of;
+    x->fine = factor_backward(b, value, step_length(b, k) / 2, x->of);
+    x->chosen = !x->fine ? NO_INDEX : factor_choices(x->of) == choices ? b->pivots_of : k;
+}
+
+/* The factors of the step to the k-th point, the present one. They and their pivots are those that one share alone
+ * would have, whichever share computed them. */
+static bool
+step_at(struct backward *b, size_t k, size_t place)
+{
+    b->step = place < SHARED_POINTS_KEPT ? &b->steps[place] : &b->own;
+    if (b->step->tried != b->pivots_of)
+        factor_step(b, k, b->value, b->step = &b->own);
+    if (b->step->fine && b->step->chosen != b->pivots_of) {
+        factor_follow(b->pivots, b->step->of);
+        b->pivots_of = b->step->chosen;
+    }
+    return b->step->fine;
 }
 
 /* Place of the i-th of 2*nelements effects of a run: those of TOGETHER runs lie side by side. */
@@ -287,27 +367,31 @@ is_own_time(const struct backward *b, size_t k)
 
 /* Starts the runs of one more time at the present point. They count with half of the grid's next interval `left`. Kept
  * variables are eliminated from the output's row, so that it depends on states alone, and from A' w. Every share of the
- * times factors the matrix, so that all of them use the same pivots. */
+ * times factors the matrix, so that all of them use the same pivots; the first step begins with these too. */
 static bool
 begin_runs(struct backward *b, double left)
 {
     size_t first = b->begun;
     double *w = b->w + first * b->n, *right = b->right + first * b->n;
 
-    if (!factor_backward(b, 0))
+    if (!factor_backward(b, b->value, 0, b->begins))
         return false;
+    if (b->times == 0) {
+        factor_follow(b->pivots, b->begins);
+        b->pivots_of = 0;
+    }
     if (!is_own_time(b, b->times++))
         return true;
     b->time[first / b->nheld] = b->times - 1;
     b->begun += b->nheld;
     for (size_t i = 0; i < b->nheld; i++)
         read_output(b, first + i, b->first_output + b->held[i].output);
-    if (!factor_solve_several(b->factor, b->nheld, w))
+    if (!factor_solve_several(b->begins, b->nheld, w))
         return false;
     add_element_moves(b, first, b->nheld, 0, -1);
     for (size_t i = 0; i < b->nheld; i++)
         multiply_transposed(b, w + i * b->n, right + i * b->n);
-    if (!factor_solve_several(b->factor, b->nheld, right))
+    if (!factor_solve_several(b->begins, b->nheld, right))
         return false;
     for (size_t i = 0; i < b->nheld; i++) {
         double *of = w + i * b->n, *next = right + i * b->n;
@@ -325,10 +409,6 @@ begin_runs(struct backward *b, double left)
 static bool
 step_back(struct backward *b, double h, double left)
 {
-    if (!b->times)
-        return true;
-    if (!factor_backward(b, h / 2))
-        return false;
     if (!b->begun)
         return true;
     for (size_t i = 0; i < b->begun; i++) {
@@ -337,7 +417,7 @@ step_back(struct backward *b, double h, double left)
         memcpy(w, right, b->nx * sizeof *w);
         memset(w + b->nx, 0, (b->n - b->nx) * sizeof *w);
     }
-    if (!factor_solve_several(b->factor, b->begun, b->w))
+    if (!factor_solve_beside(b->step->of, b->pivots, b->begun, b->w))
         return false;
     add_element_moves(b, 0, b->begun, (h + left) / 2, -(h + left) / h);
     for (size_t i = 0; i < b->begun; i++) {
@@ -358,11 +438,11 @@ set_grid_modes(const struct backward *b, size_t p)
         memcpy(model_modes(b->model), b->run->mode + p * n, n * sizeof(double));
 }
 
-/* Partial derivatives and rates at the k-th point of the grid from its end */
+/* Partial derivatives and rates at the k-th point of the grid from its end, and the factors of the step to it */
 static bool
-compute_point(void *ctx, size_t k, double *out)
+compute_point(void *ctx, size_t k, size_t place, double *out)
 {
-    const struct backward *b = ctx;
+    struct backward *b = ctx;
     const sim_result *r = b->run;
     size_t p = r->points - 1 - k;
     const double *x = r->state + p * b->nx;
@@ -370,16 +450,22 @@ compute_point(void *ctx, size_t k, double *out)
     set_grid_modes(b, p);
     if (model_has_blocks(b->model))
         model_accept(b->model, r->time[p], x);
-    return model_partials_at(b->model, b->of, r->time[p], x, out) == 0 &&
-           model_rhs(b->model, r->time[p], x, out + b->pattern.nonzeros) == 0;
+    if (model_partials_at(b->model, b->of, r->time[p], x, out) != 0 ||
+        model_rhs(b->model, r->time[p], x, out + b->pattern.nonzeros) != 0)
+        return false;
+    if (k > 0)
+        factor_step(b, k, out, place < SHARED_POINTS_KEPT ? &b->steps[place] : &b->own);
+    return true;
 }
 
 static bool
 look_at_point(struct backward *b, size_t p)
 {
-    b->value = shared_points_at(&b->points, b->run->points - 1 - p, compute_point, b);
+    size_t k = b->run->points - 1 - p, place;
+
+    b->value = shared_points_at(&b->points, k, compute_point, b, &place);
     b->rate = b->value ? b->value + b->pattern.nonzeros : NULL;
-    return b->value;
+    return b->value && (k == 0 || step_at(b, k, place));
 }
 
 static bool
@@ -550,6 +636,7 @@ run_shares(struct backward *b, size_t moves, part_error *said)
     b->division = shared ? shared : bg_calloc(1, bytes);
     if (apart && !shared)
         b->shares = 1;
+    turn_pattern(b);
     b->points =
         (struct shared_points){ .users = b->shares, .numbers = b->pattern.nonzeros + b->nx + 1, .n = b->run->points };
     if (!apart && b->shares > 1)
@@ -567,6 +654,7 @@ run_shares(struct backward *b, size_t moves, part_error *said)
     else
         free(b->division);
     free(b->points.memory);
+    release_pattern(b);
 }
 
 /* Runs all shares; each element gets the greatest error of any share. */

@@ -7,8 +7,7 @@
 
 #include "base.h"
 
-/* Points kept at a time. A thread that is further ahead than that computes its own numbers. */
-enum { KEPT = 16, CACHE_LINE = 64 };
+enum { KEPT = SHARED_POINTS_KEPT, CACHE_LINE = 64 };
 
 /* begun, there: 1 + the number of the point that is computed here, and that is there. */
 struct kept {
@@ -88,13 +87,14 @@ compute_for_all(const struct shared_points *s, size_t k, shared_points_compute c
     x = kept_of(s, k);
     before = atomic_load(&x->begun);
     if (before != k + 1 && atomic_compare_exchange_strong(&x->begun, &before, k + 1) &&
-        compute(ctx, k, numbers_of(s, k)))
+        compute(ctx, k, k % KEPT, numbers_of(s, k)))
         atomic_store(&x->there, k + 1);
 }
 
 const double *
-shared_points_at(const struct shared_points *s, size_t k, shared_points_compute compute, void *ctx)
+shared_points_at(const struct shared_points *s, size_t k, shared_points_compute compute, void *ctx, size_t *place)
 {
+    *place = k % KEPT;
     if (s->memory) {
         atomic_store(&passing_of(s, s->user)->at, k);
         for (size_t next = k; next <= k + 1; next++) {
@@ -104,5 +104,6 @@ shared_points_at(const struct shared_points *s, size_t k, shared_points_compute 
                 return numbers_of(s, k);
         }
     }
-    return compute(ctx, k, s->own) ? s->own : NULL;
+    *place = KEPT;
+    return compute(ctx, k, KEPT, s->own) ? s->own : NULL;
 }

@@ -125,6 +125,54 @@ far_away(void **unused)
     factor_free(f);
 }
 
+/* Another factor with the pivots of the first solves as the first would, in whose memory it works, and leaves it as it
+ * is. */
+static void
+beside(void **unused)
+{
+    int64_t column[MOST + 1], row[3 * MOST];
+    double value[3 * MOST], later[3 * MOST], x[2 * MOST], first[MOST], again[MOST];
+    size_t n = 0, singular;
+    factor *f, *g;
+
+    (void)unused;
+    for (int64_t j = 0; j < MOST; j++) {
+        column[j] = (int64_t)n;
+        for (int64_t i = j - 1; i <= j + 1; i++)
+            if (i >= 0 && i < MOST) {
+                row[n] = i;
+                value[n] = i == j ? 3 + some() : some();
+                later[n] = value[n] + 0.1 * some();
+                n++;
+            }
+    }
+    column[MOST] = (int64_t)n;
+    f = factor_new(MOST, column, row, 0);
+    g = factor_beside(f);
+    assert_true(factor_numeric(f, value, &singular));
+    for (size_t i = 0; i < MOST; i++)
+        first[i] = again[i] = x[i] = x[MOST + i] = some();
+    assert_true(factor_solve(f, first));
+    factor_follow(g, f);
+    assert_true(factor_numeric(g, later, &singular));
+    assert_true(factor_choices(f) == 1 && factor_choices(g) == 0);
+    assert_true(factor_solve_beside(g, f, 2, x));
+    for (int64_t i = 0; i < MOST; i++) {
+        double sum = -again[i];
+
+        for (int64_t j = 0; j < MOST; j++)
+            for (int64_t k = column[j]; k < column[j + 1]; k++)
+                sum += row[k] == i ? later[k] * x[j] : 0;
+        assert_true(fabs(sum) < 1e-13);
+    }
+    assert_memory_equal(x, x + MOST, MOST * sizeof *x);
+    assert_true(factor_solve(f, again));
+    assert_memory_equal(first, again, sizeof first);
+    assert_true(factor_numeric(f, later, &singular));
+    factor_free(g);
+    factor_free(f);
+}
+
 /* Two restrictions in a row, e1 + e2 = 3e7 Pa and e_k = R_k q, and their flow: pascals beside cubic metres a second.
  * With both shut (q = 0) only the sum of the pressures is determined, and shared evenly. */
 static void
@@ -151,7 +199,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(determinants), cmocka_unit_test(far_away),
-                                        cmocka_unit_test(two_sizes) };
+                                        cmocka_unit_test(two_sizes), cmocka_unit_test(beside) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
