@@ -192,24 +192,29 @@ static struct foreseen
 find_errors(struct search *d)
 {
     compilation *c = in_image_base(d);
-    const held_output **of = bg_calloc(d->o->nexperiments, sizeof *of);
-    size_t *n = bg_calloc(d->o->nexperiments, sizeof *n), nelements = d->now.c[0].flat->element.n;
+    size_t most = d->o->nexperiments, *n = bg_calloc(most, sizeof *n), nelements = d->now.c[0].flat->element.n,
+           ready = 0;
+    const held_output **of = bg_calloc(most, sizeof *of);
     held_output *held = held_outputs(d, of, n);
+    sim_options *so = bg_calloc(most, sizeof *so);
+    part_run *run = bg_calloc(most, sizeof *run);
     struct foreseen x = { .at = bg_calloc(nelements + 1, sizeof *x.at),
-                          .moves = foretell_workers(d) > 1 ? bg_calloc(d->o->nexperiments, sizeof *x.moves) : NULL,
-                          .known = c != NULL };
+                          .moves = foretell_workers(d) > 1 ? bg_calloc(most, sizeof *x.moves) : NULL };
 
-    for (size_t i = 0; i < d->o->nexperiments && x.known; i++) {
-        sim_options so = { 0 };
-
-        x.known = model_nelements(c[i].model) == nelements && sim_options_from_experiment(c[i].model, &so);
-        if (x.known && d->o->adjust)
-            d->o->adjust(d->o->ctx, c[i].model, &so);
-        x.known = x.known &&
-                  part_errors(c[i].model, &so, of[i], n[i], foretell_workers(d), x.at, x.moves ? &x.moves[i] : NULL);
-        d->out->simulations++;
-        sim_options_free(&so);
+    while (c && ready < most && model_nelements(c[ready].model) == nelements &&
+           sim_options_from_experiment(c[ready].model, &so[ready])) {
+        run[ready] = (part_run){ c[ready].model, &so[ready], of[ready], n[ready] };
+        if (d->o->adjust)
+            d->o->adjust(d->o->ctx, c[ready].model, &so[ready]);
+        ready++;
     }
+    ready = part_errors(run, ready, foretell_workers(d), x.at, x.moves);
+    x.known = c && ready == most;
+    d->out->simulations += !c ? 0 : x.known ? most : ready + 1;
+    for (size_t i = 0; i < most; i++)
+        sim_options_free(&so[i]);
+    free(so);
+    free(run);
     free(held);
     free(of);
     free(n);

@@ -37,10 +37,18 @@ typedef struct part_moves {
 } part_moves;
 void part_moves_free(part_moves *m);
 
-/* m: compiled with removable elements. so: run options, with the grid set here. workers: number of threads that share
- * the times T; the result does not depend on it. out: by element; raised to what this run predicts. moves NULL: not
- * computed. False: there is no prediction, out is invalid and moves is empty. */
-bool part_errors(bg_model *m, sim_options *so, const held_output *held, size_t nheld, size_t workers, part_error *out,
-                 part_moves *moves);
+/* A run: of a model that is compiled with removable elements, all of them the same in each; with these options, the
+ * grid is set here. */
+typedef struct part_run {
+    bg_model *model;
+    sim_options *so;
+    const held_output *held;
+    size_t nheld;
+} part_run;
+/* workers: number of threads, which run several experiments side by side and then share the times T of each; the result
+ * does not depend on it. out: by element; raised to what the runs predict. moves: by run; NULL: not computed. Returns
+ * for how many runs, from the first one on, there is a prediction; if that is not all of them, out is invalid and the
+ * further moves are empty. */
+size_t part_errors(const part_run *list, size_t n, size_t workers, part_error *out, part_moves *moves);
 
 #endif

@@ -32,7 +32,7 @@ predicted_with(const char *text, size_t workers, part_error *out, part_moves *mo
                              &(compile_options){ .experiment = "x", .removable = true }));
     assert_true(sim_options_from_experiment(c.model, &o));
     o.rtol = 1e-10;
-    fine = part_errors(c.model, &o, &(held_output){ 0, 1 }, 1, workers, out, moves);
+    fine = part_errors(&(part_run){ c.model, &o, &(held_output){ 0, 1 }, 1 }, 1, workers, out, moves) == 1;
     sim_options_free(&o);
     if (moves) {
         influence_free(moves->influence);
@@ -116,7 +116,7 @@ test_influence(void **state)
     assert_true(compile_text(&c, "case.bg", text, strlen(text), STAGE_MODEL,
                              &(compile_options){ .experiment = "x", .removable = true }));
     assert_true(sim_options_from_experiment(c.model, &o));
-    assert_true(part_errors(c.model, &o, &(held_output){ 0, 1 }, 1, 1, at, &m));
+    assert_int_equal(part_errors(&(part_run){ c.model, &o, &(held_output){ 0, 1 }, 1 }, 1, 1, at, &m), 1);
     assert_non_null(m.influence);
     for (size_t e = LEFT; e <= OUT; e++)
         assert_true(influence_of(m.influence, e, model_removal(c.model, e).rests));
@@ -131,6 +131,47 @@ test_influence(void **state)
     part_moves_free(&m);
     sim_options_free(&o);
     compile_free(&c);
+}
+
+/* Two experiments, side by side or not: each element gets the greater of both errors, where there is a prediction for
+ * both. */
+static void
+test_experiments(void **state)
+{
+    static const char *const text =
+        "model m {\n 0:p -> C:c { e = 2*q; q(0) = 3; }\n p -> R:r { f = 0.5*e; }\n p -> R:l { f = 0.1*e; }\n"
+        " output y = p.e;\n}\nexperiment x of m { stop = 1; }\nexperiment z of m { stop = 0.3; let c.q(0) = 9; }\n";
+    const char *const name[] = { "x", "z" };
+    const held_output held = { 0, 1 };
+    part_error alone[2][ELEMENTS_MOST] = { 0 }, both[ELEMENTS_MOST];
+    compilation c[2] = { 0 };
+    sim_options o[2] = { 0 };
+    part_run run[2];
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(compile_text(&c[i], "case.bg", text, strlen(text), STAGE_MODEL,
+                                 &(compile_options){ .experiment = name[i], .removable = true }));
+        assert_true(sim_options_from_experiment(c[i].model, &o[i]));
+        run[i] = (part_run){ c[i].model, &o[i], &held, 1 };
+        assert_int_equal(part_errors(&run[i], 1, 1, alone[i], NULL), 1);
+    }
+    for (size_t workers = 1; workers <= 3; workers++) {
+        memset(both, 0, sizeof both);
+        assert_int_equal(part_errors(run, 2, workers, both, NULL), 2);
+        for (size_t e = 0; e < 3; e++) {
+            assert_true(both[e].dropped == fmax(alone[0][e].dropped, alone[1][e].dropped));
+            assert_true(both[e].rests == fmax(alone[0][e].rests, alone[1][e].rests));
+        }
+    }
+    assert_true(alone[1][1].dropped > alone[0][1].dropped && isfinite(alone[1][1].dropped));
+    run[1].nheld = 0; /* nothing to predict */
+    memset(both, 0, sizeof both);
+    assert_int_equal(part_errors(run, 2, 2, both, NULL), 1);
+    for (size_t i = 0; i < 2; i++) {
+        sim_options_free(&o[i]);
+        compile_free(&c[i]);
+    }
 }
 
 static void
@@ -206,10 +247,10 @@ test_corner(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_tank),      cmocka_unit_test(test_moves),
-                                        cmocka_unit_test(test_influence), cmocka_unit_test(test_oscillator),
-                                        cmocka_unit_test(test_output),    cmocka_unit_test(test_switches),
-                                        cmocka_unit_test(test_corner) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_tank),       cmocka_unit_test(test_moves),
+                                        cmocka_unit_test(test_influence),  cmocka_unit_test(test_experiments),
+                                        cmocka_unit_test(test_oscillator), cmocka_unit_test(test_output),
+                                        cmocka_unit_test(test_switches),   cmocka_unit_test(test_corner) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
