@@ -8,14 +8,15 @@ model_need_run(bg_model *m)
 {
     static const enum image_later later[] = { LATER_STATES, LATER_GRAPH, LATER_POLES,
                                               LATER_CLOCKS, LATER_ROOTS, LATER_INITIAL };
-    bool fine = model_need(m, PART_RHS) && model_need(m, PART_OUTPUTS) && model_need(m, PART_CLOCKS) &&
-                (model_nmodes(m) == 0 || model_need(m, PART_CONDITIONS)) &&
-                (model_nwhens(m) == 0 || model_need(m, PART_REINITS)) &&
-                (model_ndelays(m) == 0 || model_need(m, PART_DELAYS));
+    bool fine = true;
 
     for (size_t i = 0; i < sizeof later / sizeof *later && fine; i++)
         fine = image_have(m->image, m->maker, later[i]) != NULL;
-    return fine;
+    /* machine code comes last: LLVM may not be loaded yet */
+    return fine && model_need(m, PART_RHS) && model_need(m, PART_OUTPUTS) && model_need(m, PART_CLOCKS) &&
+           (model_nmodes(m) == 0 || model_need(m, PART_CONDITIONS)) &&
+           (model_nwhens(m) == 0 || model_need(m, PART_REINITS)) &&
+           (model_ndelays(m) == 0 || model_need(m, PART_DELAYS));
 }
 
 void
