@@ -193,8 +193,8 @@ moved_at(const struct backward *b, size_t i, size_t run)
     return (run / TOGETHER * 2 * b->nelements + i) * TOGETHER + run % TOGETHER;
 }
 
-/* Adds the effect of each element on the outputs of `count` runs (a constant for TOGETHER runs): the column of its
- * factor, and the rate of its state, times w; states weighted by `weight`, kept variables by `by`. */
+/* Adds the effect of each element on the outputs of `count` runs (a constant for TOGETHER runs and half as many): the
+ * column of its factor, and the rate of its state, times w; states weighted by `weight`, kept variables by `by`. */
 static inline void
 add_moves_of(const struct backward *b, size_t first, size_t count, double weight, double by)
 {
@@ -227,6 +227,8 @@ add_element_moves(const struct backward *b, size_t first, size_t count, double w
 
         if (n == TOGETHER)
             add_moves_of(b, first, TOGETHER, weight, by);
+        else if (n == TOGETHER / 2)
+            add_moves_of(b, first, TOGETHER / 2, weight, by);
         else
             add_moves_of(b, first, n, weight, by);
         first += n;

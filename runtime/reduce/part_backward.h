@@ -19,7 +19,7 @@ enum { POINTS = 501, TIMES_MOST = 40, TIMES_LEAST = 4 };
 struct division {
     atomic_size_t left[TIMES_MOST]; /* by share: points that it has not passed */
     atomic_uint owner[TIMES_MOST];  /* by time: the share that computes its runs, from 1 on; 0: open */
-    float moves[];                  /* as in part_moves, if they are asked for */
+    float *moves;                   /* as in part_moves, if they are asked for */
 };
 
 /* The LU factors of the step to a point, and the points at which their pivots were chosen, and those tried first (0: in

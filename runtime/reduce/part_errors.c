@@ -85,12 +85,13 @@ run_threads(struct shares *s)
 static void
 run_shares(struct backward *b, size_t moves, part_error *said)
 {
-    size_t bytes = sizeof *b->division + moves;
     bool apart = model_has_blocks(b->model) && b->shares > 1;
     struct shares s = { .all = b, .said = said };
-    void *shared = apart ? side_memory_new(bytes) : NULL;
+    char *shared = apart ? side_memory_new(sizeof *b->division + moves) : NULL;
+    struct division own = { 0 };
 
-    b->division = shared ? shared : bg_calloc(1, bytes);
+    b->division = shared ? (struct division *)shared : &own;
+    b->division->moves = !b->moves ? NULL : shared ? (float *)(shared + sizeof *b->division) : b->moves->at;
     if (apart && !shared)
         b->shares = 1;
     backward_turn_pattern(b);
@@ -104,12 +105,10 @@ run_shares(struct backward *b, size_t moves, part_error *said)
         side_by_side(b->shares, (b->nelements + 1) * sizeof *said, b->shares, run_in_process, &s, said);
     else
         run_threads(&s);
-    if (b->moves)
+    if (shared && b->moves)
         memcpy(b->moves->at, b->division->moves, moves);
     if (shared)
-        side_memory_free(shared, bytes);
-    else
-        free(b->division);
+        side_memory_free(shared, sizeof *b->division + moves);
     free(b->points.memory);
     backward_release_pattern(b);
 }
