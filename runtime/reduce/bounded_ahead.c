@@ -33,8 +33,10 @@ static const double LEAST_CHANCE = 0.01;
  * outcomes repeat themselves. */
 static const double EVEN = 0.945, SPREAD = 0.03, CERTAIN = 0.98, OF_HIDDEN = 0.3, REPEATS = 0.8;
 
-/* A text is made ahead if it is as likely as this. */
+/* A text is made ahead if it is as likely as this, and no more than so many trials for each thread come before it: it
+ * takes as long as two of them, and the later it begins the fewer turn out otherwise. */
 static const double WRITTEN_CHANCE = 0.5;
+enum { BEFORE_TEXT = 3 };
 
 /* What is tried: the candidates that the base lacks, `before` with their readings, and the batch at the place. image:
  * d->image.taken. */
@@ -440,11 +442,12 @@ after(const struct ahead *a, size_t k, bool accepted)
 }
 
 /* The last trial of the plan before what is accepted becomes a text, along the most likely outcomes: it or what was
- * accepted before it is the last part. False: that is too uncertain. */
+ * accepted before it is the last part. False: that is too uncertain, or too far off. */
 static bool
 foresee_text(const struct ahead *a, struct ending *out)
 {
     double chance = 1;
+    size_t open = 0;
 
     *out = (struct ending){ 0 };
     for (size_t k = 0; k != NO_INDEX; k = after(a, k, out->accepted)) {
@@ -453,9 +456,11 @@ foresee_text(const struct ahead *a, struct ending *out)
 
         out->at = k;
         out->accepted = e == ENDED_NOT ? x->accepted > 0.5 : e == ENDED_ACCEPTED;
+        open += e == ENDED_NOT;
         if (e == ENDED_NOT)
             chance *= out->accepted ? x->accepted : 1 - x->accepted;
-        if (e == ENDED_OTHERWISE || awaits_text(&a->shared->job[x->job]) || chance < WRITTEN_CHANCE)
+        if (e == ENDED_OTHERWISE || awaits_text(&a->shared->job[x->job]) || chance < WRITTEN_CHANCE ||
+            open > BEFORE_TEXT * (a->nhelpers + 1))
             return false;
     }
     return a->node[out->at].grown[out->accepted];
