@@ -182,9 +182,11 @@ watches_agree(nets *s, struct net *k, const double *noise, bool still, const dou
             double a = fabs(w->aw[(size_t)ORDERS * i * q->n + j]);
 
             slack += a * noise[j];
-            terms += a * fmax(NET_SMALL, fmax(fabs(s->held[h]), s->unit_size[s->unit[h]]));
+            terms += a * fmax(NET_SMALL, noise[j] > 0 ? fmax(fabs(s->held[h]), s->unit_size[s->unit[h]]) : 0);
         }
-        if (still) /* otherwise the look ahead has seen impulses, not how the difference grows */
+        /* What a condition sets to zero excuses nothing: beside it, the other side's unit may be far smaller. If states
+         * moved, the look ahead has seen impulses, not how the difference grows. */
+        if (still)
             slack += fmin(NEAR / 10 * k->ahead[i], PLAUSIBLE * terms);
         if (before)
             slack += fabs(g - before[i]);
@@ -632,6 +634,8 @@ search_net(nets *s, struct net *k, double t, double *x, double ahead, double far
             set_back(s, k, x, given, x_given);
             found = admit_as_they_are(s, k, t, x, x_given, h);
         }
+        if (!found && k->guess) /* next to a root, derivatives are beyond all measure: the values now have to do */
+            found = pivot_and_admit(s, k, t, x, x_given, given, 0, false) || try_all(s, k, t, x, x_given, given, 0);
         if (!found && k->guess) {
             set_back(s, k, x, given, x_given);
             found = net_take_nearest(s, k, t, x, h);
