@@ -462,24 +462,43 @@ net_come_nearer(const nets *s, struct net *k)
     return beside;
 }
 
-/* Partial derivatives for a curved net, with unknowns at zero moved by NET_BESIDE, so that slopes are finite.
- * Afterwards the held unknowns are as before. */
+/* Partial derivatives for curved nets (one, or all), with unknowns at zero moved by NET_BESIDE, so that slopes are
+ * finite. Afterwards the held unknowns are as before. */
 static int
-partials_beside_zero(nets *s, const struct net *k, double t, const double *x)
+partials_beside_zero(nets *s, const struct net *one, double t, const double *x)
 {
-    double *z = s->held + k->q->held0, *kept = bg_malloc((k->q->n + 1) * sizeof *kept);
+    double *kept = bg_malloc((s->nheld + 1) * sizeof *kept);
     int status;
 
-    memcpy(kept, z, k->q->n * sizeof *z);
-    for (uint32_t j = 0; j < k->q->n; j++) {
-        double least = least_of(s, k, j);
+    memcpy(kept, s->held, s->nheld * sizeof *kept);
+    for (size_t i = 0; i < s->n; i++) {
+        const struct net *k = &s->net[i];
 
-        z[j] = fabs(z[j]) < least ? least : z[j];
+        for (uint32_t j = 0; j < k->q->n && k->guess && (!one || k == one); j++) {
+            double least = least_of(s, k, j), *z = &s->held[k->q->held0 + j];
+
+            *z = fabs(*z) < least ? least : *z;
+        }
     }
     status = net_partials(s, t, x);
-    memcpy(z, kept, k->q->n * sizeof *z);
+    memcpy(s->held, kept, s->nheld * sizeof *kept);
     free(kept);
     return status;
+}
+
+void
+net_share_partials(nets *s, double t, const double *x)
+{
+    size_t several = 0;
+
+    for (size_t k = 0; k < s->n; k++)
+        several += s->net[k].varies;
+    if (several < 2)
+        return;
+    for (size_t k = 0; k < s->n; k++)
+        if (s->net[k].guess)
+            net_general(s, &s->net[k], t, x); /* first: it evaluates at other points */
+    s->shared = partials_beside_zero(s, NULL, t, x) == 0;
 }
 
 struct known *
@@ -505,7 +524,7 @@ net_known(nets *s, struct net *k, double t, const double *x)
             }
     }
     may = k->guess ? net_general(s, k, t, x).may : NULL;
-    if ((k->guess ? partials_beside_zero(s, k, t, x) : net_partials(s, t, x)) != 0)
+    if (!s->shared && (k->guess ? partials_beside_zero(s, k, t, x) : net_partials(s, t, x)) != 0)
         return NULL;
     if (k->varies || k->known.n == MOST_KNOWN) {
         net_joined_forget(&s->joined);

@@ -139,6 +139,7 @@ struct nets {
     jacobian *j;
     struct model_pattern pattern;
     double *value;          /* [nonzeros] at the last evaluation */
+    bool shared;            /* which was for all nets, with the present unknowns (net_share_partials) */
     size_t ny, held0, row0; /* number of kept variables; where held columns and target rows begin in the pattern */
     double *by_y;           /* [ny*(nheld)] kept variables by held unknowns, negative */
     double *gy;
@@ -164,6 +165,8 @@ struct nets {
 
 bool net_need_partials(nets *s); /* compiles their code, once; false: failed, as reported */
 struct known *net_known(nets *s, struct net *k, double t, const double *x);
+/* Where several nets vary, evaluates partial derivatives for all at once: net_known takes these while s->shared. */
+void net_share_partials(nets *s, double t, const double *x);
 /* Slopes at unknowns next to zero are taken nearer to them from now on. False: it makes no difference, or no more. */
 bool net_come_nearer(const nets *s, struct net *k);
 int net_rows(nets *s, double t, const double *x);

@@ -191,6 +191,8 @@ iterate(nets *s, double t, const double *x, bool curved)
         if (curved)
             net_unknown_sizes(s, size);
         done = true;
+        if (status == 0)
+            net_share_partials(s, t, x);
         for (size_t k = 0; k < s->n && status == 0; k++) {
             struct net *q = &s->net[k];
 
@@ -205,6 +207,7 @@ iterate(nets *s, double t, const double *x, bool curved)
             status = (q->guess ? step_curved(s, q, rounding, size) : step_linear(s, q, i >= REFINED, &change)) ? 0 : 1;
             done = done && (!q->guess || q->done);
         }
+        s->shared = false;
         if (status == 0 && curved)
             status = net_shorten(s, t, x, size);
         for (size_t k = 0; k < s->n && curved; k++)
