@@ -127,8 +127,11 @@ class Apart:
     def to(self, until):
         while until - self.t > 1e-13:
             checked, since = [k for k, w in enumerate(self.slow) if w.checked], self.t
-            s = solve_ivp(lambda t, x: self.rates(x, since), (self.t, until), self.x, method="LSODA", rtol=1e-10, atol=1e-11,
-                          events=[self.turn(k) for k in checked] or None)
+            try:
+                s = solve_ivp(lambda t, x: self.rates(x, since), (self.t, until), self.x, method="LSODA", rtol=1e-10, atol=1e-11,
+                              events=[self.turn(k) for k in checked] or None)
+            except ValueError:   # a valve turns within the rounding of a step's polynomial
+                raise PassedOver from None
             self.pieces += 1
             if s.status < 0 or self.pieces > MOST:
                 raise PassedOver
