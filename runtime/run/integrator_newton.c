@@ -17,6 +17,8 @@
  * before it. */
 #define MUCH 1e-3
 #define SHRINKS 0.5
+/* Of the tolerance: a shorter step is the rounding of a state that a limit holds at zero. */
+#define NOTHING 1e-20
 
 struct newton {
     SUNNonlinearSolver solver;
@@ -32,7 +34,7 @@ still_converges(SUNNonlinearSolver s, N_Vector sum, N_Vector step, realtype tole
 {
     struct newton *n = data;
     int status = n->test(s, sum, step, tolerance, weight, n->data), iterations = 0;
-    const double *now = NV_DATA_S(step), *before = NV_DATA_S(n->before), *y;
+    const double *now = NV_DATA_S(step), *before = NV_DATA_S(n->before), *per_tolerance = NV_DATA_S(weight), *y;
     N_Vector state;
 
     library_set(SUNNonlinSolGetCurIter(s, &iterations));
@@ -48,7 +50,8 @@ still_converges(SUNNonlinearSolver s, N_Vector sum, N_Vector step, realtype tole
     library_set(CVodeGetCurrentState(n->cvode, &state));
     y = NV_DATA_S(state);
     for (sunindextype i = 0; i < NV_LENGTH_S(step); i++)
-        if (fabs(now[i]) > MUCH * fabs(y[i]) && fabs(now[i]) > SHRINKS * fabs(before[i]))
+        if (fabs(now[i]) > MUCH * fabs(y[i]) && fabs(now[i]) > SHRINKS * fabs(before[i]) &&
+            fabs(now[i]) * per_tolerance[i] > NOTHING)
             return SUN_NLS_CONV_RECVR;
     return SUN_NLS_SUCCESS;
 }
