@@ -11,7 +11,9 @@ enum {
     PATIENCE = 4,        /* steps before rounding is measured */
     REFINED = 8,         /* of linear nets, where one step is exact but for rounding: after so many no more is gained */
     PLACES = 4,          /* starts of the iteration, tried one after the other (start_from) */
-    STALLS = 3           /* after so many steps in a row that move nothing the iteration ends */
+    FEWEST_PARTS = 4,    /* of the way from the last solution, and the most (walk_from_last) */
+    MOST_PARTS = 64,
+    STALLS = 3 /* after so many steps in a row that move nothing the iteration ends */
 };
 #define OF_NOISE 1e-2   /* of the rounding in it: a shorter step is only rounding */
 #define CONVERGED 1e-13 /* a step so short, relative to the greatest unknown, has converged; */
@@ -419,6 +421,30 @@ drop_remainders(nets *s, double t, const double *x)
     return status;
 }
 
+/* From the last solution in small steps of the states, where Newton's method leads nowhere at once: next to limits that
+ * several laws reach together, each step of it turns round which of them is beyond its own. */
+static int
+walk_from_last(nets *s, double t, const double *x)
+{
+    double *at = bg_malloc((s->nx + s->nheld + 1) * sizeof *at), *guess = at + s->nx;
+    bool same = memcmp(s->solved_modes, s->modes, s->nmodes * sizeof *s->modes) == 0;
+    int status = 1;
+
+    start_from(s, 0);
+    memcpy(guess, s->held, s->nheld * sizeof *guess);
+    for (int parts = FEWEST_PARTS; parts <= MOST_PARTS && same && status == 1; parts *= FEWEST_PARTS) {
+        memcpy(s->held, guess, s->nheld * sizeof *guess);
+        status = 0;
+        for (int part = 1; part <= parts && status == 0; part++) {
+            for (size_t i = 0; i < s->nx; i++)
+                at[i] = part == parts ? x[i] : s->solved_x[i] + (x[i] - s->solved_x[i]) * part / parts;
+            status = iterate(s, t, at, true);
+        }
+    }
+    free(at);
+    return status;
+}
+
 static int
 solve_varying(nets *s, double t, const double *x)
 {
@@ -428,6 +454,8 @@ solve_varying(nets *s, double t, const double *x)
     for (int place = 0; place == 0 || (place < PLACES && curved && status == 1); place++) {
         start_from(s, place);
         status = iterate(s, t, x, curved);
+        if (place == 0 && curved && status == 1)
+            status = walk_from_last(s, t, x);
     }
     if (status == 0 && curved)
         status = share_curved(s, t, x);
