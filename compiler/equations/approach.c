@@ -4,6 +4,7 @@
 
 #include "equations_inside.h"
 #include "approach.h"
+#include "carried.h"
 #include "walks.h"
 
 enum {
@@ -14,8 +15,7 @@ enum {
 /* ln q is followed down to this q at least, where the voltage is 18 times that of the law (Vt), and the flow rests: of
  * a law that only approaches the limit that another in the row reaches, the first stays below it. */
 #define EPSILON 1e-8
-#define FAR 1e300    /* an exponential that has no end */
-#define NEARER 1e200 /* a limit */
+#define HALF_WAY -0.5 /* the relative change of q where half of the way from zero to the limit is gone */
 
 /* A logarithm of a law over its slots, and q, affine in x: how far it is to the limit. */
 struct limit {
@@ -28,12 +28,16 @@ struct limit {
 struct approach {
     equations *e;
     struct groups *g;
+    struct ways { /* [element] which way the flow or effort of its law may go without bound (carried.h); */
+        uint8_t flow, effort;
+        uint8_t may_end; /* what carried_may_end said: 1 no, 2 yes; 0: not asked yet */
+    } * ways;
     group_walk walk;
     var_id y;
     inst law;
     struct limit limit[MOST_LIMITS];
     uint32_t n;
-    uint32_t implicit; /* the slot of y, if the law is 0 = F(y, x), which has no inverse; NONE */
+    var_id x; /* what the law gave as it was, and what drives it now; VAR_NONE: it gave y */
 };
 
 static bool
@@ -254,35 +258,59 @@ least(pool *p, node slope, node near)
     return ex_add(p, ex_const(p, EPSILON), ex_mul(p, near, ex_make(p, EX_APOW, slope, ex_const(p, 1), NODE_NONE)));
 }
 
-/* ln q, continued to all q: ln((q + sqrt(q^2 + 4 eps^2))/2); or what has q in place of a logarithm. */
+/* What follows has neither exponentials nor logarithms of what varies, which would get unknowns of their own (rough.h).
+ */
 static node
-continued(pool *p, const struct limit *l, uint32_t nslots, node near)
+of(pool *p, enum ex_op op, node a)
 {
-    node eps = least(p, ex_derivative(p, l->q, l->x), near);
-    node part = ex_make(p, EX_ASINH, ex_div(p, l->q, ex_mul(p, ex_const(p, 2), eps)), NODE_NONE, NODE_NONE);
-    node ln = ex_add(p, part, ex_make(p, EX_LN, eps, NODE_NONE, NODE_NONE));
-
-    if (l->beyond != NODE_NONE)
-        ln = ex_put(p, l->beyond, ex_slot(p, nslots), ex_make(p, EX_EXP, ln, NODE_NONE, NODE_NONE));
-    return pool_node(p, l->log)->op == EX_LN ? ln : ex_div(p, ln, ex_const(p, log(10)));
+    return ex_make(p, op, a, NODE_NONE, NODE_NONE);
 }
 
-/* x, continued so that no q of it is below 0. */
+/* ln(1 + w), to the last digits of w: what flows through several laws is found by iteration, which rounding would not
+ * let end where all of it is small. */
 static node
-continued_driver(pool *p, const struct approach *a, node near)
+logarithm_of_more(pool *p, node w)
 {
-    node x = ex_slot(p, a->limit[0].x), sum = x;
+    node root = of(p, EX_SQRT, ex_add(p, ex_const(p, 1), w));
 
-    for (uint32_t i = 0; i < a->n; i++) {
-        node slope = ex_derivative(p, a->limit[i].q, a->limit[i].x);
-        node eps = least(p, slope, near);
-        node part = ex_make(p, EX_ASINH, ex_div(p, a->limit[i].q, ex_mul(p, ex_const(p, 2), eps)), NODE_NONE,
-                            NODE_NONE);
-        node more = ex_mul(p, eps, ex_make(p, EX_EXP, ex_neg(p, part), NODE_NONE, NODE_NONE));
+    return ex_mul(p, ex_const(p, 2), of(p, EX_ASINH, ex_div(p, w, ex_mul(p, ex_const(p, 2), root))));
+}
 
-        sum = ex_add(p, sum, ex_div(p, more, slope));
-    }
-    return sum;
+/* a, or where it is less than this the number: what a branch reads that is not taken there, but may be looked at. */
+static node
+at_least(pool *p, double least, node a)
+{
+    node c = ex_const(p, least);
+
+    return ex_make(p, EX_SELECT, ex_make(p, EX_LT, c, a, NODE_NONE), a, c);
+}
+
+/* ln n of a limit where n is more than half of what it is at x = 0, ln0 elsewhere. w: n = (1 + w) times what it is
+ * there. */
+static node
+near_zero(pool *p, node start, node w, node ln0)
+{
+    node half = ex_make(p, EX_LT, ex_const(p, HALF_WAY), w, NODE_NONE);
+
+    w = logarithm_of_more(p, at_least(p, HALF_WAY, w));
+    return ex_make(p, EX_SELECT, half, ex_add(p, of(p, EX_LN, start), w), ln0);
+}
+
+/* ln q, continued to all q: ln((q + sqrt(q^2 + 4 eps^2))/2); or what has q in place of a logarithm. */
+static node
+continued(const struct approach *a, const struct limit *l, node near)
+{
+    pool *p = a->e->f->pool;
+    node slope = ex_derivative(p, l->q, l->x), eps = least(p, slope, near), start = at_zero(p, l->q, l->x);
+    node part = of(p, EX_ASINH, ex_div(p, l->q, ex_mul(p, ex_const(p, 2), eps)));
+    node ln = ex_add(p, part, of(p, EX_LN, eps));
+    double value;
+
+    if (l->beyond != NODE_NONE)
+        ln = ex_put(p, l->beyond, ex_slot(p, a->law.n), of(p, EX_EXP, ln));
+    else if (is_number(a->e->f, a->law, start, &value) && value > 0)
+        ln = near_zero(p, start, ex_div(p, ex_mul(p, slope, ex_slot(p, l->x)), start), ln);
+    return pool_node(p, l->log)->op == EX_LN ? ln : ex_div(p, ln, ex_const(p, log(10)));
 }
 
 static node
@@ -296,24 +324,6 @@ continue_logarithm(void *ctx, pool *p, node at, const ex_node *x)
         if (c->a->limit[i].log == at)
             return c->with[i];
     return NODE_NONE;
-}
-
-/* Does y move what drives its law, and only through rates of states? */
-static bool
-is_driven(struct approach *a)
-{
-    equations *e = a->e;
-    eq_var kept = e->var.at[a->y];
-    bool driven = true;
-
-    e->var.at[a->y].kind = DEF_NONE; /* for the walks */
-    for (uint32_t i = 0; i < a->n && driven; i++) {
-        inst x = inst_var(e->f, inst_slots(e->f, a->law)[a->limit[i].x]);
-
-        driven = !group_walk_follows(&a->walk, e, a->g, x, a->y) && group_walk_moves(&a->walk, e, a->g, x, a->y);
-    }
-    e->var.at[a->y] = kept;
-    return driven;
 }
 
 /* Of two laws in a row that approach one limit, f = I*tanh(e/V), only the sum of the efforts is determined there, which
@@ -382,39 +392,16 @@ make_near(equations *e, span at)
     return mode;
 }
 
-/* The law, continued beyond its limits, over its slots and `near` behind them; for one without an inverse an unknown of
- * its own, *own, behind these and what is added. */
+/* The law, continued beyond its limits, over its slots and `near` behind them. */
 static node
-continued_law(struct approach *a, var_id *own, span at)
-{
-    equations *e = a->e;
-    pool *p = e->f->pool;
-    uint32_t n = a->law.n;
-    struct continuation c = { .a = a };
-
-    *own = VAR_NONE;
-    if (a->implicit != NONE) {
-        *own = eq_new_var(e, VAR_AUX, NONE, var_name(e->f, a->y), at, e->f->var.at[a->y].position);
-        return ex_slot(p, n + 2);
-    }
-    for (uint32_t i = 0; i < a->n; i++)
-        c.with[i] = continued(p, &a->limit[i], n, ex_slot(p, n));
-    return ex_replace(p, a->law.root, continue_logarithm, &c);
-}
-
-/* The equation of an unknown of a law's own: the law, of the continued driver. slot: as for the law. */
-static void
-add_own(struct approach *a, var_id own, const var_id *slot)
+continued_law(struct approach *a)
 {
     pool *p = a->e->f->pool;
-    uint32_t n = a->law.n, group = group_new(a->g);
-    node *with = bg_malloc(((size_t)n + 1) * sizeof *with);
+    struct continuation c = { .a = a };
 
-    for (uint32_t k = 0; k < n; k++)
-        with[k] = k == a->implicit ? ex_slot(p, n + 2) : NODE_NONE;
-    with[a->limit[0].x] = continued_driver(p, a, ex_slot(p, n));
-    group_add(a->g, group, own, inst_part(a->e->composer, ex_substitute(p, a->law.root, with, n), slot, n + 3));
-    free(with);
+    for (uint32_t i = 0; i < a->n; i++)
+        c.with[i] = continued(a, &a->limit[i], ex_slot(p, a->law.n));
+    return ex_replace(p, a->law.root, continue_logarithm, &c);
 }
 
 /* y = the law, continued, + what is added at a limit: the unknown of an ideal switch. */
@@ -423,25 +410,27 @@ make_switch(struct approach *a, struct switches *sw, span at)
 {
     equations *e = a->e;
     flat_model *f = e->f;
-    uint32_t group = group_new(a->g), port = e->var.at[a->y].of, near = make_near(e, at), n = a->law.n;
+    uint32_t group = group_new(a->g), port = e->var.at[a->x == VAR_NONE ? a->y : a->x].of, near = make_near(e, at);
+    uint32_t n = a->law.n;
     var_id beyond = eq_new_var(e, VAR_AUX, NONE, var_name(f, a->y), at, f->var.at[a->y].position);
     pool *p = f->pool;
-    node measure = a->implicit == NONE ? unit_of(a) : ex_const(p, 1), law;
+    node measure = unit_of(a), law = ex_add(p, continued_law(a), ex_mul(p, measure, ex_slot(p, n + 1)));
     VEC(var_id) slot = { 0 };
-    var_id own;
 
     for (uint32_t k = 0; k < n; k++)
         vec_push(&slot, inst_slots(f, a->law)[k]);
     vec_push(&slot, e->mode.at[near].var);
     vec_push(&slot, beyond);
-    law = continued_law(a, &own, at);
-    vec_push(&slot, own);
+    vec_push(&slot, a->y);
     e->defining = (defined){ DEF_BY_LAW, port };
-    if (own != VAR_NONE)
-        add_own(a, own, slot.at);
     group_add(a->g, group, beyond, limit_condition(a, beyond, measure, at));
-    law = ex_add(p, law, ex_mul(p, measure, ex_slot(p, n + 1)));
-    eq_define(e, a->y, inst_part(e->composer, law, slot.at, (uint32_t)slot.n - (own == VAR_NONE)));
+    if (a->x == VAR_NONE) {
+        eq_define(e, a->y, inst_part(e->composer, law, slot.at, n + 2));
+    } else {
+        e->var.at[a->x].kind = DEF_NONE;
+        law = ex_sub(p, ex_slot(p, n + 2), law);
+        group_add(a->g, group_new(a->g), a->x, inst_part(e->composer, law, slot.at, n + 3));
+    }
     vec_push(&e->near, ((eq_near){ beyond, near }));
     vec_push(sw, ((switch_group){ group, at, false, NONE }));
     vec_free(&slot);
@@ -559,88 +548,40 @@ with_followers(struct approach *a, inst law)
     return any ? INST_NONE : with_equal_numbers(e, law);
 }
 
-/* ---- laws side by side that approach limits at different rates: no inverse at all ---- */
+/* ---- which resistors ---- */
 
-/* x of the law as y goes to infinity, in the direction `way`: each tanh and exponential that reads y is at its end.
- * NODE_NONE: it has none. */
-static node
-far_value(const flat_model *f, inst law, node x, uint32_t y, int way)
+/* The law f = g(e) of a resistor that gives v, solved for e. INST_NONE: it has no solution of this kind. */
+static inst
+law_turned(struct approach *a, var_id v)
 {
-    pool *p = f->pool;
-    size_t count;
-    const node *tape = ex_tape(p, x, &count);
-    bool *used = bg_calloc((size_t)law.n + 1, sizeof *used), finite = true;
-    node n = x;
-    double value;
-
-    for (size_t i = 0; i < count && finite; i++) {
-        ex_node of = *pool_node(p, tape[i]);
-        double slope;
-
-        used[y] = false;
-        ex_slots_used(p, tape[i], used, law.n);
-        if (!used[y] || (of.op != EX_TANH && of.op != EX_EXP))
-            continue;
-        finite = is_affine(p, of.a, y) && is_number(f, law, ex_derivative(p, of.a, y), &slope) && slope != 0;
-        if (!finite)
-            break;
-        slope *= way;
-        n = ex_put(p, n, tape[i], ex_const(p, of.op == EX_EXP ? (slope > 0 ? FAR : 0) : slope > 0 ? 1 : -1));
-    }
-    used[y] = false;
-    ex_slots_used(p, n, used, law.n);
-    finite = finite && !used[y] && is_number(f, law, n, &value) && fabs(value) < NEARER;
-    free(used);
-    return finite ? n : NODE_NONE;
-}
-
-/* Has n a logarithm, which an exponential of FAR would not end? */
-static bool
-has_logarithm(pool *p, node n)
-{
-    size_t count;
-    const node *tape = ex_tape(p, n, &count);
-
-    for (size_t i = 0; i < count; i++)
-        if (is_logarithm(pool_node(p, tape[i])))
-            return true;
-    return false;
-}
-
-/* The limits of x in the law 0 = F(y, x). */
-static bool
-find_far_limits(struct approach *a)
-{
-    flat_model *f = a->e->f;
-    pool *p = f->pool;
-    uint32_t x = NONE, varying = 0;
+    equations *e = a->e;
+    flat_model *f = e->f;
+    inst law = e->var.at[v].def, turned = INST_NONE;
+    VEC(var_id) slots = { 0 };
     node solution, divisor;
+    uint32_t y = NONE, varying = 0;
 
-    a->n = 0;
-    for (uint32_t k = 0; k < a->law.n; k++)
-        if (k != a->implicit && is_varying(f, inst_slots(f, a->law)[k])) {
-            x = k;
+    for (uint32_t k = 0; k < law.n; k++) {
+        vec_push(&slots, inst_slots(f, law)[k]);
+        if (is_varying(f, slots.at[k])) {
+            y = k;
             varying++;
         }
-    if (varying != 1 || has_logarithm(p, a->law.root) || !ex_solve(p, a->law.root, x, &solution, &divisor))
-        return false;
-    for (int way = -1; way <= 1; way += 2) {
-        node far = far_value(f, a->law, solution, a->implicit, way);
-        node range = far == NODE_NONE ? far : ex_sub(p, far, at_zero(p, solution, a->implicit));
-        struct limit l = { .log = NODE_NONE, .x = x, .beyond = NODE_NONE };
-        double width;
-
-        if (far == NODE_NONE)
-            continue;
-        if (!is_number(f, a->law, range, &width) || width == 0)
-            return false;
-        l.q = ex_div(p, ex_sub(p, far, ex_slot(p, x)), range);
-        a->limit[a->n++] = l;
     }
-    return a->n > 0;
-}
+    vec_push(&slots, v);
+    if (varying == 1 && inst_slot_of(f, law, v) == NONE) {
+        inst whole = inst_part(e->composer, ex_sub(f->pool, law.root, ex_slot(f->pool, law.n)), slots.at, law.n + 1);
 
-/* ---- which resistors ---- */
+        a->y = slots.at[y];
+        a->x = v;
+        y = inst_slot_of(f, whole, a->y);
+        turned = invert_saturating(e, whole, y);
+        if (!inst_known(turned) && ex_solve(f->pool, whole.root, y, &solution, &divisor))
+            turned = inst_part(e->composer, solution, inst_slots(f, whole), whole.n);
+    }
+    vec_free(&slots);
+    return turned;
+}
 
 /* The law that gives v, solved for it, if it is a resistor's or that of several side by side. INST_NONE: it is not, or
  * has no solution of this kind. *group: that v is the unknown of; NONE. */
@@ -653,7 +594,7 @@ law_for(struct approach *a, var_id v, uint32_t *group)
     inst law, inverse;
 
     a->y = v;
-    a->implicit = NONE;
+    a->x = VAR_NONE;
     *group = d->kind == DEF_NONE ? group_of(a->g, v) : NONE;
     if (d->by == DEF_BY_LAW) {
         const flat_element *el = &f->element.at[f->port.at[d->of].element];
@@ -666,13 +607,111 @@ law_for(struct approach *a, var_id v, uint32_t *group)
     if (group_size(a->g, *group) != 1)
         return INST_NONE;
     law = with_followers(a, group_residual(a->g, *group, 0));
-    if (!inst_known(law) || inst_slot_of(f, law, v) == NONE)
-        return INST_NONE;
-    inverse = invert_saturating(e, law, inst_slot_of(f, law, v));
+    inverse = inst_known(law) && inst_slot_of(f, law, v) != NONE ? invert_saturating(e, law, inst_slot_of(f, law, v))
+                                                                 : INST_NONE;
     if (inst_known(inverse))
         return inverse;
-    a->implicit = inst_slot_of(f, law, v);
-    return law;
+    law = group_residual(a->g, *group, 0);
+    return inst_slot_of(f, law, v) == NONE ? INST_NONE : invert_saturating(e, law, inst_slot_of(f, law, v));
+}
+
+/* Finds the law that gives v, as of law_for or turned round, and its limits. False: it has none. *group: as of law_for.
+ */
+static bool
+has_limits(struct approach *a, var_id v, uint32_t *group)
+{
+    bool found;
+
+    a->law = law_for(a, v, group);
+    found = inst_known(a->law) && find_limits(a);
+    if (!found && *group == NONE && inst_known(a->law)) {
+        a->law = law_turned(a, v);
+        found = inst_known(a->law) && find_limits(a);
+    }
+    return found;
+}
+
+/* ---- which of them are driven there ---- */
+
+static bool
+is_flow(const flat_model *f, var_id v)
+{
+    const flat_var *x = &f->var.at[v];
+    uint32_t j = x->kind == VAR_PORT ? f->port.at[x->owner].junction : x->owner;
+
+    return x->kind == VAR_PORT ? f->junction.at[j].type == 0 : x->kind == VAR_COMMON && f->junction.at[j].type == 1;
+}
+
+/* For carried_may_end. */
+static unsigned
+ways_of(void *ctx, uint32_t element, bool flow)
+{
+    const struct approach *a = ctx;
+
+    return flow ? a->ways[element].flow : a->ways[element].effort;
+}
+
+/* Notes which way the flow or effort of a law may go without bound. */
+static void
+note_ways(struct approach *a, uint32_t element)
+{
+    const flat_model *f = a->e->f;
+    struct ways *to = &a->ways[element];
+    uint8_t *ways = is_flow(f, inst_slots(f, a->law)[a->limit[0].x]) ? &to->flow : &to->effort;
+
+    for (uint32_t i = 0; i < a->n; i++) {
+        double slope = 0;
+
+        is_number(f, a->law, ex_derivative(f->pool, a->limit[i].q, a->limit[i].x), &slope);
+        *ways &= (uint8_t)(slope > 0 ? ~CARRIED_DOWN : slope < 0 ? ~CARRIED_UP : ~0);
+    }
+}
+
+static void
+find_ways(struct approach *a, const struct rates *r)
+{
+    equations *e = a->e;
+
+    a->ways = bg_calloc(e->f->element.n + 1, sizeof *a->ways);
+    for (size_t i = 0; i < e->f->element.n; i++)
+        a->ways[i].flow = a->ways[i].effort = CARRIED_UP | CARRIED_DOWN;
+    for (var_id v = 0; v < e->var.n; v++) {
+        uint32_t group;
+
+        if (e->var.at[v].by == DEF_BY_LAW && map_get(&r->of, v) == MAP_NONE && has_limits(a, v, &group))
+            note_ways(a, e->f->port.at[e->var.at[v].of].element);
+    }
+}
+
+/* May what drives the law of a resistor in a loop end at its limit? */
+static bool
+may_end(struct approach *a, var_id given)
+{
+    equations *e = a->e;
+    uint32_t element = e->var.at[given].by == DEF_BY_LAW ? e->f->port.at[e->var.at[given].of].element : NONE;
+    var_id x = inst_slots(e->f, a->law)[a->limit[0].x];
+    uint8_t *known = element == NONE ? NULL : &a->ways[element].may_end;
+
+    if (known && !*known)
+        *known = carried_may_end(e, element, is_flow(e->f, x), (carried_limits){ a, ways_of }) ? 2 : 1;
+    return known && *known == 2;
+}
+
+/* Does y move what drives its law, through rates of states, and to its limit? */
+static bool
+is_driven(struct approach *a)
+{
+    equations *e = a->e;
+    var_id given = a->x == VAR_NONE ? a->y : a->x;
+    eq_var kept = e->var.at[given];
+    inst x = inst_var(e->f, a->x == VAR_NONE ? inst_slots(e->f, a->law)[a->limit[0].x] : a->y);
+    bool moves, follows;
+
+    e->var.at[given].kind = DEF_NONE; /* for the walks */
+    moves = group_walk_moves(&a->walk, e, a->g, x, given);
+    follows = group_walk_follows(&a->walk, e, a->g, x, given);
+    e->var.at[given] = kept;
+    return moves && (follows ? may_end(a, given) : a->x == VAR_NONE);
 }
 
 /* Does any resistor have such a law? */
@@ -704,16 +743,16 @@ approach_define(equations *e, struct groups *g, struct rates *r, struct switches
 
     if (!any_saturates(e->f))
         return;
+    find_ways(&a, r);
     for (var_id v = 0, n = (var_id)e->var.n; v < n; v++) {
         uint32_t group;
 
-        a.law = law_for(&a, v, &group);
-        if (!inst_known(a.law) || map_get(&r->of, v) != MAP_NONE ||
-            !(a.implicit == NONE ? find_limits(&a) : find_far_limits(&a)) || !is_driven(&a))
+        if (map_get(&r->of, v) != MAP_NONE || !has_limits(&a, v, &group) || !is_driven(&a))
             continue;
         if (group != NONE)
             group_dissolve(g, group);
         make_switch(&a, sw, equations_place(e, v));
     }
     group_walk_free(&a.walk);
+    free(a.ways);
 }

@@ -16,9 +16,9 @@
  * which have no inverse in the language, get theirs here. The inverse of a logistic law has the logarithm of a
  * quotient, which is that of two limits; that of a softplus law ln(exp(q) - 1).
  *
- * Laws side by side that approach limits at different rates, 0 = F(e, f), have no inverse in closed form. There G(f) is
- * an unknown of its own in F, with f continued so that no q is below 0; q is what f leaves of the way from its value at
- * e = 0 to that at e = +-infinity.
+ * Of laws that share what a state imposes, in a bridge, in rows side by side, each is such a switch, f = g(e) too: f is
+ * then an unknown with e = G(f) + z as its equation. They are solved together, by a net. That takes longer than a block
+ * does, so it is done only where one of them may be driven to its limit (carried.h).
  */
 #ifndef BG_APPROACH_H
 #define BG_APPROACH_H
@@ -29,7 +29,7 @@ struct switches;
 
 /* needs     every variable defined, nothing that differentiates left to be made but for ideal switches
  * provides  groups of such resistors, listed with the ideal switches
- * cost      a look at each resistor's definition */
+ * cost      a look at each resistor's definition; for loops of such resistors that of carried.h */
 void approach_define(equations *e, struct groups *g, struct rates *r, struct switches *sw);
 
 #endif

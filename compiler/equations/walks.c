@@ -128,10 +128,20 @@ group_walk_follows(group_walk *w, const equations *e, const struct groups *g, in
     return found;
 }
 
+/* Is it a quantity of the past, whose rate is unknown? How near to its limit a law ends (eq_near) is constant. */
+static bool
+is_past(const equations *e, var_id v)
+{
+    bool past = e->f->var.at[v].kind == VAR_MODE && e->mode.at[e->f->var.at[v].owner].kind == MODE_GIVEN;
+
+    for (size_t i = 0; i < e->near.n && past; i++)
+        past = e->near.at[i].mode != e->f->var.at[v].owner;
+    return past;
+}
+
 bool
 group_walk_moves(group_walk *w, const equations *e, const struct groups *g, inst x, var_id s)
 {
-    flat_model *f = e->f;
     VEC(var_id) rate = { 0 };
     bool past = false, found = false;
     var_id v;
@@ -139,14 +149,14 @@ group_walk_moves(group_walk *w, const equations *e, const struct groups *g, inst
     group_walk_begin(w, e, g);
     group_walk_read(w, x);
     while (!past && group_walk_next(w, &v)) {
-        past = f->var.at[v].kind == VAR_MODE && e->mode.at[f->var.at[v].owner].kind == MODE_GIVEN;
+        past = is_past(e, v);
         if (e->var.at[v].kind == DEF_STATE)
             vec_push(&rate, e->state.at[e->var.at[v].index].rate);
         group_walk_enter(w, v);
     }
     group_walk_begin(w, e, g);
     for (size_t i = 0; i < rate.n && !past; i++)
-        group_walk_read(w, inst_var(f, rate.at[i]));
+        group_walk_read(w, inst_var(e->f, rate.at[i]));
     while (!past && !found && group_walk_next(w, &v)) {
         found = v == s;
         group_walk_enter(w, v);
