@@ -102,6 +102,32 @@ acts(events *e, uint32_t k, double t, const double *x)
     return !ok || any || g[0] != g[1];
 }
 
+/* x of sign(x) k changes by this in AHEAD of the run, by its friction: x may always have been zero, and its size too.
+ */
+static void
+know_size(events *e, uint32_t k, double change)
+{
+    e->size[k] = fmax(e->size[k], HELD_SIZE / AHEAD * fabs(change));
+}
+
+/* Does x of sign(x) k, which sticks and is g, count as zero? If it has been no more than rounding so far, its friction
+ * tells its size. */
+static bool
+is_zero(events *e, uint32_t k, double t, const double *x, double g)
+{
+    double h = AHEAD * (e->stop - e->start);
+    bool known;
+
+    if (fabs(g) <= AT_REST * e->size[k])
+        return true;
+    known = find_kick(e, k, t, x, e->kick);
+    for (size_t i = 0; i < e->nx; i++)
+        e->x_try[i] = x[i] + h * e->kick[i];
+    if (known && events_conditions(e, t, e->x_try, e->g_try) && isfinite(e->g_try[k]))
+        know_size(e, k, e->g_try[k] - g);
+    return fabs(g) <= AT_REST * e->size[k];
+}
+
 /* Lets sign(x) k stick if that puts x at zero with a value of the sign between -1 and 1. *s: the value that holds x,
  * not finite if there is none. (x may depend on the sign by equations alone, so x is evaluated with the mode "stick".)
  */
@@ -112,7 +138,7 @@ try_stick(events *e, uint32_t k, double t, const double *x, double *s)
 
     e->value[stick] = 1;
     *s = events_conditions(e, t, x, e->g_try) ? e->g_try[stick] : NAN;
-    if (isfinite(*s) && fabs(*s) <= 1 + CONTRADICTION && fabs(e->g_try[k]) <= AT_REST * e->size[k]) {
+    if (isfinite(*s) && fabs(*s) <= 1 + CONTRADICTION && is_zero(e, k, t, x, e->g_try[k])) {
         e->value[stick] = 0;
         if (e->mode[k].relay ? leads_back(e, k, t, x) : *s != 0 || acts(e, k, t, x)) {
             e->value[stick] = 1;
@@ -246,8 +272,8 @@ hold(events *e, uint32_t k, double t, double *x)
         for (size_t i = 0; i < e->nx; i++)
             e->x_try[i] = x[i] + h * e->kick[i];
         ok = events_conditions(e, t, e->x_try, e->g_try) && isfinite(e->g_try[k]) && e->g_try[k] != g;
-        if (ok) /* x may always have been zero, and its size too: see HELD_SIZE */
-            e->size[k] = fmax(e->size[k], HELD_SIZE / AHEAD * fabs(e->g_try[k] - g));
+        if (ok)
+            know_size(e, k, e->g_try[k] - g);
         if (g == 0)
             break;
         there = ok ? -g * h / (e->g_try[k] - g) : 0;
