@@ -140,7 +140,7 @@ try_stick(events *e, uint32_t k, double t, const double *x, double *s)
     *s = events_conditions(e, t, x, e->g_try) ? e->g_try[stick] : NAN;
     if (isfinite(*s) && fabs(*s) <= 1 + CONTRADICTION && is_zero(e, k, t, x, e->g_try[k])) {
         e->value[stick] = 0;
-        if (e->mode[k].relay ? leads_back(e, k, t, x) : *s != 0 || acts(e, k, t, x)) {
+        if (e->mode[k].relay ? leads_back(e, k, t, x) : acts(e, k, t, x)) {
             e->value[stick] = 1;
             return true;
         }
