@@ -82,6 +82,7 @@ clocks_free(void *part)
     image_clocks *c = part;
 
     free(c->at);
+    free(c->waving);
     bounds_form_free(c->bounds);
     bounds_form_free(c->bending);
     free(c);

@@ -86,8 +86,8 @@ typedef struct image_parameters {
 typedef struct image_clocks {
     size_t n;
     span *at;             /* [n] */
-    bool waves;           /* conditions read a sine of states; */
-    bool hides;           /* or, and no rates do, what may bend sharply */
+    bool *waving;         /* [nmodes] its condition reads a sine of states; NULL: none does */
+    bool hides;           /* conditions read, and no rates do, what may bend sharply */
     bool bends;           /* rates contain a function other than a quotient that may bend sharply */
     bounds_form *bounds;  /* of the clocks */
     bounds_form *bending; /* NULL: there are none */

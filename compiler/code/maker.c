@@ -38,6 +38,8 @@ let_go_of_maker(maker *k)
         program_free(k->other.at[i]);
     vec_free(&k->other);
     vec_free(&k->clock);
+    free(k->waving);
+    k->waving = NULL;
     vec_free(&k->bend);
     vec_free(&k->pole);
     vec_free(&k->gate);
@@ -453,7 +455,7 @@ static void
 find_clocks(maker *k)
 {
     if (!k->clocks_known)
-        k->waves = clocks_find(k->e, &k->clock, &k->bend);
+        k->waving = clocks_find(k->e, &k->clock, &k->bend);
     k->clocks_known = true;
 }
 
@@ -472,7 +474,10 @@ make_clocks(const image *m, maker *k)
 
     find_clocks(k);
     c->n = k->clock.n;
-    c->waves = k->waves;
+    if (k->waving) {
+        c->waving = bg_calloc(m->nmodes, sizeof *c->waving);
+        memcpy(c->waving, k->waving, m->nmodes * sizeof *c->waving);
+    }
     c->at = bg_calloc(c->n + 1, sizeof *c->at);
     for (size_t i = 0; i < c->n; i++)
         c->at[i] = k->clock.at[i].at;

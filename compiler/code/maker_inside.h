@@ -28,7 +28,7 @@ struct maker {
     pole_list pole;
     gate_list gate;
     thresholds thresholds;
-    bool clocks_known, waves, poles_known;
+    bool clocks_known, poles_known, *waving;
     double compile_seconds;
     _Atomic double seconds;     /* see maker_seconds */
     struct maker_counts closed; /* as it was then */

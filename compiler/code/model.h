@@ -304,8 +304,9 @@ enum nets_status model_search(bg_model *m, double t, double *x, double ahead, do
 size_t model_nclocks(bg_model *m);
 int model_clocks(bg_model *m, double t, double *value);
 span model_clock_place(bg_model *m, size_t k);
-/* Do conditions read a sine of states, which may go through many periods within a step? */
-bool model_waves(bg_model *m);
+/* By mode: does its condition read a sine of states, which may go through many periods within a step? NULL: none does.
+ */
+const bool *model_waving(bg_model *m);
 /* Do conditions, but no rates, read what may change strongly within a small range of states? */
 bool model_hides(bg_model *m);
 /* The run is from start to stop. The second call gives the longest step within from..to in which no clock strays from

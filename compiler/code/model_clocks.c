@@ -12,10 +12,10 @@ model_nclocks(bg_model *m)
     return image_clocks_of(m->image, m->maker)->n;
 }
 
-bool
-model_waves(bg_model *m)
+const bool *
+model_waving(bg_model *m)
 {
-    return image_clocks_of(m->image, m->maker)->waves;
+    return image_clocks_of(m->image, m->maker)->waving;
 }
 
 bool

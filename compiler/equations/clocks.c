@@ -3,8 +3,9 @@
 
 #include "walks.h"
 
-/* How an expression depends on time: not at all, linearly, otherwise; or on states. */
-enum course { UNKNOWN, STILL, LINEAR, TIMED, MOVING };
+/* How an expression depends on time: not at all, linearly, otherwise; or on states: within bounds (an arctangent of
+ * them), in any way, or by the sine of what has no bounds, which may go through many periods. */
+enum course { UNKNOWN, STILL, LINEAR, TIMED, BOUNDED, MOVING, WAVING };
 
 struct finder {
     equations *e;
@@ -14,10 +15,39 @@ struct finder {
     size_t ntape;
     map found;            /* hash of an inst -> its place in out */
     bool *read, *watched; /* by variable: rates read it; conditions that are watched do */
-    bool waves;           /* conditions read a sine of states */
     clock_list *out;
     bend_list *bends;
 };
+
+/* That of an operation on what depends on states; most: the most of its operands. */
+static enum course
+course_moving(enum ex_op op, const enum course operand[3], enum course most)
+{
+    if (most == WAVING)
+        return WAVING;
+    switch (op) {
+    case EX_SIN:
+    case EX_COS:
+    case EX_TAN: return most == BOUNDED ? BOUNDED : WAVING;
+    case EX_TANH:
+    case EX_ATAN:
+    case EX_ATAN2:
+    case EX_ASIN:
+    case EX_ACOS:
+    case EX_SIGN: return BOUNDED;
+    case EX_ADD:
+    case EX_SUB:
+    case EX_MUL:
+    case EX_NEG:
+    case EX_ABS: break;
+    case EX_DIV: return operand[1] == STILL ? most : MOVING;
+    default: return MOVING;
+    }
+    for (int k = 0; k < ex_ops[op].arity; k++)
+        if (operand[k] == LINEAR || operand[k] == TIMED)
+            return MOVING;
+    return most;
+}
 
 static enum course
 course_of_node(const pool *p, const ex_node *x, const enum course operand[3])
@@ -27,6 +57,8 @@ course_of_node(const pool *p, const ex_node *x, const enum course operand[3])
     for (int k = 0; k < ex_ops[x->op].arity; k++)
         if (operand[k] > most)
             most = operand[k];
+    if (most >= BOUNDED)
+        return course_moving(x->op, operand, most);
     if (most != LINEAR)
         return most;
     switch (x->op) {
@@ -180,10 +212,9 @@ find_clocks_in(struct finder *d, inst i, span at, bool driving, bool watched)
             slot = inst_slots(f, i); /* may have moved */
             continue;
         }
-        d->waves |= watched && (x->op == EX_SIN || x->op == EX_COS || x->op == EX_TAN);
         if ((driving || watched) && ex_ops[x->op].sharp)
             vec_push(d->bends, ((eq_bend){ inst_part(d->e->composer, n, slot, i.n), false, driving }));
-        else if ((driving || watched) && x->op == EX_DIV && course_at(d, x->b) == MOVING)
+        else if ((driving || watched) && x->op == EX_DIV && course_at(d, x->b) >= BOUNDED)
             vec_push(d->bends, ((eq_bend){ inst_part(d->e->composer, x->b, slot, i.n), true, driving }));
         slot = inst_slots(f, i); /* may have moved */
         x = pool_node(f->pool, n);
@@ -198,9 +229,55 @@ find_clocks_in(struct finder *d, inst i, span at, bool driving, bool watched)
     map_free(&seen);
 }
 
-bool
+static enum course
+course_of(struct finder *d, inst i)
+{
+    const var_id *slot = inst_slots(d->e->f, i);
+
+    for (uint32_t k = 0; k < i.n; k++)
+        follow_variable(d, slot[k]);
+    return follow_expression(d, i);
+}
+
+/* Unknowns of blocks are WAVING if one of their equations is; what reads them is looked at again. */
+static void
+follow_blocks(struct finder *d)
+{
+    equations *e = d->e;
+    bool any = false;
+
+    for (size_t b = 0; b < e->block.n; b++)
+        for (uint32_t k = 0; k < e->block.at[b].n; k++)
+            any |= course_of(d, e->residual.at[e->block.at[b].residual0 + k]) == WAVING;
+    for (uint32_t v = 0; v < e->var.n && any; v++)
+        if (e->var.at[v].kind == DEF_EXPLICIT)
+            d->of_var.at[v] = UNKNOWN;
+    for (size_t u = 0; u < e->unknown.n && any; u++)
+        d->of_var.at[e->unknown.at[u]] = WAVING;
+}
+
+/* The conditions that are WAVING, by mode; NULL: none. */
+static bool *
+find_waving(struct finder *d)
+{
+    equations *e = d->e;
+    bool *waving = NULL;
+
+    follow_blocks(d);
+    for (size_t k = 0; k < e->mode.n; k++) {
+        if (e->mode.at[k].known || course_of(d, e->mode.at[k].g) != WAVING)
+            continue;
+        if (!waving)
+            waving = bg_calloc(e->mode.n, sizeof *waving);
+        waving[k] = true;
+    }
+    return waving;
+}
+
+bool *
 clocks_find(equations *e, clock_list *out, bend_list *bends)
 {
+    bool *waving;
     struct finder d = { .e = e, .out = out, .bends = bends, .read = read_by(e, true), .watched = read_by(e, false) };
 
     vec_resize(&d.of_var, e->var.n);
@@ -217,11 +294,12 @@ clocks_find(equations *e, clock_list *out, bend_list *bends)
             find_clocks_in(&d, e->mode.at[k].g, e->mode.at[k].at, false, true);
     for (size_t k = 0; k < e->power.n; k++)
         find_clocks_in(&d, e->power.at[k], element_at(&e->f->element.at[k]), false, false);
+    waving = find_waving(&d);
     vec_free(&d.of_var);
     vec_free(&d.of_node);
     vec_free(&d.place);
     map_free(&d.found);
     free(d.read);
     free(d.watched);
-    return d.waves;
+    return waving;
 }

@@ -34,8 +34,9 @@ typedef struct bend_list {
     size_t n, cap;
 } bend_list;
 
-/* Lists each once. at: the place of a variable that contains it. True: conditions read a sine of states, which may go
- * through many periods while the states go straight on. */
-bool clocks_find(equations *e, clock_list *out, bend_list *bends);
+/* Lists each once. at: the place of a variable that contains it. The result, to be freed: by mode, does its condition
+ * read a sine of states, which may go through many periods while the states go straight on (that of an arctangent does
+ * not: the force of a tyre)? NULL: none does. */
+bool *clocks_find(equations *e, clock_list *out, bend_list *bends);
 
 #endif

@@ -90,8 +90,9 @@ struct dip {
 void events_trail(events *e, double t, bool first);
 /* The last time noted; NAN: none. */
 double events_trail_end(const events *e);
-/* How fast relative margins move, at most, from the last place to t, where conditions were evaluated since. 1/s */
-double events_pace(const events *e, double t);
+/* How fast the relative margins of these modes move, at most, from the last place to t, where conditions were evaluated
+ * since. 1/s */
+double events_pace(const events *e, const bool *these, double t);
 /* A mode whose margins at the last three places may go below zero and come back between them. *from: 0 at first. False:
  * there are no more. */
 bool events_next_dip(const events *e, size_t *from, struct dip *d);

@@ -56,14 +56,15 @@ events_trail_end(const events *e)
 }
 
 double
-events_pace(const events *e, double t)
+events_pace(const events *e, const bool *these, double t)
 {
     double most = 0;
 
     for (size_t i = 0; i < e->near.n; i++) {
         uint32_t k = e->near.at[i];
 
-        if (e->plain[k] && !e->of_net[k] && e->trail.last[k] == e->trail.places) /* fmax leaves out what is not known */
+        if (these[k] && e->plain[k] && !e->of_net[k] &&
+            e->trail.last[k] == e->trail.places) /* fmax leaves out what is not known */
             most = fmax(most, fabs(events_relative_margin(e, k) - e->trail.margin[k][2]));
     }
     return most / (t - e->trail.t[2]);

@@ -709,7 +709,7 @@ simulate(bg_model *m, const sim_options *o, sim_result *r)
     if (o->activity)
         s.activity = activity_new(m, o->extra);
     model_clocks_over(m, s.start, s.stop);
-    s.waves = events_watched(s.events) && model_waves(m);
+    s.waves = events_watched(s.events) && model_waving(m);
     s.places = events_watched(s.events) && model_hides(m) ? HIDING_PLACES : USUAL_PLACES;
     if (o->activity || o->track || s.delays || events_watched(s.events))
         s.pieces = pieces_new(m, s.start, s.stop);

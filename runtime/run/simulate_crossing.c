@@ -174,7 +174,7 @@ find_pace(run *s)
 
     s->pace *= PACE_FADES;
     if (at > t0 && margin_at(s, at, &m))
-        s->pace = fmax(s->pace, events_pace(s->events, at));
+        s->pace = fmax(s->pace, events_pace(s->events, model_waving(s->model), at));
 }
 
 /* The number of places of a piece so long, that show what its conditions do. */

@@ -432,11 +432,11 @@ model_nclocks(bg_model *m)
     (void)m;
     return 0;
 }
-bool
-model_waves(bg_model *m)
+const bool *
+model_waving(bg_model *m)
 {
     (void)m;
-    return false;
+    return NULL;
 }
 bool
 model_hides(bg_model *m)
