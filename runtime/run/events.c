@@ -104,6 +104,7 @@ events_new(bg_model *m, double start, double stop)
     e->little = bg_calloc(n + 1, sizeof *e->little);
     e->most = bg_calloc(n + 1, sizeof *e->most);
     e->of_net = bg_calloc(n + 1, sizeof *e->of_net);
+    e->passing = bg_calloc(n + 1, sizeof *e->passing);
     e->follows = bg_calloc(n + 1, sizeof *e->follows);
     for (size_t k = 0; k < n && e->nets; k++)
         e->of_net[k] = model_net_mode(m, k);
@@ -161,6 +162,7 @@ events_free(events *e)
     events_free_ladders(e);
     free(e->of_net);
     free(e->follows);
+    free(e->passing);
     free(e->count);
     free(e->turned_at);
     free(e->since);
@@ -257,6 +259,7 @@ flip(events *e, uint32_t k, double g, double t, const double *x)
         else
             e->value[k] = fmax(piece + 1, there);
     } else if (m->kind == MODE_EQUAL) {
+        e->any_passing |= e->passing[k] = e->value[k] == 0 && !e->passing[k];
         e->sign[k] = e->value[k] != 0 ? (g >= 0 ? 1 : -1) : -e->sign[k];
         e->value[k] = 0;
     } else {
@@ -684,7 +687,7 @@ events_due(events *e, double t, double *x)
     while (e->heap.n && e->heap.at[0].t <= t + events_tiny(e, t)) {
         struct due d = events_heap_pop(e);
         e->last = d.mode;
-        any |= events_set_known(e, d.mode, t);
+        any |= events_set_known(e, d.mode, t) || e->passing[d.mode];
     }
     if (!any)
         return EVENTS_SAME;

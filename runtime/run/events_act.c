@@ -145,17 +145,41 @@ fire(events *e, size_t w, double t, double *x, bool follows, bool *moved)
     return jump(e, w, t, x, moved) ? EVENTS_SWITCHED : EVENTS_STOP;
 }
 
+/* Notes in `turned` the conditions that are true at this instant alone, since what they say to be equal passes from one
+ * side to the other. */
+static bool
+find_passing(events *e, double t, const double *x)
+{
+    memset(e->turned, 0, e->nwhens * sizeof *e->turned);
+    if (!e->any_passing)
+        return true;
+    for (uint32_t k = 0; k < e->n; k++)
+        if (e->passing[k])
+            e->value[k] = 1;
+    if (model_reinits(e->model, t, x, e->reinit) != 0)
+        return false;
+    for (size_t w = 0; w < e->nwhens; w++)
+        e->turned[w] = e->reinit[w] != 0 && !e->held[w];
+    for (uint32_t k = 0; k < e->n; k++) {
+        if (e->passing[k])
+            e->value[k] = 0;
+        e->passing[k] = false;
+    }
+    e->any_passing = false;
+    return true;
+}
+
 /* Notes in `turned` the conditions that turned true and, if `first`, the samples that are due. */
 static enum events_status
 find_turned(events *e, double t, const double *x, bool first, bool *sampled)
 {
     *sampled = first && samples_take(e->samples, t + events_tiny(e, t), e->value);
-    if (model_reinits(e->model, t, x, e->reinit) != 0)
+    if (!find_passing(e, t, x) || model_reinits(e->model, t, x, e->reinit) != 0)
         return EVENTS_FAILED;
     for (size_t w = 0; w < e->nwhens; w++) {
         bool now = e->reinit[w] != 0;
 
-        e->turned[w] = (now && !e->held[w]) || (*sampled && samples_taken(e->samples, w));
+        e->turned[w] = e->turned[w] || (now && !e->held[w]) || (*sampled && samples_taken(e->samples, w));
         e->held[w] = now;
     }
     return EVENTS_SAME;

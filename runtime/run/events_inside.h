@@ -98,8 +98,9 @@ struct events {
     size_t last;  /* mode that switched last, or NO_INDEX */
     size_t nwhens, nreinits;
     struct model_when *when;
-    bool *held, *turned; /* [nwhens] its condition was true when last evaluated; it has turned true just now */
-    double *reinit;      /* [nwhens + nreinits] conditions of `when`, then the values that they set */
+    bool *passing, any_passing; /* [n] an equality that passes from one side to the other at this instant */
+    bool *held, *turned;        /* [nwhens] its condition was true when last evaluated; it has turned true just now */
+    double *reinit;             /* [nwhens + nreinits] conditions of `when`, then the values that they set */
     void (*follow)(void *ctx, size_t when, bool first, const double *x); /* events_follow */
     void *follow_ctx;
     double (*moves)(void *ctx, const double *dx, double time); /* events_measure */

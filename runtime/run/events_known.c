@@ -67,7 +67,9 @@ set_line(events *e, uint32_t k, double t)
     double zero = line_zero(e, k), until = m->by != 0 ? fmin(e->next[m->count], e->stop) : e->stop;
     bool after = zero <= t + events_tiny(e, t);
 
-    if (!after && m->kind != MODE_EQUAL && zero <= until && zero != e->next[k])
+    if (m->kind == MODE_EQUAL)
+        e->any_passing |= e->passing[k] = fabs(zero - t) <= events_tiny(e, t);
+    if (!after && (m->kind != MODE_EQUAL || e->nwhens > 0) && zero <= until && zero != e->next[k])
         heap_push(e, (struct due){ zero, k });
     e->next[k] = zero;
     return m->kind == MODE_EQUAL  ? 0
