@@ -1,7 +1,7 @@
 """Programs apart of machines that switch, by SciPy: smooth between changes; borders that are passed, dry friction and relays that stick or slide, samples,
 instants known before. A family of random tests gives a Machine its text and its equations.
 """
-import json, math, os, random, subprocess, sys, warnings
+import json, math, os, random, re, subprocess, sys, warnings
 
 import numpy as np
 from scipy.integrate import LSODA, Radau
@@ -315,8 +315,7 @@ def fault(expected, bgc, path, solver):
     for i, (_, jumps) in enumerate(run.a.outputs):
         off = abs(seen[:, i + 1] - values[:, i])
         off[~np.isfinite(off)] = math.inf
-        if jumps:
-            off[near] = 0
+        off[near] = 0
         extent = np.ptp(values[:, i])
         if off.max() <= max((OFF_FLOW if jumps else OFF)*extent, OFF_VALUE*abs(values[:, i]).max(), AT_REST):
             continue
@@ -440,10 +439,10 @@ def case(make, seeds, what, limit=5):
     checks, models = [], []
     for seed in seeds:
         machine = make(seed)
-        rows, units = rows_of(machine)[1], [line.split("[")[1].split("]")[0] for line in machine.lines if line.strip().startswith("output")]
+        rows, units = rows_of(machine)[1], [re.search(r"(\[.*?\])?;?$", line.split("=")[0].strip())[0].strip("[]") for line in machine.lines if line.strip().startswith("output")]
         values, run = np.array([row for _, row in rows]), f"run{seed}"
         checks += [f"// run      bgc run %s -e {run} --points {POINTS}", f"// limit    {limit}", "// compare  " + "; ".join(
-            f"y{i} rel 0 abs {max((OFF_FLOW if jumps else OFF)*np.ptp(values[:, i]), OFF_VALUE*abs(values[:, i]).max(), AT_REST):.2g} {units[i]}"
+            f"y{i} rel 0 abs {max((OFF_FLOW if jumps else OFF)*np.ptp(values[:, i]), OFF_VALUE*abs(values[:, i]).max(), AT_REST):.2g} {units[i]}".rstrip()
             for i, (_, jumps) in enumerate(machine.outputs))]
         checks += ["// expect   " + f"{rows[k][0]:.12g} " + " ".join(f"{v:.10g}" for v in rows[k][1]) for k in ROWS]
         models.append(machine.text.replace(f"model {machine.name} {{", f"model {machine.name}{seed} {{").replace(
