@@ -5,7 +5,7 @@
 
 #include "net_inside.h"
 
-enum { MOST_KNOWN = 256, PROJECTIONS = 4 };
+enum { MOST_KNOWN = 256 };
 #define SHARES 1e-9 /* of an unknown: a smaller part that its conditions leave undetermined is rounding */
 /* Of an unknown's usual size: an unknown at zero, where slopes may be zero or infinite, is moved so far for tangents.
  */
@@ -14,10 +14,9 @@ enum { MOST_KNOWN = 256, PROJECTIONS = 4 };
  * leads on, they are taken NEARER, to NEAREST. */
 #define NEARER 1e-6
 #define NEAREST 1e-17
-#define UNKNOWN_SIZE 1e-1   /* SI: in place of BESIDE, as long as no unknown of the unit has had a value */
-#define ON_CONSTRAINT 1e-14 /* relative to the states: a projection ends when it moves them by no more */
-#define NOTHING 1e-20       /* SI: an unknown below this is what an iteration leaves of zero, and no size */
-#define NO_SLOPE 1e-20      /* of a condition: an unknown that can change it by no more is not determined by it */
+#define UNKNOWN_SIZE 1e-1 /* SI: in place of BESIDE, as long as no unknown of the unit has had a value */
+#define NOTHING 1e-20     /* SI: an unknown below this is what an iteration leaves of zero, and no size */
+#define NO_SLOPE 1e-20    /* of a condition: an unknown that can change it by no more is not determined by it */
 
 /* ---- making and freeing ---- */
 
@@ -725,115 +724,4 @@ net_resting(const nets *s, const struct net *k, size_t *n)
 
     *n = settled ? k->rest.n : known ? k->now->rest.n : 0;
     return settled ? k->rest.at : known ? k->now->rest.at : NULL;
-}
-
-/* Sets to zero, in an array over the states, those that rest in the present modes. */
-static void
-rest(const nets *s, double *of_states)
-{
-    for (size_t k = 0; k < s->n; k++) {
-        size_t n;
-        const uint32_t *at = net_resting(s, &s->net[k], &n);
-
-        for (size_t i = 0; i < n; i++)
-            of_states[at[i]] = 0;
-    }
-}
-
-void
-nets_rest(const nets *s, double *dx)
-{
-    if (s->joined.used) {
-        net_joined_rest(s, dx);
-        return;
-    }
-    net_quiet_rates(s, dx);
-    rest(s, dx);
-}
-
-int
-net_kick(nets *s, double t, double *x, struct net *only, double *most)
-{
-    int status;
-    bool seen;
-
-    *most = 0;
-    if (!net_need_partials(s))
-        return -1;
-    seen = s->any_varies; /* else only constraints ask for rows */
-    status = seen ? net_rows_free(s, t, x) : 0;
-    if (status)
-        return status;
-    for (size_t k = 0; k < s->n; k++) {
-        struct net *q = &s->net[k];
-        struct known *w;
-
-        if (only ? q != only : !q->bound)
-            continue;
-        q->now = w = net_known(s, q, t, x);
-        if (!w)
-            return 1;
-        if (!w->now->constraint.n)
-            continue;
-        if (!seen && (status = net_rows_free(s, t, x)) != 0)
-            return status;
-        seen = true;
-        sparse_apply(&w->now->kick, s->raw + ORDERS * q->q->held0, s->z);
-        for (size_t i = 0; i < w->push.n; i++) {
-            uint32_t at = w->push.at[i].state;
-            double d = -w->push.at[i].value * s->z[w->push.at[i].held];
-
-            x[at] += d;
-            if (!isfinite(x[at]))
-                return 1;
-            if (d != 0)
-                *most = fmax(*most, fabs(d) / fmax(net_size(s, at), fabs(x[at])));
-        }
-    }
-    return 0;
-}
-
-static int
-project(nets *s, double t, double *x)
-{
-    for (int round = 0; round < PROJECTIONS; round++) {
-        double most = 0;
-        int status = net_kick(s, t, x, NULL, &most);
-
-        if (status)
-            return status;
-        if (most <= ON_CONSTRAINT)
-            break;
-    }
-    rest(s, x);
-    return 0;
-}
-
-int
-nets_project(nets *s, double t, double *x)
-{
-    bool any = false;
-
-    net_sizes(s, x);
-    for (size_t k = 0; k < s->n; k++)
-        any |= s->net[k].now && s->net[k].now->now->constraint.n > 0;
-    return any ? project(s, t, x) : 0;
-}
-
-int
-nets_kick(nets *s, double t, double *x)
-{
-    bool *bound = bg_calloc(s->n + 1, sizeof *bound);
-    int status = nets_solve(s, t, x); /* finds the states at rest in these modes too */
-
-    for (size_t k = 0; k < s->n; k++) {
-        bound[k] = s->net[k].bound;
-        s->net[k].bound = true;
-    }
-    if (status == 0)
-        status = project(s, t, x);
-    for (size_t k = 0; k < s->n; k++)
-        s->net[k].bound = bound[k];
-    free(bound);
-    return status;
 }

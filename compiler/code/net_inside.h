@@ -190,9 +190,6 @@ void net_sizes(nets *s, const double *x); /* updates sizes: x has occurred */
 double net_size(const nets *s, size_t i); /* usual magnitude of state i */
 /* Partial derivatives at (t, x), for the present modes and held unknowns, into s->value. */
 int net_partials(nets *s, double t, const double *x);
-/* Moves the states by the impulses of the held unknowns (of one net, or of all bound ones) that the constraints of the
- * present modes require. *most: greatest change, relative to the states' sizes. */
-int net_kick(nets *s, double t, double *x, struct net *only, double *most);
 
 /* Adds the coefficients of a net's rows [3n*n] and differences [3nw*n], from the last partial derivatives, to a and
  * aw. */
@@ -253,15 +250,33 @@ bool net_find_rest(nets *s, struct net *k, struct known *w, double t, double *x)
 /* Row r of o applied to b; *all: the sum of the magnitudes of its terms. */
 double net_row_sum(const sparse_rows *o, uint32_t r, const double *b, double *all);
 
+/* ---- net_kick.c ---- */
+
+/* Moves the states by the impulses of the held unknowns (of one net, or of all bound ones) that the constraints of the
+ * present modes require. *most: greatest change, relative to the states' sizes. */
+int net_kick(nets *s, double t, double *x, struct net *only, double *most);
+
+/* ---- net_constraints.c ---- */
+
+#define NET_AHEAD 1e-5 /* of the shortest time constant of the coefficients: how far ahead a search looks */
+#define NET_HOLDS 1e-8 /* of the sum of a constraint's terms: it is met if no more is left of them */
+/* Does constraint r contain a condition itself, not only derivatives of conditions? */
+bool net_is_of_values(const sparse_rows *constraint, uint32_t r);
+/* Are the states x on the constraints of w, or, where `late` is given, on those of values, up to their motion within
+ * that time? Rows with the held unknowns at zero are in s->raw. */
+bool net_on_constraints(const nets *s, const struct net *k, const struct known *w, const double *x, const double *late);
+/* Are they off them by no more than rounding? ahead: how far a search looks. */
+bool net_off_by_rounding(nets *s, const struct net *k, const struct known *w, double t, const double *x, double ahead);
+/* Where w makes a constraint of a condition and of its derivative, as a stop does of a position, and the states meet it
+ * up to the integrator's error and rounding: sets the condition to exactly zero in s->raw. Impulses do not move
+ * positions back, and closing what is left within a time h would take forces of its size by h^2. */
+void net_drop_drift(nets *s, const struct net *k, const struct known *w, const double *x);
+
 /* ---- net_search.c ---- */
 
 double net_reach(const struct net *k, double ahead);           /* how far a search looks */
 void net_keep_modes(nets *s, const struct net *k, double *to); /* [nwatch] */
 void net_set_modes(nets *s, const struct net *k, const double *from);
-/* Where w makes a constraint of a condition and of its derivative, as a stop does of a position, and the states meet it
- * up to the integrator's error and rounding: sets the condition to exactly zero in s->raw. Impulses do not move
- * positions back, and closing what is left within a time h would take forces of its size by h^2. */
-void net_drop_drift(nets *s, const struct net *k, const struct known *w, const double *x);
 /* Do the present modes hold at (t, x), once x is moved onto their constraints? */
 bool net_admit(nets *s, struct net *k, double t, double *x, const double *x_given);
 span net_place(const nets *s, const struct net *k); /* of its first ideal switch */

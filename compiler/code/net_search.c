@@ -19,7 +19,6 @@ enum {
     TANGENTS = 8, /* searches by the tangents of a curved net, each from the solution in the modes found before */
     MOST_ALL = 12 /* all combinations are tried of so many modes, or groups of modes, at most: 2^12 */
 };
-#define AHEAD 1e-5    /* of the shortest time constant of the coefficients: how far ahead a search looks */
 #define LONGEST 1e2   /* of the usual look ahead: it is no longer; beside a flow and an effort, a ratio is no time */
 #define KICKED 1e-15  /* of the states' sizes: when a step moves them by no more, they are on the constraints */
 #define AGREES 1e-9   /* of the greatest magnitude of a difference so far: less is rounding, and contradicts nothing */
@@ -28,141 +27,11 @@ enum {
 #define LITTLE 1e-6   /* of a state's usual size: the instant of a switching is known to within such a change */
 #define ROUNDED 1e-12 /* a relative change of the states, or a part of what a net can move them by: rounding */
 #define ALIKE 1e-9    /* relative: two differences that are nearer to each other than this are equal */
-#define NOTHING 1e-28 /* of a net's greatest condition: less is rounding in a condition of any other unit too */
 #define PLAUSIBLE \
     1e-6 /* of a difference's terms: what a look ahead may excuse; beside infinite slopes it sees any number */
 #define BLUNT 1e-7 /* of the greatest flow: a law so near its limit is there (approach.h) */
-#define HOLDS 1e-8 /* of the sum of a constraint's terms: it is met if no more is left of them */
 
 /* ---- do the modes agree? ---- */
-
-/* Bound of the rounding error of constraint r, from the greatest values so far of the conditions in it and of the
- * unknowns' terms in these. */
-static double
-constraint_noise(const nets *s, const struct net *k, const struct known *w, uint32_t r)
-{
-    const sparse_rows *o = &w->now->constraint;
-    uint32_t n = k->q->n;
-    double all = 0;
-
-    for (uint32_t e = o->start[r]; e < o->start[r + 1]; e++) {
-        const double *a = w->a + (size_t)o->column[e] * n;
-        double most = k->rows[o->column[e]];
-
-        for (uint32_t j = 0; j < n; j++)
-            most = fmax(most, fabs(a[j]) * s->unit_size[s->unit[k->q->held0 + j]]);
-        all += fabs(o->value[e]) * most;
-    }
-    return 10 * NET_NOISE * all;
-}
-
-/* Does constraint r contain a condition itself, not only derivatives of conditions? */
-static bool
-is_of_values(const sparse_rows *constraint, uint32_t r)
-{
-    bool any = false;
-
-    for (uint32_t e = constraint->start[r]; e < constraint->start[r + 1]; e++)
-        any |= constraint->column[e] % ORDERS == 0;
-    return any;
-}
-
-/* The change of constraint r within a time: its conditions' derivatives with the same coefficients. */
-static double
-change_within(const nets *s, const struct net *k, const sparse_rows *constraint, uint32_t r, double time)
-{
-    double rate = 0;
-
-    for (uint32_t e = constraint->start[r]; e < constraint->start[r + 1]; e++)
-        if (constraint->column[e] % ORDERS + 1 < ORDERS)
-            rate += constraint->value[e] * s->raw[ORDERS * k->q->held0 + constraint->column[e] + 1];
-    return fabs(rate) * time;
-}
-
-/* How far each constraint of w may be off at x, by the integrator's error and rounding; in s->constrained. */
-static const double *
-find_slack(const nets *s, const struct net *k, const struct known *w, const double *x)
-{
-    double *slack = s->constrained, most = 0;
-
-    for (uint32_t r = 0; r < w->now->constraint.n; r++)
-        slack[r] = 0;
-    for (uint32_t i = 0; i < ORDERS * k->q->n; i++)
-        most = fmax(most, k->rows[i]);
-    for (size_t i = 0; i < w->slope.n; i++)
-        slack[w->slope.at[i].constraint] += HOLDS * fabs(w->slope.at[i].value) *
-                                            fmax(net_size(s, w->slope.at[i].state), fabs(x[w->slope.at[i].state]));
-    for (uint32_t r = 0; r < w->now->constraint.n; r++)
-        slack[r] += constraint_noise(s, k, w, r) + NOTHING * most;
-    return slack;
-}
-
-/* The rounding of constraint r beside what unknowns of usual size make of it within a time long beside `ahead`. States
- * that have always been zero have no size of their own (a mass between two stops). */
-static double
-rounding_within(const nets *s, const struct net *k, const struct known *w, uint32_t r, double ahead)
-{
-    const sparse_rows *c = &w->now->constraint;
-    uint32_t n = k->q->n;
-    double usual = 0;
-
-    for (uint32_t e = c->start[r]; e < c->start[r + 1]; e++) {
-        double part = fabs(c->value[e]);
-
-        for (uint32_t row = c->column[e]; row == c->column[e] || row % ORDERS != 0; row++, part *= ahead / AHEAD)
-            for (uint32_t j = 0; j < n; j++)
-                usual += part * fabs(w->a[(size_t)row * n + j]) * s->unit_size[s->unit[k->q->held0 + j]];
-    }
-    return HOLDS * usual;
-}
-
-/* Are the states x on the constraints of w, or, where `late` is given, on those of values, up to their motion within
- * that time? Rows with the held unknowns at zero are in s->raw. */
-static bool
-on_constraints(const nets *s, const struct net *k, const struct known *w, const double *x, const double *late)
-{
-    const sparse_rows *c = &w->now->constraint;
-    const double *slack = find_slack(s, k, w, x);
-    bool on = true;
-
-    for (uint32_t r = 0; r < c->n && on; r++) {
-        double all, sum = net_row_sum(c, r, s->raw + ORDERS * k->q->held0, &all);
-
-        if (!late || is_of_values(c, r))
-            on = fabs(sum) <=
-                 slack[r] + (late ? change_within(s, k, c, r, *late) + rounding_within(s, k, w, r, *late) : 0);
-    }
-    return on;
-}
-
-/* Is the derivative of this condition in a constraint too? */
-static bool
-is_derived(const sparse_rows *c, uint32_t column)
-{
-    bool found = false;
-
-    for (uint32_t e = 0; e < c->start[c->n] && column % ORDERS + 1 < ORDERS; e++)
-        found |= c->column[e] == column + 1;
-    return found;
-}
-
-void
-net_drop_drift(nets *s, const struct net *k, const struct known *w, const double *x)
-{
-    const sparse_rows *c = &w->now->constraint;
-    const double *slack;
-
-    if (!w->rest_known || !c->n)
-        return;
-    slack = find_slack(s, k, w, x);
-    for (uint32_t r = 0; r < c->n; r++) {
-        double *row = s->raw + ORDERS * k->q->held0 + c->column[c->start[r]];
-
-        if (c->start[r + 1] == c->start[r] + 1 && *row != 0 && fabs(c->value[c->start[r]] * *row) <= slack[r] &&
-            is_derived(c, c->column[c->start[r]]))
-            *row = 0;
-    }
-}
 
 /* Do the differences in s->raw agree with the present modes? noise: rounding error of each unknown. still: no state has
  * been moved. before (or NULL): the differences before states were moved a little. */
@@ -202,7 +71,7 @@ watches_agree(nets *s, struct net *k, const double *noise, bool still, const dou
 double
 net_reach(const struct net *k, double ahead)
 {
-    return isfinite(k->tau) ? fmin(AHEAD * k->tau, LONGEST * ahead) : ahead;
+    return isfinite(k->tau) ? fmin(NET_AHEAD * k->tau, LONGEST * ahead) : ahead;
 }
 
 /* Solves for the unknowns of a net in the present modes and evaluates the rows with them, into s->raw. noise: rounding
@@ -283,7 +152,7 @@ net_admit(nets *s, struct net *k, double t, double *x, const double *x_given)
         return false;
     for (uint32_t i = 0; i < ORDERS * q->n; i++)
         k->rows[i] = fmax(k->rows[i], fabs(s->raw[ORDERS * q->held0 + i]));
-    if (!on_constraints(s, k, w, x, NULL))
+    if (!net_on_constraints(s, k, w, x, NULL))
         return false;
     if (!solve_rows(s, k, w, t, x, noise))
         return false;
@@ -358,8 +227,8 @@ is_impact(nets *s, struct net *k, const struct known *w, double t, const double 
     bool derived = false;
 
     for (uint32_t r = 0; r < w->now->constraint.n; r++)
-        derived |= !is_of_values(&w->now->constraint, r);
-    return derived && net_rows_free(s, t, x) == 0 && on_constraints(s, k, w, x, &ahead);
+        derived |= !net_is_of_values(&w->now->constraint, r);
+    return derived && net_rows_free(s, t, x) == 0 && net_on_constraints(s, k, w, x, &ahead);
 }
 
 /* A stop takes the momentum of a mass that is pulled away from it at once: the modes in which the states are moved are
@@ -448,21 +317,6 @@ share(nets *s, struct net *k, double t, double *x, double h)
     }
 }
 
-/* Are the states x off the constraints of w by no more than rounding? */
-static bool
-off_by_rounding(nets *s, const struct net *k, const struct known *w, double t, const double *x, double ahead)
-{
-    const sparse_rows *c = &w->now->constraint;
-    bool all = net_rows_free(s, t, x) == 0;
-
-    for (uint32_t r = 0; r < c->n && all; r++) {
-        double terms;
-
-        all = fabs(net_row_sum(c, r, s->raw + ORDERS * k->q->held0, &terms)) <= rounding_within(s, k, w, r, ahead);
-    }
-    return all;
-}
-
 /* May the states jump as they did, from `before` to x? Not if a constraint fixes one state alone, or contains a source:
  * then nothing is conserved; but an impact may. *r tells which one jumps and what demands it. */
 static bool
@@ -479,7 +333,7 @@ check_jump(nets *s, struct net *k, double t, double *before, const double *x, do
     if (s->nx == 0 || !memcmp(x, before, s->nx * sizeof *x))
         return true;
     w = net_known(s, k, t, x);
-    if (w && off_by_rounding(s, k, w, t, before, ahead))
+    if (w && net_off_by_rounding(s, k, w, t, before, ahead))
         return true;
     small = bg_malloc((s->nx + 1) * sizeof *small);
     for (size_t i = 0; i < s->nx; i++)
@@ -488,7 +342,7 @@ check_jump(nets *s, struct net *k, double t, double *before, const double *x, do
     for (size_t i = 0; w && i < w->push.n; i++)
         small[w->push.at[i].state] += ROUNDED * fabs(w->push.at[i].value) *
                                       s->unit_size[s->unit[k->q->held0 + w->push.at[i].held]] *
-                                      fmin(k->tau, ahead / AHEAD);
+                                      fmin(k->tau, ahead / NET_AHEAD);
     for (size_t i = 0; i < s->nx; i++)
         if (fabs(x[i] - before[i]) > small[i]) {
             r->jumped = true;
@@ -527,7 +381,7 @@ check_jump(nets *s, struct net *k, double t, double *before, const double *x, do
             sum += v;
             all += fabs(v);
         }
-        refused = fabs(sum) > HOLDS * all;
+        refused = fabs(sum) > NET_HOLDS * all;
     }
     net_slopes_free(&g);
     free(small);
@@ -737,7 +591,7 @@ find_staying(nets *s, double t, double *x, double ahead, double farther)
         if (!k->stays)
             continue;
         struct known *w = net_known(s, k, t, x);
-        k->stays = on_constraints(s, k, w, x, NULL) &&
+        k->stays = net_on_constraints(s, k, w, x, NULL) &&
                    net_contradictions(s, k, w, net_reach(k, ahead) * farther, which) == 0;
         net_noise(s, k, w->now, s->raw + ORDERS * h0, s->noise + h0);
         sparse_apply(&w->now->solve, s->raw + ORDERS * h0, s->z);
