@@ -14,7 +14,7 @@ begin(FILE *out, int depth, const char *what)
 }
 
 static void
-quoted(FILE *out, const char *s)
+dump_quoted(FILE *out, const char *s)
 {
     fputs(" \"", out);
     for (; *s; s++) {
@@ -26,7 +26,7 @@ quoted(FILE *out, const char *s)
 }
 
 static void
-unit(FILE *out, const ast_unit *u)
+dump_unit(FILE *out, const ast_unit *u)
 {
     if (u)
         fprintf(out, " [%s]", u->text);
@@ -84,12 +84,12 @@ dump_expr(const ast_expr *e, FILE *out, int depth)
     case AST_NUMBER:
         begin(out, depth, "number");
         fprintf(out, " %.17g", e->number.value);
-        unit(out, ast_number_unit(e));
+        dump_unit(out, ast_number_unit(e));
         fputc('\n', out);
         break;
     case AST_STRING:
         begin(out, depth, "text");
-        quoted(out, e->string);
+        dump_quoted(out, e->string);
         fputc('\n', out);
         break;
     case AST_REF:
@@ -123,7 +123,7 @@ dump_expr(const ast_expr *e, FILE *out, int depth)
     case AST_MATRIX:
         begin(out, depth, "matrix");
         fprintf(out, " %d x %d", e->matrix.rows, e->matrix.cols);
-        unit(out, e->matrix.unit);
+        dump_unit(out, e->matrix.unit);
         fputc('\n', out);
         for (int i = 0; i < e->matrix.rows * e->matrix.cols; i++)
             dump_expr(e->matrix.entry[i], out, depth + 1);
@@ -205,9 +205,9 @@ dump_value(const ast_stmt *s, FILE *out, int depth)
 
     begin(out, depth, kind[s->value.kind]);
     fprintf(out, " %s", s->value.name);
-    unit(out, s->value.unit);
+    dump_unit(out, s->value.unit);
     if (s->value.text)
-        quoted(out, s->value.text);
+        dump_quoted(out, s->value.text);
     fputc('\n', out);
     for (int i = 0; i < s->value.nsize; i++)
         dump_named("size", s->value.size[i], out, depth + 1);
@@ -258,7 +258,7 @@ dump_stmt(const ast_stmt *s, FILE *out, int depth)
     case AST_STMT_WHEN:
         begin(out, depth, s->when.assertion ? "assert" : s->when.period ? "every" : "when");
         if (s->when.text)
-            quoted(out, s->when.text);
+            dump_quoted(out, s->when.text);
         fputc('\n', out);
         if (s->when.cond)
             dump_named("condition", s->when.cond, out, depth + 1);
@@ -296,7 +296,7 @@ dump_expect(const ast_exp_item *x, FILE *out)
     }
     if (e->path) {
         begin(out, 2, e->kind == AST_EXPECT_FILE ? "from" : "of");
-        quoted(out, e->path);
+        dump_quoted(out, e->path);
         fputc('\n', out);
     }
     if (e->time)
@@ -353,7 +353,7 @@ dump_decl(const ast_decl *d, FILE *out)
     case AST_DECL_MODEL:
         fprintf(out, "model %s", d->model->name);
         if (d->model->text)
-            quoted(out, d->model->text);
+            dump_quoted(out, d->model->text);
         fputc('\n', out);
         for (int i = 0; i < d->model->nsize; i++) {
             begin(out, 1, "size");
@@ -364,12 +364,12 @@ dump_decl(const ast_decl *d, FILE *out)
         break;
     case AST_DECL_FUNCTION:
         fprintf(out, "function %s", d->function->name);
-        unit(out, d->function->unit);
+        dump_unit(out, d->function->unit);
         fputc('\n', out);
         for (int i = 0; i < d->function->nargs; i++) {
             begin(out, 1, "argument");
             fprintf(out, " %s", d->function->arg[i].name);
-            unit(out, d->function->arg[i].unit);
+            dump_unit(out, d->function->arg[i].unit);
             fputc('\n', out);
         }
         dump_expr(d->function->body, out, 1);
@@ -379,12 +379,12 @@ dump_decl(const ast_decl *d, FILE *out)
         fprintf(out, "domain %s\n", d->domain->name);
         if (d->domain->effort) {
             fprintf(out, "  effort %s", d->domain->effort);
-            unit(out, d->domain->effort_unit);
+            dump_unit(out, d->domain->effort_unit);
             fputc('\n', out);
         }
         if (d->domain->flow) {
             fprintf(out, "  flow %s", d->domain->flow);
-            unit(out, d->domain->flow_unit);
+            dump_unit(out, d->domain->flow_unit);
             fputc('\n', out);
         }
         dump_named("power", d->domain->power, out, 1);
@@ -392,7 +392,7 @@ dump_decl(const ast_decl *d, FILE *out)
     case AST_DECL_IMPORT:
         fputs("import", out);
         if (d->import->is_file)
-            quoted(out, d->import->path);
+            dump_quoted(out, d->import->path);
         else
             fprintf(out, " %s", d->import->path);
         fputc('\n', out);

@@ -63,7 +63,7 @@ find_only_model(struct completing *c)
 }
 
 static const char *
-model_of(struct completing *c, const ast_experiment *e)
+model_of_experiment(struct completing *c, const ast_experiment *e)
 {
     if (c->only)
         return c->only->name;
@@ -210,7 +210,7 @@ complete(struct completing *c, ast_experiment *e)
         ast_experiment *base;
 
         if (!e->base) {
-            e->model = model_of(c, e);
+            e->model = model_of_experiment(c, e);
             break;
         }
         path[n++] = e;

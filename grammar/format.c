@@ -288,7 +288,7 @@ new_line(struct format *f, size_t indent, bool blank_line)
 /* The column of a continuation line, at least `least` from the statement's first line. Lines to the right of an open
  * bracket move with it; all others by as much as the first of them. */
 static size_t
-continued(struct format *f, size_t i, uint32_t least)
+continued_column(struct format *f, size_t i, uint32_t least)
 {
     const struct level *l = f->level.n ? &f->level.at[f->level.n - 1] : NULL;
     uint32_t column = f->place[i].column, from = f->source_indent, beyond = column > from ? column - from : 0;
@@ -392,7 +392,7 @@ lay_out_tokens(struct format *f)
 
         if (comment) {
             if (lines)
-                new_line(f, f->starts ? f->indent : continued(f, i, LEVEL), blank);
+                new_line(f, f->starts ? f->indent : continued_column(f, i, LEVEL), blank);
             else
                 put_blanks(f->out, gap > 1 ? gap : 1);
             put_token(f, i);
@@ -410,7 +410,8 @@ lay_out_tokens(struct format *f)
             if (f->starts || closes || is_sign(f, i, "{") || (is_word(f, i, "else") && is_sign(f, before, "}")))
                 new_line(f, f->indent, blank);
             else
-                new_line(f, continued(f, i, is_sign(f, i, ")") || f->token[i].kind == SCAN_MATRIX_END ? 0 : LEVEL),
+                new_line(f,
+                         continued_column(f, i, is_sign(f, i, ")") || f->token[i].kind == SCAN_MATRIX_END ? 0 : LEVEL),
                          false);
         } else if (before == NO_INDEX) {
             ;

@@ -189,7 +189,7 @@ law_strength(const struct assign *a, uint32_t p)
 }
 
 static bool
-is_one_way(const struct assign *a, uint32_t p)
+takes_one_stroke(const struct assign *a, uint32_t p)
 {
     return causality_element_of(a, p)->type == EL_R && a->way[p] != WAY_EITHER;
 }
@@ -201,7 +201,7 @@ decide_laws(struct assign *a)
     for (uint32_t p = 0; a->one_way && p < a->s.nport; p++) {
         size_t mark = a->s.trail.n;
 
-        if (!is_one_way(a, p) || a->released[p] || strokes_decide(&a->s, p, law_strength(a, p)))
+        if (!takes_one_stroke(a, p) || a->released[p] || strokes_decide(&a->s, p, law_strength(a, p)))
             continue;
         strokes_undo(&a->s, mark);
         a->released[p] = true;
@@ -243,7 +243,7 @@ release_storage(void *ctx, uint32_t e)
 
     if (e >= a->s.nport)
         return;
-    if (is_one_way(a, e))
+    if (takes_one_stroke(a, e))
         a->released[e] = true;
     in = e - (e - causality_element_of(a, e)->port0) % 2;
     if (a->releasing && causality_is_varying(a, a->f->port.at[e].element) && !a->may_divide[in]) {
@@ -315,7 +315,7 @@ causality_run(struct assign *a, bool report, enum mode mode)
             strokes_try(s, p, causality_integral(a, p));
     }
     for (uint32_t p = 0; a->one_way && p < s->nport; p++)
-        if (is_one_way(a, p) && a->released[p])
+        if (takes_one_stroke(a, p) && a->released[p])
             strokes_try(s, p, law_strength(a, p));
     return RAN;
 }
@@ -327,7 +327,7 @@ release_laws(struct assign *a)
     bool any = false;
 
     for (uint32_t p = 0; a->one_way && p < a->s.nport; p++)
-        if (is_one_way(a, p) && !a->released[p])
+        if (takes_one_stroke(a, p) && !a->released[p])
             any = a->released[p] = true;
     return any;
 }
@@ -530,7 +530,7 @@ prepare_decisions(struct assign *a)
 
         if (t == EL_C || t == EL_I)
             a->preferred[p] = (int8_t)strength_of(&a->s, p, !port_has_momentum(a->f, p));
-        a->one_way = a->one_way || is_one_way(a, p);
+        a->one_way = a->one_way || takes_one_stroke(a, p);
     }
     fill_coefs(a);
     breadth_first(a);

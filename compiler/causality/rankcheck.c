@@ -39,7 +39,7 @@ is_one_port(const strokes *s, uint32_t e)
 }
 
 static bool
-is_resistor(const strokes *s, uint32_t e)
+is_resistor_element(const strokes *s, uint32_t e)
 {
     return is_one_port(s, e) && port_is_resistive(s->f, e);
 }
@@ -202,7 +202,7 @@ extended_rows(struct check *c, uint32_t row, bool count_only)
         if (column != NONE) {
             if (!count_only && through_balance(c, j, &t) && row_of[t.to] != NONE)
                 nullspace_add(c->matrix, row_of[t.to], column, t.factor);
-            if (s->strong[j] != END_NONE && is_resistor(s, s->strong[j])) {
+            if (s->strong[j] != END_NONE && is_resistor_element(s, s->strong[j])) {
                 if (!count_only)
                     nullspace_add(c->matrix, row, column, 1);
                 row++;
@@ -216,7 +216,7 @@ extended_rows(struct check *c, uint32_t row, bool count_only)
 
             if (!count_only && through_common(c, e, &t) && row_of[t.to] != NONE)
                 nullspace_add(c->matrix, row_of[t.to], column, t.factor);
-            if (!is_open(s, j) && is_resistor(s, e) && s->at[e] == ST_WEAK) {
+            if (!is_open(s, j) && is_resistor_element(s, e) && s->at[e] == ST_WEAK) {
                 if (!count_only)
                     nullspace_add(c->matrix, row, column, 1);
                 row++;
@@ -245,7 +245,7 @@ build(struct check *c, bool one_way)
         for (uint32_t k = s->row[j]; k < s->row[j + 1]; k++) {
             uint32_t e = s->adjacent[k];
 
-            rest = rest || is_resistor(s, e);
+            rest = rest || is_resistor_element(s, e);
             own[e] = NONE;
             if (is_link_here(s, e)) {
                 own[e] = (uint32_t)c->owner.n;

@@ -160,7 +160,7 @@ last_one(strokes *s, uint32_t j)
 }
 
 static bool
-follow(strokes *s)
+follow_stroke(strokes *s)
 {
     while (s->head < s->trail.n) {
         uint32_t e = s->trail.at[s->head++], j = s->junction[e], other = s->partner[e];
@@ -200,7 +200,7 @@ bool
 strokes_start(strokes *s)
 {
     for (uint32_t j = 0; j < s->njunction; j++)
-        if (s->undecided[j] == 1 && (!last_one(s, j) || !follow(s)))
+        if (s->undecided[j] == 1 && (!last_one(s, j) || !follow_stroke(s)))
             return false;
     return true;
 }
@@ -208,7 +208,7 @@ strokes_start(strokes *s)
 bool
 strokes_decide(strokes *s, uint32_t e, enum strength v)
 {
-    return set(s, e, v, WHY_ROOT, END_NONE) && follow(s);
+    return set(s, e, v, WHY_ROOT, END_NONE) && follow_stroke(s);
 }
 
 bool
@@ -237,7 +237,7 @@ strokes_try_state(strokes *s, uint32_t j)
             s->free_common[j] = before;
             return false;
         }
-    if (follow(s) && s->strong[j] == END_NONE)
+    if (follow_stroke(s) && s->strong[j] == END_NONE)
         return true;
     strokes_undo(s, mark);
     s->free_common[j] = before;

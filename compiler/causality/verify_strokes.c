@@ -14,7 +14,7 @@ strength_at(const flat_model *f, const causal *c, uint32_t i)
 }
 
 static bool
-check_junction(const flat_model *f, const causal *c, uint32_t j, char **flaw)
+junction_is_sound(const flat_model *f, const causal *c, uint32_t j, char **flaw)
 {
     const flat_junction *x = &f->junction.at[j];
     const char *name = x->name ? x->name : "a junction";
@@ -161,7 +161,7 @@ verify_strokes(const flat_model *f, const causal *c)
     bool ok = true;
 
     for (uint32_t j = 0; ok && j < f->junction.n; j++)
-        ok = check_junction(f, c, j, &flaw);
+        ok = junction_is_sound(f, c, j, &flaw);
     if (ok && check_bond_ends(f, c, &flaw) && check_elements(f, c, &flaw) && check_open_junctions(f, c, &flaw))
         check_relations(f, c, &flaw);
     return flaw;

@@ -127,7 +127,7 @@ add_variable(struct making *w, var_id v)
 
 /* The terms that operation k is a sum of. */
 static void
-add_terms(struct making *w, uint32_t k, uint32_t clock)
+add_sum_terms(struct making *w, uint32_t k, uint32_t clock)
 {
     VEC(uint32_t) todo = { 0 };
 
@@ -165,7 +165,7 @@ bounds_form_of_clocks(const equations *e, const clock_list *clocks, const uint32
     for (int driving = 1; driving >= 0; driving--) {
         for (uint32_t k = 0; k < clocks->n; k++)
             if (clocks->at[k].driving == driving)
-                add_terms(&w, add_whole(&w, clocks->at[k].def), k);
+                add_sum_terms(&w, add_whole(&w, clocks->at[k].def), k);
         if (driving) {
             w.form->driving_ops = w.form->op.n;
             w.form->driving_terms = w.form->term.n;

@@ -121,7 +121,7 @@ next_key(char **at)
 /* Adds the functions of parcels that have come since the last call to the index. It stops at a parcel whose length is
  * not there yet; one that is not whole is left out for good, since it is not looked at again. */
 static void
-look(code_share *s)
+look_for_parcels(code_share *s)
 {
     size_t used = atomic_load(&s->memory->used), end = used < capacity ? used : capacity;
 
@@ -152,7 +152,7 @@ code_share_find(code_share *s, const code_key *key, struct code_parcel *out)
     code_key *keys;
     char *at;
 
-    look(s);
+    look_for_parcels(s);
     if ((found = code_index_find(&s->index, key)) == UINTPTR_MAX)
         return false;
     p = (struct parcel *)(s->memory->at + found);

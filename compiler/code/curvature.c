@@ -162,7 +162,7 @@ shape_of(struct making *w, inst i, const uint32_t *number)
 }
 
 static void
-add_rows(struct making *w)
+add_curvature_rows(struct making *w)
 {
     const flat_model *f = w->e->f;
     VEC(uint32_t) number = { 0 };
@@ -251,7 +251,7 @@ curvature_new(equations *e, const uint32_t *position, const var_id *by, size_t n
     for (size_t i = e->state.n; i < c->nx; i++)
         c->column_of[e->held.at[i - e->state.n]] = (uint32_t)i;
     gather_read(&w);
-    add_rows(&w);
+    add_curvature_rows(&w);
     moves_make(&c->moves, f, by, n);
     for (uint32_t v = 0; v < f->var.n; v++)
         if (c->moves.first[v + 1] > c->moves.first[v])
@@ -364,7 +364,7 @@ curvature_at(curvature *c, const double *v, const bool *fixed)
 
 /* b = G_y^-1 b, or b = G_y^-T b. */
 static bool
-solve(curvature *c, int way, double complex *b)
+solve_slopes(curvature *c, int way, double complex *b)
 {
     double *re = c->work, *im = c->work + c->ny;
 
@@ -396,7 +396,7 @@ curvature_gradient(curvature *c, const double complex *left, const double comple
     for (size_t i = 0; i < nx; i++)
         if (c->rate[i] != NONE && c->rate[i] >= nx && c->rate[i] < nx + ny)
             c->left[c->rate[i] - nx] -= left[i];
-    if (!solve(c, 0, y) || !solve(c, 1, c->left))
+    if (!solve_slopes(c, 0, y) || !solve_slopes(c, 1, c->left))
         return false;
     for (size_t k = 0; k < c->bend.n; k++) {
         const struct bend *b = &c->bend.at[k];
@@ -407,7 +407,7 @@ curvature_gradient(curvature *c, const double complex *left, const double comple
     }
     /* how the computed variables change with states and parameters */
     memcpy(c->left, c->grad + nx, ny * sizeof *c->left);
-    if (!solve(c, 1, c->left))
+    if (!solve_slopes(c, 1, c->left))
         return false;
     for (size_t k = 0; k < c->slope.n; k++) {
         const struct slope *s = &c->slope.at[k];

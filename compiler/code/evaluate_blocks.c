@@ -295,7 +295,7 @@ leads_far(const program_block *b, const struct block_run *run)
 }
 
 static int
-iterate(evaluator *v, const program_block *b, struct block_run *run, const double *offset)
+iterate_block(evaluator *v, const program_block *b, struct block_run *run, const double *offset)
 {
     uint32_t worst = 0;
     size_t singular;
@@ -391,12 +391,12 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
 
 /* Newton from run->at->z towards r(z) = offset (NULL: zero). On success run->at->z is the solution. */
 static int
-newton(evaluator *v, const program_block *b, struct block_run *run, const double *offset)
+newton_on_block(evaluator *v, const program_block *b, struct block_run *run, const double *offset)
 {
     int status;
 
     run->regular = false;
-    status = iterate(v, b, run, offset);
+    status = iterate_block(v, b, run, offset);
     run->sense = status == 0 && run->regular ? (int8_t)factor_sense(run->factor) : 0;
     return status;
 }
@@ -417,7 +417,7 @@ homotopy(evaluator *v, const program_block *b, struct block_run *run, const doub
 
         for (uint32_t k = 0; k < b->n; k++)
             offset[k] = (1 - next) * r0[k];
-        if (newton(v, b, run, offset) == 0) {
+        if (newton_on_block(v, b, run, offset) == 0) {
             lambda = next;
             memcpy(kept, run->at->z, b->n * sizeof(double));
             step *= 2;
@@ -466,7 +466,7 @@ bisect(evaluator *v, const program_block *b, struct block_run *run, double lo, d
         *((r < 0) == (below < 0) ? &lo : &hi) = middle;
     }
     run->at->z[0] = half_way(lo, hi);
-    return newton(v, b, run, NULL) == 0 && fabs(run->at->z[0] - lo) <= ZERO_MET * fabs(lo) + ZERO_LEAST;
+    return newton_on_block(v, b, run, NULL) == 0 && fabs(run->at->z[0] - lo) <= ZERO_MET * fabs(lo) + ZERO_LEAST;
 }
 
 /* One unknown: a residual that changes sign has a zero there, even if Newton's method runs into a fold or starts at
@@ -534,7 +534,7 @@ from_afar(evaluator *v, const program_block *b, struct block_run *run)
                 continue;
             for (uint32_t i = 0; i < b->n; i++)
                 run->at->z[i] = signs == 0 || (signs == 1 && bg_hash_mix(i + 1, 7) >> 63) ? size[k] : -size[k];
-            if (newton(v, b, run, NULL) == 0)
+            if (newton_on_block(v, b, run, NULL) == 0)
                 return true;
         }
     return false;
@@ -550,7 +550,7 @@ from_before(evaluator *v, const program_block *b, struct block_run *run, const d
 
     memcpy(run->at->z, start, b->n * sizeof(double));
     run->keeps = true;
-    found = newton(v, b, run, NULL) == 0;
+    found = newton_on_block(v, b, run, NULL) == 0;
     run->keeps = false;
     return found;
 }
@@ -568,7 +568,7 @@ from_afar_shared(evaluator *v, const program_block *b, struct block_run *run)
         double *z = bg_malloc(b->n * sizeof *z);
 
         memcpy(z, run->at->z, b->n * sizeof *z);
-        if (newton(v, b, run, NULL) != 0)
+        if (newton_on_block(v, b, run, NULL) != 0)
             memcpy(run->at->z, z, b->n * sizeof *z);
         free(z);
     }
@@ -591,7 +591,7 @@ static int
 solve_from(evaluator *v, const program_block *b, struct block_run *run, const double *start, bool started)
 {
     memcpy(run->at->z, start, b->n * sizeof(double));
-    if (newton(v, b, run, NULL) == 0) {
+    if (newton_on_block(v, b, run, NULL) == 0) {
         double found = run->at->z[0], far = fabs(found);
 
         /* at the start of a run another zero may be nearer */
@@ -605,7 +605,7 @@ solve_from(evaluator *v, const program_block *b, struct block_run *run, const do
         return 0;
     if (started) {
         memcpy(run->at->z, b->first, b->n * sizeof(double));
-        if (newton(v, b, run, NULL) == 0)
+        if (newton_on_block(v, b, run, NULL) == 0)
             return 0;
     }
     return !from_afar(v, b, run) && homotopy(v, b, run, b->first) != 0 &&
@@ -704,7 +704,7 @@ evaluator_solve_from(evaluator *v, uint32_t k, const double *z0, double *z)
     bool found;
 
     memcpy(run->at->z, z0, b->n * sizeof *z0);
-    found = newton(v, b, run, NULL) == 0 && run->regular;
+    found = newton_on_block(v, b, run, NULL) == 0 && run->regular;
     memcpy(z, run->at->z, b->n * sizeof *z);
     return found;
 }

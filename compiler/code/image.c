@@ -24,7 +24,7 @@ graph_free(void *part)
 }
 
 static void
-reads_free(void *part)
+image_reads_free(void *part)
 {
     model_reads *r = part;
 
@@ -89,7 +89,7 @@ clocks_free(void *part)
 }
 
 static void
-roots_free(void *part)
+image_roots_free(void *part)
 {
     image_roots *r = part;
 
@@ -106,11 +106,11 @@ later_free(enum image_later what, void *part)
     case LATER_UNKNOWNS: unknowns_free(part); break;
     case LATER_PARAMETERS: parameters_free(part); break;
     case LATER_GRAPH: graph_free(part); break;
-    case LATER_READS: reads_free(part); break;
+    case LATER_READS: image_reads_free(part); break;
     case LATER_EXPRESSIONS: expression_program_free(part); break;
     case LATER_POLES: expression_poles_free(part); break;
     case LATER_CLOCKS: clocks_free(part); break;
-    case LATER_ROOTS: roots_free(part); break;
+    case LATER_ROOTS: image_roots_free(part); break;
     case LATER_PROJECTION: projection_free(part); break;
     case LATER_INITIAL: initial_program_free(part); break;
     case LATER_STORAGE: storage_program_free(part); break;

@@ -50,7 +50,7 @@ evaluate_formula(const struct solver *s, formula f)
 
 /* Copies the present parameters, time and modes to where formulas read them. */
 static void
-take_numbers(struct solver *s)
+take_present_numbers(struct solver *s)
 {
     const struct initial_problem *p = s->p;
 
@@ -602,7 +602,7 @@ solve_stated(const struct initial_problem *p, const initial_program *g, bool set
     s.set = bg_calloc(n + 1, sizeof *s.set);
     s.set_by = bg_calloc(n + 1, sizeof *s.set_by);
     memset(p->x, 0, n * sizeof *p->x);
-    take_numbers(&s);
+    take_present_numbers(&s);
     for (size_t i = 0; i < g->stated.n; i++)
         take_stated(&s, &g->stated.at[i]);
     for (size_t i = 0; i < g->constraint.n; i++)

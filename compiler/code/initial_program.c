@@ -71,7 +71,7 @@ law_slots(struct making *w, const flat_law *law, var_id own, enum initial_number
 /* The port's law solved for its stored quantity, from its effort (C) or flow (I); NONE if it reads more than its own
  * variables. */
 static uint32_t
-law_of(struct making *w, uint32_t port)
+solved_law(struct making *w, uint32_t port)
 {
     pool *p = w->f->pool;
     const flat_port *q = &w->f->port.at[port];
@@ -166,7 +166,7 @@ add_zero(struct making *w, uint32_t state)
 static void
 follows_from_law(struct making *w, uint32_t port, struct initial_stated *s)
 {
-    s->law = law_of(w, port);
+    s->law = solved_law(w, port);
     if (s->law != NONE)
         s->state = w->e->var.at[w->f->port.at[port].stored].index;
 }

@@ -16,7 +16,7 @@ lowering_free(lowering *l)
 /* ---------------------------------------------------------------- operations */
 
 static code_value
-number(const lowering *l, double v)
+lower_number(const lowering *l, double v)
 {
     return l->back->number(l->of, v);
 }
@@ -51,7 +51,7 @@ integer_power(const lowering *l, bool once, code_value x, int n)
         if (m >>= 1)
             x = two(l, once, EX_MUL, x, x);
     }
-    return n < 0 ? two(l, once, EX_DIV, number(l, 1), r) : r;
+    return n < 0 ? two(l, once, EX_DIV, lower_number(l, 1), r) : r;
 }
 
 /* Exponents with code of their own in ex_signed_power and ex_absolute_power. */
@@ -72,12 +72,12 @@ signed_power(const lowering *l, bool once, enum ex_op op, code_value x, double e
     if (op == EX_SPOW && exponent == 2)
         return two(l, once, EX_MUL, x, m);
     if (exponent < 0) {
-        least = number(l, EX_LEAST_BASE);
+        least = lower_number(l, EX_LEAST_BASE);
         m = choose_value(l, once, two(l, once, EX_LT, m, least), least, m);
     }
     m = one(l, once, EX_SQRT, m);
     if (op == EX_APOW)
-        return exponent < 0 ? two(l, once, EX_DIV, number(l, 1), m) : m;
+        return exponent < 0 ? two(l, once, EX_DIV, lower_number(l, 1), m) : m;
     return exponent == 0.5 ? l->back->with_sign(l->of, once, m, x) : two(l, once, EX_MUL, x, m);
 }
 
@@ -96,7 +96,7 @@ number_of_flag(lowering *l, node n)
     struct site *s = &l->site.at[n];
 
     if (!s->number)
-        s->number = choose_value(l, s->once, s->flag, number(l, 1), number(l, 0));
+        s->number = choose_value(l, s->once, s->flag, lower_number(l, 1), lower_number(l, 0));
     return s->number;
 }
 
@@ -106,7 +106,7 @@ flag_of(lowering *l, node n)
     struct site *s = &l->site.at[n];
 
     if (!s->flag)
-        s->flag = two(l, s->once, EX_NE, s->number, number(l, 0));
+        s->flag = two(l, s->once, EX_NE, s->number, lower_number(l, 0));
     return s->flag;
 }
 
@@ -162,8 +162,8 @@ operation(lowering *l, bool once, const ex_node *e)
     case EX_MIN: return lesser(l, once, x, y, x, y);
     case EX_MAX: return lesser(l, once, y, x, x, y);
     case EX_SIGN:
-        r = choose_value(l, once, two(l, once, EX_LT, x, number(l, 0)), number(l, -1), x);
-        return choose_value(l, once, two(l, once, EX_LT, number(l, 0), x), number(l, 1), r);
+        r = choose_value(l, once, two(l, once, EX_LT, x, lower_number(l, 0)), lower_number(l, -1), x);
+        return choose_value(l, once, two(l, once, EX_LT, lower_number(l, 0), x), lower_number(l, 1), r);
     case EX_POW:
         if (ex_is_const(l->p, e->b, &c) && ex_integer_power(c, &n))
             return integer_power(l, once, x, n);
@@ -197,7 +197,7 @@ lower(lowering *l, node root)
 
         *s = (struct site){ .once = true };
         if (e->op == EX_CONST) {
-            s->number = number(l, e->value);
+            s->number = lower_number(l, e->value);
         } else if (e->op == EX_SLOT) {
             s->number = l->slot.at[e->a];
             s->once = l->once.at[e->a];

@@ -110,7 +110,7 @@ bond_quantity(const flat_model *f, inst def)
 }
 
 static void
-add_output(struct making *w, size_t k)
+add_output_row(struct making *w, size_t k)
 {
     const flat_output *o = flat_output_at(w->f, k);
 
@@ -248,7 +248,7 @@ image_graph_make(const maker *k)
                                                    x->parent };
     }
     for (size_t i = 0; i < to->noutputs; i++)
-        add_output(&w, i);
+        add_output_row(&w, i);
     for (size_t i = 0; i < to->nopenings; i++)
         add_opening(&w, k, i);
     if (to->ndependent)
@@ -371,7 +371,7 @@ name_equation(const flat_model *f, uint32_t of, struct model_variable *v)
 
 /* Is it given as a number? If so, nothing from which it is computed is a parameter. */
 static bool
-is_number(const flat_model *f, var_id v)
+is_given_as_number(const flat_model *f, var_id v)
 {
     inst def = var_def(f, v);
 
@@ -411,7 +411,7 @@ image_variables_make(const maker *k)
                                             .kind = v->kind,
                                             .role = v->role,
                                             .state = state,
-                                            .number = is_number(f, i),
+                                            .number = is_given_as_number(f, i),
                                             .by = (enum defined_by)d->by,
                                             .equation_at = SPAN_NONE };
         name_equation(f, d->of, &table[i]);

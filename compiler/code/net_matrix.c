@@ -35,7 +35,7 @@ find_asked(const nets *s, size_t c, size_t *stamp, net_list *to)
 /* The rows of held unknowns are z + G r = 0, where G gives the unknowns from the conditions r. If r reads a state or a
  * kept variable, all unknowns of its net may depend on it. */
 static void
-make_matrix(nets *s)
+make_net_matrix(nets *s)
 {
     const struct model_pattern *p = &s->pattern;
     size_t n = s->held0 + s->nheld, *stamp = bg_calloc(s->n + 1, sizeof *stamp);
@@ -79,7 +79,7 @@ nets_pattern(nets *s)
     if (!net_need_partials(s))
         return (struct model_pattern){ 0, 0, NULL, NULL, 0 };
     if (!s->matrix.n)
-        make_matrix(s);
+        make_net_matrix(s);
     return s->matrix;
 }
 

@@ -234,7 +234,7 @@ try_modes(struct others *o, int places)
 /* Tries all combinations of modes if there are few; otherwise those that pivoting reaches from all modes exchanged, and
  * from each one exchanged alone. */
 static size_t
-try_all(struct others *o, size_t most)
+try_all_modes(struct others *o, size_t most)
 {
     struct net *k = o->k;
     uint32_t nw = k->q->nwatch;
@@ -285,7 +285,7 @@ look_for_all(struct others *o, size_t most, bool present)
     o->found = bg_calloc((MOST_OTHERS + 1) * (nw + n) + 1, sizeof *room);
     if (present)
         add(o);
-    tried = try_all(o, most);
+    tried = try_all_modes(o, most);
     memcpy(k->size, size, 2 * nw * sizeof *room);
     memcpy(k->rows, rows, ORDERS * n * sizeof *room);
     memcpy(s->unit_size, of_unit, s->form->nunits * sizeof *room);

@@ -96,7 +96,7 @@ net_contradictions(nets *s, struct net *k, struct known *w, double h, uint32_t *
 /* Evaluates the rows with the held unknowns at zero into s->raw, and finds the solver of the present modes; NULL: none.
  */
 static struct known *
-look(nets *s, struct net *k, double t, const double *x)
+look_at_net(nets *s, struct net *k, double t, const double *x)
 {
     return net_rows_free(s, t, x) == 0 ? net_known(s, k, t, x) : NULL;
 }
@@ -138,13 +138,13 @@ soft_contradictions(nets *s, struct net *k, double t, const double *x, double h,
     int found = -1;
 
     net_exchange_all(s, k);
-    w = look(s, k, t, x);
+    w = look_at_net(s, k, t, x);
     if (w) {
         memcpy(a, w->a, na * sizeof *a);
         memcpy(b, s->raw + ORDERS * k->q->held0, ORDERS * n * sizeof *b);
     }
     net_exchange_all(s, k);
-    if (w && (w = look(s, k, t, x))) {
+    if (w && (w = look_at_net(s, k, t, x))) {
         const double *own = s->raw + ORDERS * k->q->held0;
         staircase *ahead;
 
@@ -187,7 +187,7 @@ net_pivot(nets *s, struct net *k, double t, const double *x, double h, bool soft
     map_clear(seen);
 
     for (int round = 0; round < most; round++) {
-        struct known *w = soft ? NULL : look(s, k, t, x);
+        struct known *w = soft ? NULL : look_at_net(s, k, t, x);
         uint64_t hash;
         int n;
 

@@ -171,7 +171,7 @@ come_nearer(nets *s)
 
 /* Newton's method from the unknowns as they are. curved: any net is. */
 static int
-iterate(nets *s, double t, const double *x, bool curved)
+iterate_nets(nets *s, double t, const double *x, bool curved)
 {
     int most = curved ? MAX_CURVED : MAX_ITERATIONS, status = 0;
     double before = 0, *rounding = NULL, *size = bg_malloc((s->form->nunits + 1) * sizeof *size);
@@ -438,7 +438,7 @@ walk_from_last(nets *s, double t, const double *x)
         for (int part = 1; part <= parts && status == 0; part++) {
             for (size_t i = 0; i < s->nx; i++)
                 at[i] = part == parts ? x[i] : s->solved_x[i] + (x[i] - s->solved_x[i]) * part / parts;
-            status = iterate(s, t, at, true);
+            status = iterate_nets(s, t, at, true);
         }
     }
     free(at);
@@ -453,7 +453,7 @@ solve_varying(nets *s, double t, const double *x)
 
     for (int place = 0; place == 0 || (place < PLACES && curved && status == 1); place++) {
         start_from(s, place);
-        status = iterate(s, t, x, curved);
+        status = iterate_nets(s, t, x, curved);
         if (place == 0 && curved && status == 1)
             status = walk_from_last(s, t, x);
     }

@@ -26,7 +26,7 @@ is_set(const equations *e, inst g, node n)
 
 /* Takes a difference apart into a quantity and a threshold. */
 static bool
-take_apart(const equations *e, const eq_mode *q, inst *quantity, struct threshold *t)
+split_difference(const equations *e, const eq_mode *q, inst *quantity, struct threshold *t)
 {
     const ex_node difference = *pool_node(e->f->pool, q->g.root);
     node of;
@@ -67,7 +67,7 @@ hash_of_candidate(const void *ctx, uint32_t k)
 }
 
 static uint32_t
-number_of(struct candidates *c, inst quantity)
+number_of_quantity(struct candidates *c, inst quantity)
 {
     uint64_t hash = hash_quantity(c->e, quantity);
     uint32_t k;
@@ -98,8 +98,8 @@ thresholds_find(equations *e)
         inst quantity;
 
         s.of_mode[i].of = NONE;
-        if (!of_net[i] && take_apart(e, &e->mode.at[i], &quantity, &s.of_mode[i]))
-            s.of_mode[i].of = number_of(&c, quantity);
+        if (!of_net[i] && split_difference(e, &e->mode.at[i], &quantity, &s.of_mode[i]))
+            s.of_mode[i].of = number_of_quantity(&c, quantity);
     }
     number = bg_calloc(c.quantity.n + 1, sizeof *number);
     for (size_t k = 0; k < c.quantity.n; k++) {

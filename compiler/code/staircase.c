@@ -40,7 +40,7 @@ less(double x, double y, double cancelled)
 
 /* The terms of a row that are not zero: a, op and kick lie one behind the other. */
 static uint32_t
-find_terms(const struct elimination *e, const struct row *pivot)
+find_row_terms(const struct elimination *e, const struct row *pivot)
 {
     uint32_t found = 0;
 
@@ -155,7 +155,7 @@ eliminate(struct elimination *e, double cancelled)
         p->a[unknown] = 1;
         p->pivot = unknown;
         e->solved[unknown] = true;
-        uint32_t nterms = find_terms(e, p);
+        uint32_t nterms = find_row_terms(e, p);
         for (uint32_t i = 0; i < e->nrows; i++)
             if (i != at && !e->row[i].dead)
                 subtract_row(e, &e->row[i], p, nterms, cancelled);
@@ -420,7 +420,7 @@ finish_elimination(staircase *r, const struct elimination *e)
 /* Row i has no unknown left: its operator is a constraint. Replaces the row by its derivative, as far as derivatives
  * exist. */
 static void
-differentiate(struct elimination *e, struct row *r, const double *a)
+differentiate_row(struct elimination *e, struct row *r, const double *a)
 {
     bool more = false;
 
@@ -449,7 +449,7 @@ differentiate(struct elimination *e, struct row *r, const double *a)
         normalise(e, r);
     for (uint32_t i = 0; i < e->nrows && !r->dead; i++)
         if (&e->row[i] != r && e->row[i].pivot != NONE && r->a[e->row[i].pivot] != 0)
-            subtract_row(e, r, &e->row[i], find_terms(e, &e->row[i]), CANCELLED);
+            subtract_row(e, r, &e->row[i], find_row_terms(e, &e->row[i]), CANCELLED);
 }
 
 static bool
@@ -489,7 +489,7 @@ staircase_new(uint32_t n, const double *a)
             }
             r->order[r->constraint.n] = 1;
             add_row(&r->constraint, &capacity, q->op, e.no);
-            differentiate(&e, q, a);
+            differentiate_row(&e, q, a);
             if (q->dead)
                 r->order[r->constraint.n - 1] = 0;
             more |= !q->dead;

@@ -53,7 +53,7 @@ storage_number(struct making *w, var_id v)
 }
 
 static void
-add_law(struct making *w, uint32_t port)
+add_storage_law(struct making *w, uint32_t port)
 {
     const flat_model *f = w->e->f;
     const flat_law *law = port_law(f, port);
@@ -102,7 +102,7 @@ storage_program_new(const equations *e, const uint32_t *position)
     for (uint32_t p = 0; p < f->port.n; p++)
         if (f->port.at[p].stored != VAR_NONE) {
             g->of_port[p] = (uint32_t)g->law.n;
-            add_law(&w, p);
+            add_storage_law(&w, p);
         }
     formula_close(&g->book);
     vec_free(&w.slot);

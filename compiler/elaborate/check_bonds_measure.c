@@ -245,7 +245,7 @@ form_number(const struct check *c, double x)
 }
 
 static measure
-alternatives(struct check *c, node a, node b)
+measure_of_alternatives(struct check *c, node a, node b)
 {
     return c->any_unit ? anything : bonds_same_unit(c, a, c->at[a], b, c->at[b]);
 }
@@ -267,9 +267,9 @@ measure_operation(struct check *c, node n, const var_id *slot)
     switch (x->op) {
     case EX_CONST: return form_number(c, x->value);
     case EX_SLOT: return bonds_variable(c, slot[x->a]);
-    case EX_SELECT: return alternatives(c, x->b, x->c);
+    case EX_SELECT: return measure_of_alternatives(c, x->b, x->c);
     case EX_MIN:
-    case EX_MAX: return alternatives(c, x->a, x->b);
+    case EX_MAX: return measure_of_alternatives(c, x->a, x->b);
     case EX_TABLE: return table_measure(c, x->table);
     default: break;
     }

@@ -166,7 +166,7 @@ coefficient_said(const struct check *c, uint32_t element, const unit *u)
 
 /* The expression that the equation reads. */
 static inst
-read_by(const struct check *c, const struct equation *e)
+expression_read(const struct check *c, const struct equation *e)
 {
     const flat_model *f = c->f;
 
@@ -188,7 +188,7 @@ written_in(const struct check *c, const struct equation *e, const unit *u)
                       : e->kind == EQ_INITIAL ? c->f->initial.at[e->index].written
                                               : NULL;
 
-    return own && unit_dimension(own) == u ? own : unit_written(c->f, read_by(c, e), u);
+    return own && unit_dimension(own) == u ? own : unit_written(c->f, expression_read(c, e), u);
 }
 
 /* "[bar] (kg/(m.s^2))" if the equation contains that unit as bar, else `plain`. */
@@ -348,7 +348,7 @@ help_inverse(struct check *c, const struct equation *e, const unit *effort, cons
 static bool
 reads_kelvin(const struct check *c, const struct equation *e, const unit *u)
 {
-    inst i = read_by(c, e);
+    inst i = expression_read(c, e);
     bool any = u && strchr(unit_text(u), 'K');
 
     for (uint32_t k = 0; inst_known(i) && k < i.n && !any; k++) {
@@ -410,7 +410,7 @@ plain_clash(struct check *c, const struct equation *e)
     elab *el = c->el;
     const flat_model *f = c->f;
     struct finding x = c->found;
-    inst i = read_by(c, e);
+    inst i = expression_read(c, e);
     const unit *coefficient_unit = given_in(c, e);
     span at = e->kind == EQ_LAW && span_known(f->law.at[e->index].at) ? f->law.at[e->index].at : equation_place(c, e);
 

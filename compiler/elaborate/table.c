@@ -281,7 +281,7 @@ find_column(elab *el, const struct csv *t, const char *name, double number, span
 
 /* The unit in a header cell, NULL if there is none; false after an error. */
 static bool
-column_unit(elab *el, const struct csv *t, uint32_t column, const ast_expr *call, const unit **u)
+header_unit(elab *el, const struct csv *t, uint32_t column, const ast_expr *call, const unit **u)
 {
     const char *text = source_text(el->s, t->file), *why;
     struct cell c, name;
@@ -377,7 +377,7 @@ read_table(elab *el, const ast_expr *call, const char *file, const char *column,
     if (!t->ok)
         return NONE;
     k = find_column(el, t, column, number, column_at);
-    if (k == NONE || !column_unit(el, t, 0, call, x_unit) || !column_unit(el, t, k, call, y_unit))
+    if (k == NONE || !header_unit(el, t, 0, call, x_unit) || !header_unit(el, t, k, call, y_unit))
         return NONE;
     made = map_get(&t->column, (uint64_t)k << 1 | smooth);
     if (made != MAP_NONE)
@@ -523,7 +523,7 @@ read_matrix(elab *el, const ast_expr *call, const char *file)
     for (uint32_t k = 0; k < cols && !v.bad; k++) {
         const unit *u;
 
-        if (!column_unit(el, t, k, call, &u) || !read_column(el, t, k, u, x, call)) {
+        if (!header_unit(el, t, k, call, &u) || !read_column(el, t, k, u, x, call)) {
             v.bad = true;
             break;
         }

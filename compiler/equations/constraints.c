@@ -130,7 +130,7 @@ source_element(const struct matcher *m, uint32_t s)
 
 /* Replaces the residual by its time derivative; at first the residual becomes a variable. */
 static void
-raise(struct matcher *m, uint32_t s)
+raise_residual(struct matcher *m, uint32_t s)
 {
     struct rates *r = m->r;
     equations *e = r->e;
@@ -192,7 +192,7 @@ report_free(struct matcher *m, uint32_t s)
 
 /* Finds an unknown for the residual of source s, differentiating it if necessary. */
 static bool
-settle(struct matcher *m, uint32_t s)
+settle_source(struct matcher *m, uint32_t s)
 {
     size_t kept = m->r->e->constraint.n;
     uint32_t mark = s + 1;
@@ -204,7 +204,7 @@ settle(struct matcher *m, uint32_t s)
          * unknowns that it could determine */
         if (m->reached[s].n || times == MAX_DIFFERENTIATIONS)
             break;
-        raise(m, s);
+        raise_residual(m, s);
         if (!m->r->ok)
             return false;
         memset(m->seen, 0, m->k->source.n * sizeof *m->seen);
@@ -239,7 +239,7 @@ constraints_make(struct constraints *k, struct rates *r)
             found[s] = true;
         }
     for (uint32_t s = 0; s < n && r->ok; s++)
-        ok = (found[s] || settle(&m, s)) && ok;
+        ok = (found[s] || settle_source(&m, s)) && ok;
     free(found);
     for (uint32_t s = 0; s < n; s++)
         vec_free(&m.reached[s]);

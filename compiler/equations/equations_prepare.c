@@ -70,7 +70,7 @@ freeze_whens(freezer *z, flat_model *f)
 typedef VEC(var_id) var_list;
 
 static void
-mark_read(const flat_model *f, inst i, bool *read, var_list *open)
+mark_read_by(const flat_model *f, inst i, bool *read, var_list *open)
 {
     for (uint32_t k = 0; k < i.n; k++) {
         var_id v = f->slot.at[i.first + k];
@@ -89,12 +89,12 @@ read_by_rates(const flat_model *f)
     var_list open = { 0 };
 
     for (size_t i = 0; i < f->law.n; i++)
-        mark_read(f, f->law.at[i].def, read, &open);
+        mark_read_by(f, f->law.at[i].def, read, &open);
     for (uint32_t v = 0; v < f->var.n; v++)
         if (f->var.at[v].kind == VAR_INTEGRAL)
-            mark_read(f, var_def(f, v), read, &open);
+            mark_read_by(f, var_def(f, v), read, &open);
     while (open.n)
-        mark_read(f, var_def(f, open.at[--open.n]), read, &open);
+        mark_read_by(f, var_def(f, open.at[--open.n]), read, &open);
     vec_free(&open);
     return read;
 }

@@ -437,7 +437,7 @@ equal_share(struct evenly *z, const struct saturating *a, const struct saturatin
 
 /* Of equal laws with equal output one stays: one that defines its output, if there is one. */
 static void
-share(struct evenly *z)
+share_among_equals(struct evenly *z)
 {
     map stays = { 0 }; /* hash of law and base -> law, chained by `next` */
 
@@ -480,7 +480,7 @@ evenly_share(equations *e, struct groups *g)
     find_laws(&z);
     if (examine_laws(&z)) {
         find_relations(&z);
-        share(&z);
+        share_among_equals(&z);
     }
     vec_free(&z.law);
     vec_free(&z.others);

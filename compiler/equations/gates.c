@@ -27,7 +27,7 @@ may_be_gate(const eq_mode *m)
 
 /* What v reads: the difference of a condition, or an explicit definition. */
 static inst
-read_by(const struct finder *d, var_id v)
+what_is_read(const struct finder *d, var_id v)
 {
     return d->mode_of[v] != NONE ? d->e->mode.at[d->mode_of[v]].g : d->e->var.at[v].def;
 }
@@ -49,7 +49,7 @@ reach_alone(const struct finder *d, var_id v)
 
 /* Follows v and what it reads, with a list of its own, since definitions may be long chains. */
 static void
-follow(struct finder *d, var_id v)
+follow_reads(struct finder *d, var_id v)
 {
     vec_push(&d->todo, v);
     while (d->todo.n) {
@@ -68,7 +68,7 @@ follow(struct finder *d, var_id v)
             d->todo.n--;
             continue;
         }
-        reads = read_by(d, at);
+        reads = what_is_read(d, at);
         const var_id *slot = inst_slots(d->e->f, reads);
         for (uint32_t k = 0; k < reads.n && found == OPEN; k++)
             if (d->of[slot[k]] == UNKNOWN)
@@ -94,7 +94,7 @@ find_signs(struct finder *d)
 
     d->modes_held = true;
     for (uint32_t k = 0; k < d->e->sign.n; k++) {
-        follow(d, d->e->sign.at[k].s);
+        follow_reads(d, d->e->sign.at[k].s);
         found[k] = d->of[d->e->sign.at[k].s] == BEFORE;
     }
     d->modes_held = false;
@@ -107,7 +107,7 @@ find_signs(struct finder *d)
 
 /* Marks the modes that an expression reads. What `met` has of an earlier one is marked already. */
 static void
-mark_read(const struct finder *d, inst i, bool *met, bool *read)
+mark_modes_read(const struct finder *d, inst i, bool *met, bool *read)
 {
     VEC(var_id) todo = { 0 };
 
@@ -162,9 +162,9 @@ gates_find(const equations *e, gate_list *gates)
 
         if (!may_be_gate(&e->mode.at[k]))
             continue;
-        follow(&d, v);
+        follow_reads(&d, v);
         if (d.of[v] == BEFORE && d.level[v] > 1)
-            mark_read(&d, e->mode.at[k].g, met, read);
+            mark_modes_read(&d, e->mode.at[k].g, met, read);
     }
     for (uint32_t k = 0; k < e->mode.n; k++) {
         var_id v = e->mode.at[k].var;

@@ -112,7 +112,7 @@ struct around {
 };
 
 static bool
-holds(const struct around *w, node n)
+choice_holds(const struct around *w, node n)
 {
     const node *at = bsearch(&n, w->tape, w->n, sizeof *w->tape, bg_compare_numbers);
 
@@ -129,12 +129,12 @@ put_choice(void *ctx, pool *p, node at, const ex_node *e)
 
     if (at == w->at)
         return w->by;
-    if (was->op == EX_SELECT && holds(w, was->b))
+    if (was->op == EX_SELECT && choice_holds(w, was->b))
         return e->b;
-    if (was->op == EX_SELECT && holds(w, was->c))
+    if (was->op == EX_SELECT && choice_holds(w, was->c))
         return e->c;
-    if ((was->op == EX_MIN || was->op == EX_MAX) && holds(w, at))
-        return holds(w, was->a) ? e->a : e->b;
+    if ((was->op == EX_MIN || was->op == EX_MAX) && choice_holds(w, at))
+        return choice_holds(w, was->a) ? e->a : e->b;
     return NODE_NONE;
 }
 
@@ -159,7 +159,7 @@ whole_jumps(pool *p, node whole, node n, const double *known)
 
         w.holds[i] = w.tape[i] == n;
         for (int k = 0, m = ex_operands(e); k < m && !w.holds[i]; k++)
-            w.holds[i] = holds(&w, operand[k]);
+            w.holds[i] = choice_holds(&w, operand[k]);
     }
     w.by = x.b;
     below = ex_replace(p, whole, put_choice, &w);

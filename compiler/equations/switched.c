@@ -111,7 +111,7 @@ giver_of(equations *e, var_id v, inst *ratio)
 
 /* The slope of a storage port's law by what it stores. */
 static inst
-slope_of(equations *e, uint32_t port)
+storage_slope(equations *e, uint32_t port)
 {
     flat_model *f = e->f;
     inst law = port_law(f, port)->def;
@@ -142,8 +142,8 @@ share_evenly_while_flat(struct net_maker *m, eq_expansion *x, uint32_t port)
     root = own->sign == f->port.at[other].sign ? ex_sub(p, took, ex_slot(p, 3)) : ex_add(p, took, ex_slot(p, 3));
     root = ex_make(p, EX_SELECT, ex_make(p, EX_EQ, ex_slot(p, 1), zero, NODE_NONE), root, zero);
     root = ex_make(p, EX_SELECT, ex_make(p, EX_EQ, ex_slot(p, 0), zero, NODE_NONE), root, zero);
-    inner[0] = slope_of(e, port);
-    inner[1] = slope_of(e, other);
+    inner[0] = storage_slope(e, port);
+    inner[1] = storage_slope(e, other);
     inner[2] = inst_var(f, takes);
     inner[3] = inst_var(f, e->state.at[e->var.at[f->port.at[other].stored].index].rate);
     inner[4] = inst_var(f, rate);
@@ -178,7 +178,7 @@ is_linear(const struct net_maker *m, const struct loops *found, inst i, uint32_t
 
 /* linear[set]: all of its equations are linear in its variables, for the present conditions. */
 static void
-find_linear(const struct net_maker *m, const struct loops *found, bool *linear)
+find_linear_sets(const struct net_maker *m, const struct loops *found, bool *linear)
 {
     const equations *e = m->e;
 
@@ -302,7 +302,7 @@ take_groups(struct net_maker *m, const switch_group *group, size_t n)
     for (size_t i = 0; i < n; i++)
         if (group[i].valve)
             solve_pieces(m, &found, group[i].group);
-    find_linear(m, &found, linear);
+    find_linear_sets(m, &found, linear);
     for (uint32_t k = 0; k < ngroups; k++)
         of[k] = none;
     for (size_t i = 0; i < n; i++) {

@@ -41,7 +41,7 @@ is_given(enum var_kind k)
 }
 
 static bool
-check_variable(const equations *e, var_id v, char **flaw)
+variable_is_sound(const equations *e, var_id v, char **flaw)
 {
     const eq_var *d = &e->var.at[v];
     const char *name = variable_name(e, v);
@@ -149,7 +149,7 @@ check_nets(const equations *e, char **flaw)
 }
 
 static bool
-check_results(const equations *e, char **flaw)
+results_are_sound(const equations *e, char **flaw)
 {
     if (e->power.n && e->power.n != e->f->element.n)
         return flaw_found(flaw, "%zu elements have %zu powers", e->f->element.n, e->power.n);
@@ -174,8 +174,8 @@ verify_equations(const equations *e)
     bool ok = e->var.n == e->f->var.n || flaw_found(&flaw, "%zu variables have %zu definitions", e->f->var.n, e->var.n);
 
     for (var_id v = 0; ok && v < e->var.n; v++)
-        ok = check_variable(e, v, &flaw);
+        ok = variable_is_sound(e, v, &flaw);
     if (ok && check_states(e, &flaw) && check_blocks(e, &flaw) && check_modes(e, &flaw) && check_nets(e, &flaw))
-        check_results(e, &flaw);
+        results_are_sound(e, &flaw);
     return flaw;
 }

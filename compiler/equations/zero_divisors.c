@@ -32,7 +32,7 @@ is_zero(struct search *s, inst def, node divisor)
 
 /* The first divisor that is zero, NODE_NONE: there is none. */
 static node
-find(struct search *s, inst def)
+find_zero_divisor(struct search *s, inst def)
 {
     const pool *p = s->e->f->pool;
 
@@ -90,7 +90,7 @@ zero_divisors_warn(const equations *e, const double *value)
 
     for (var_id v = 0; v < f->var.n; v++) {
         inst def = e->var.at[v].def;
-        node divisor = e->var.at[v].kind == DEF_EXPLICIT && inst_known(def) ? find(&s, def) : NODE_NONE;
+        node divisor = e->var.at[v].kind == DEF_EXPLICIT && inst_known(def) ? find_zero_divisor(&s, def) : NODE_NONE;
         const char *name;
         strbuf text = { 0 };
 
@@ -114,7 +114,7 @@ zero_divisors_warn_of_conditions(const equations *e, const double *value)
 
     for (size_t k = 0; k < e->mode.n; k++) {
         const eq_mode *m = &e->mode.at[k];
-        node divisor = inst_known(m->g) ? find(&s, m->g) : NODE_NONE;
+        node divisor = inst_known(m->g) ? find_zero_divisor(&s, m->g) : NODE_NONE;
         strbuf text = { 0 };
 
         if (divisor == NODE_NONE)

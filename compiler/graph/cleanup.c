@@ -94,7 +94,7 @@ part_may_go(const cleanup_part *x)
 }
 
 static bool
-is_there(const cleanup *c, const cleanup_link *l)
+link_is_there(const cleanup *c, const cleanup_link *l)
 {
     return !l->cut && (l->to == NONE || !c->part[l->to].gone);
 }
@@ -137,14 +137,14 @@ rests_alone(cleanup *c, uint32_t i)
     if (x->sources)
         return false;
     for (uint32_t k = 0; k < x->nlinks && !x->looked; k++) {
-        uint32_t far = is_there(c, &link[k]) ? leads_to(c, i, &link[k], &like) : NONE;
+        uint32_t far = link_is_there(c, &link[k]) ? leads_to(c, i, &link[k], &like) : NONE;
 
         if (far != NONE && !like && !c->part[far].gone && c->part[far].degree == 1 && part_may_go(&c->part[far]))
             x->at_rest = true;
     }
     x->looked = true;
     for (; x->at_rest && x->passed < x->nlinks; x->passed++)
-        if (is_there(c, &link[x->passed]) && (leads_to(c, i, &link[x->passed], &like) == NONE || like))
+        if (link_is_there(c, &link[x->passed]) && (leads_to(c, i, &link[x->passed], &like) == NONE || like))
             return false;
     return x->at_rest;
 }
@@ -171,7 +171,7 @@ dangles(cleanup *c, uint32_t i)
         return false;
     for (uint32_t k = 0; k < x->nlinks && x->degree == 1; k++) {
         const cleanup_link *l = &c->link[x->link0 + k];
-        uint32_t far = is_there(c, l) ? leads_to(c, i, l, &like) : NONE;
+        uint32_t far = link_is_there(c, l) ? leads_to(c, i, l, &like) : NONE;
 
         if (far == NONE)
             continue;
@@ -210,7 +210,7 @@ is_island(cleanup *c, uint32_t i, bool *seen)
             const cleanup_link *l = &c->link[x->link0 + n];
 
             alone &= l->cut || l->to != NONE;
-            if (!is_there(c, l) || l->to == NONE || seen[l->to])
+            if (!link_is_there(c, l) || l->to == NONE || seen[l->to])
                 continue;
             /* an element is listed beside each junction that it connects */
             seen[l->to] = c->part[l->to].kind != CLEANUP_OTHER;

@@ -73,7 +73,7 @@ note_joined(struct lint *l, uint32_t at)
 }
 
 static void
-check_port(struct lint *l, uint32_t at)
+lint_port(struct lint *l, uint32_t at)
 {
     const flat_model *f = l->f;
     const flat_junction *j = &f->junction.at[at];
@@ -90,12 +90,12 @@ check_port(struct lint *l, uint32_t at)
 }
 
 static void
-check_junction(struct lint *l, uint32_t at)
+lint_junction(struct lint *l, uint32_t at)
 {
     const flat_junction *j = &l->f->junction.at[at];
 
     if (j->port) {
-        check_port(l, at);
+        lint_port(l, at);
     } else if (j->ninc == 1 && j->implicit) {
         const flat_incidence *i = &l->f->incidence.at[j->inc0];
 
@@ -240,7 +240,7 @@ lint_model(const flat_model *f, const ast_file *file)
     for (uint32_t j = 0; j < f->junction.n; j++)
         note_joined(&l, j);
     for (uint32_t j = 0; j < f->junction.n; j++)
-        check_junction(&l, j);
+        lint_junction(&l, j);
     for (size_t e = 0; e < f->element.n; e++) {
         check_held(&l, &f->element.at[e]);
         lint_zero(&l, &f->element.at[e]);

@@ -201,7 +201,7 @@ is_varied(const struct study *s, size_t q)
 
 /* Is it a temperature? It is varied by a share of its kelvins, which is much for one that is written in degC. */
 static bool
-is_temperature(const struct study *s, size_t q)
+varies_temperature(const struct study *s, size_t q)
 {
     const unit *u = model_variable(s->m, s->c.by.at[q]).unit;
 
@@ -308,7 +308,7 @@ write_sensitivity_text(const struct study *s, FILE *out)
         if (!is_varied(s, q))
             fprintf(out, "%s is 0, and a share of 0 is 0: it is not varied, which does not say that it has no effect\n",
                     s->c.name.at[q]);
-        else if (is_temperature(s, q))
+        else if (varies_temperature(s, q))
             fprintf(out, "%s is %.4g K and varied by a share of that: by %.3g K\n", s->c.name.at[q], s->value[q],
                     s->delta * s->value[q]);
     }

@@ -273,7 +273,7 @@ small_step(const struct search *s)
 
 /* Descends from theta until nothing more is gained. */
 static enum ls_end
-descend(struct search *s, ls_result *r)
+descend_to_least(struct search *s, ls_result *r)
 {
     double tolerance = s->p->cost_tolerance > 0 ? s->p->cost_tolerance : COST_TOLERANCE, growth = 2;
     size_t most = s->p->most_steps ? s->p->most_steps : MOST_STEPS;
@@ -349,7 +349,7 @@ least_squares(const ls_problem *p, double *theta, ls_result *r)
         theta[i] = fmin(fmax(theta[i], low_of(&s, i)), high_of(&s, i));
     if (evaluate_rows(&s, theta, r)) {
         take_rows(&s, r);
-        r->end = isfinite(s.cost) ? descend(&s, r) : LS_NO_START;
+        r->end = isfinite(s.cost) ? descend_to_least(&s, r) : LS_NO_START;
     } else {
         r->end = LS_NO_START;
     }

@@ -122,7 +122,7 @@ struct matrix {
 }; /* by columns */
 
 static struct matrix
-matrix_of(const linear_points *p, int which, size_t k)
+exported_matrix(const linear_points *p, int which, size_t k)
 {
     const state_space *s = &p->space.at[k];
     const struct matrix all[MATRICES] = { { s->n, s->n, s->A },
@@ -173,12 +173,12 @@ put_script(const linear_points *p, FILE *out)
     }
     fputs("];\n", out);
     for (int which = 0; which < MATRICES; which++) {
-        struct matrix first = matrix_of(p, which, 0);
+        struct matrix first = exported_matrix(p, which, 0);
 
         /* MATLAB would lose the shape of an empty [] */
         fprintf(out, "%s = zeros(%zu, %zu, %zu);\n", matrix_name[which], first.rows, first.columns, p->space.n);
         for (size_t k = 0; k < p->space.n && first.rows && first.columns; k++) {
-            struct matrix m = matrix_of(p, which, k);
+            struct matrix m = exported_matrix(p, which, k);
 
             fprintf(out, "%s(:,:,%zu) = [\n", matrix_name[which], k + 1);
             for (size_t r = 0; r < m.rows; r++)
@@ -232,13 +232,13 @@ put_double(strbuf *b, double x)
 static void
 put_matrices(strbuf *b, const linear_points *p, int which)
 {
-    struct matrix first = matrix_of(p, which, 0);
+    struct matrix first = exported_matrix(p, which, 0);
     char *shape = p->space.n > 1 ? bg_format("%zu, %zu, %zu", p->space.n, first.rows, first.columns)
                                  : bg_format("%zu, %zu", first.rows, first.columns);
 
     put_head(b, "<f8", shape);
     for (size_t k = 0; k < p->space.n; k++) {
-        struct matrix m = matrix_of(p, which, k);
+        struct matrix m = exported_matrix(p, which, k);
 
         for (size_t r = 0; r < m.rows; r++)
             for (size_t c = 0; c < m.columns; c++)

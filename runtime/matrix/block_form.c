@@ -97,7 +97,7 @@ scale_matrix(const double *A, block_form *f)
 
 /* Exponent of what block `from` moves in block `to`, both having exponents so far, over the greater of their rates. */
 static int
-reach(const block_form *f, const int *exponent, size_t to, size_t from)
+reach_of_block(const block_form *f, const int *exponent, size_t to, size_t from)
 {
     double rate = fmax(f->size[to], f->size[from]);
     int e = (int)ceil(log2(f->greatest[to + f->nblocks * from]) - (rate > 0 ? log2(rate) : 0));
@@ -125,7 +125,7 @@ scale_between(block_form *f)
 
         for (size_t b = c + 1; b < n; b++)
             if (f->greatest[c + n * b] != 0) {
-                int e = reach(f, exponent, c, b);
+                int e = reach_of_block(f, exponent, c, b);
 
                 most = !driven[c] || e > most ? e : most;
                 driven[c] = true;
@@ -138,7 +138,7 @@ scale_between(block_form *f)
 
         for (size_t c = 0; c < b && !driven[b]; c++)
             if (f->greatest[c + n * b] != 0) {
-                int e = -reach(f, exponent, c, b);
+                int e = -reach_of_block(f, exponent, c, b);
 
                 least = !any || e < least ? e : least;
                 any = true;

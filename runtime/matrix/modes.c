@@ -234,7 +234,8 @@ triangular_basis(size_t n, const double complex *T, const size_t *at, size_t m, 
 
 /* The elements of T's diagonal that are the chosen eigenvalues: the nearest of their blocks. */
 static void
-find_places(const block_form *f, const struct schur *b, const bool *chosen, const double complex *lambda, size_t *at)
+find_chosen_places(const block_form *f, const struct schur *b, const bool *chosen, const double complex *lambda,
+                   size_t *at)
 {
     size_t n = f->n, m = 0;
     bool *taken = bg_calloc(n + 1, sizeof *taken);
@@ -266,7 +267,7 @@ subspace_of(const block_form *f, const struct schur *b, const bool *chosen, cons
                    *right = bg_calloc(n * m + 1, sizeof *right), *other = bg_calloc(m * m + 1, sizeof *other);
     double *unused = bg_calloc(m * m + 1, sizeof *unused);
 
-    find_places(f, b, chosen, lambda, at);
+    find_chosen_places(f, b, chosen, lambda, at);
     triangular_basis(n, b->T, at, m, right, T11, terms);
     for (size_t i = 0; i < m; i++)
         for (size_t k = i + 1; k < m; k++)

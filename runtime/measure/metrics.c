@@ -341,7 +341,7 @@ add_connector(measure *q, size_t bond, uint32_t group, int sign)
 
 /* The group of the instance that contains a junction or element. */
 static uint32_t
-group_of(const uint32_t *top, const uint32_t *group, uint32_t parent)
+group_of_instance(const uint32_t *top, const uint32_t *group, uint32_t parent)
 {
     return parent == NONE || top[parent] == NONE ? NONE : group[top[parent]];
 }
@@ -357,14 +357,14 @@ find_connectors(measure *q, const uint32_t *top, const uint32_t *group)
 
     q->by_connectors = bg_calloc(q->groups + 1, sizeof *q->by_connectors);
     for (uint32_t j = 0; j < g->njunctions; j++) {
-        uint32_t in = group_of(top, group, g->junction[j].instance);
+        uint32_t in = group_of_instance(top, group, g->junction[j].instance);
 
         if (g->junction[j].pseudo && in != NONE)
             any = q->by_connectors[in] = true;
     }
     for (uint32_t p = 0; p < g->nports && any; p++) {
-        uint32_t of = group_of(top, group, g->element[g->port[p].element].instance);
-        uint32_t at = group_of(top, group, g->junction[g->port[p].junction].instance);
+        uint32_t of = group_of_instance(top, group, g->element[g->port[p].element].instance);
+        uint32_t at = group_of_instance(top, group, g->junction[g->port[p].junction].instance);
 
         if (of != at) {
             add_connector(q, p, of, 1);
@@ -372,8 +372,8 @@ find_connectors(measure *q, const uint32_t *top, const uint32_t *group)
         }
     }
     for (uint32_t b = 0; b < g->nbonds && any; b++) {
-        uint32_t from = group_of(top, group, g->junction[g->bond[b].from].instance),
-                 to = group_of(top, group, g->junction[g->bond[b].to].instance);
+        uint32_t from = group_of_instance(top, group, g->junction[g->bond[b].from].instance),
+                 to = group_of_instance(top, group, g->junction[g->bond[b].to].instance);
 
         if (from != to) {
             add_connector(q, g->nports + b, from, -1);

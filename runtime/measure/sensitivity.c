@@ -150,7 +150,7 @@ add_output_moves(const struct solver *s, const weight_change *change, double *in
 
 /* dx and dz of change i at the first point, for which J is factored. */
 static bool
-first_point(struct solver *s, struct followed *f, size_t i, bool rests)
+first_slopes(struct solver *s, struct followed *f, size_t i, bool rests)
 {
     double *right = f->right;
 
@@ -211,7 +211,7 @@ follow_outputs(struct solver *s, const sim_result *r, bool equilibrium, struct f
     if (!rests && !factor_forward(s, 0))
         return false;
     for (size_t i = 0; i < f->count; i++) {
-        if (!first_point(s, f, i, rests))
+        if (!first_slopes(s, f, i, rests))
             return false;
         measure(s, f, i, held, nheld, &greatest[i]);
     }

@@ -74,7 +74,7 @@ struct place {
 
 /* Does column k have a corner there? Without samples on both sides this cannot be told. */
 static bool
-bends(const struct samples *s, const struct place *p, size_t k, double some)
+has_corner(const struct samples *s, const struct place *p, size_t k, double some)
 {
     double value[2], slope[2];
 
@@ -103,7 +103,7 @@ add_corner_rows(struct samples *s, const struct place *p, double share)
                 beyond(c, k, p->left, -1, p->left - p->begin + 1, p->t, &side[0][k], &slope);
             else
                 beyond(c, k, p->right, 1, c->points - p->right, p->t, &side[1][k], &slope);
-        corner |= s->range[k] > 0 && (fabs(side[1][k] - side[0][k]) > some || bends(s, p, k, some));
+        corner |= s->range[k] > 0 && (fabs(side[1][k] - side[0][k]) > some || has_corner(s, p, k, some));
     }
     if (corner) {
         s->kept[s->n] = s->kept[s->n + 1] = true;

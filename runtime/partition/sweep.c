@@ -299,7 +299,7 @@ sweep_run(const partition_options *o, sweep *s, char **why)
 /* ---------------------------------------------------------------- output */
 
 static void
-put_range(const double *ratio, size_t n, table *t)
+put_ratio_range(const double *ratio, size_t n, table *t)
 {
     double least = INFINITY, greatest = -INFINITY;
 
@@ -339,7 +339,7 @@ sweep_text(const sweep *s, FILE *out)
 
         table_put(&t, "%s", c->name);
         table_put(&t, "%s", c->at);
-        put_range(c->ratio, s->n, &t);
+        put_ratio_range(c->ratio, s->n, &t);
         for (size_t i = 0; i < c->crossing.n; i++)
             strbuf_printf(&b, "%s%.4g", i ? ", " : "", c->crossing.at[i] / s->shown);
         table_put(&t, "%s", b.n ? b.at : "");

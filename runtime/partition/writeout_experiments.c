@@ -318,7 +318,7 @@ rename_item(struct writer *d, const ast_exp_item *item, edits *e)
 
 /* Writes an item as the experiment expands it; the first `keep` lists everything that is kept. */
 static void
-say_item(struct made *m, const ast_exp_item *item, edits *e)
+write_item(struct made *m, const ast_exp_item *item, edits *e)
 {
     strbuf b = { 0 };
 
@@ -377,7 +377,7 @@ writer_experiment(struct writer *d, const ast_experiment *x)
             continue;
         }
         if (m.there && (!is_as_written(d, item) || (lets && item->kind == AST_EXP_LET)))
-            say_item(&m, item, &e);
+            write_item(&m, item, &e);
         else
             rename_item(d, item, &e);
     }

@@ -65,7 +65,7 @@ add_difference(strbuf *b, const char *before, const char *text)
 
 /* NULL where the two agree. */
 static char *
-compare(const sources *sa, const ast_experiment *a, const sources *sb, const ast_experiment *b)
+compare_experiments(const sources *sa, const ast_experiment *a, const sources *sb, const ast_experiment *b)
 {
     map of_a = items_by_key(sa, a), of_b = items_by_key(sb, b);
     strbuf out = { 0 };
@@ -129,7 +129,7 @@ diff_experiments(const sources *sa, const ast_file *a, const sources *sb, const 
 
         if (x && k == MAP_NONE)
             vec_push(&out->removed, ((diff_entry){ DIFF_EXPERIMENT, bg_strdup(x->name), NULL }));
-        else if (x && (change = compare(sa, x, sb, b->decl[k].experiment)) != NULL)
+        else if (x && (change = compare_experiments(sa, x, sb, b->decl[k].experiment)) != NULL)
             vec_push(&out->changed, ((diff_entry){ DIFF_EXPERIMENT, bg_strdup(x->name), change }));
     }
     for (size_t i = 0; i < b->ndecls; i++) {

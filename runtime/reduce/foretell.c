@@ -102,7 +102,7 @@ foretell_next(const foretelling *f, size_t worker)
 }
 
 static void
-work_along(void *ctx, side_team *team, size_t worker)
+foretell_along(void *ctx, side_team *team, size_t worker)
 {
     for (;;) {
         if (side_team_orphaned(team))
@@ -135,7 +135,7 @@ foretell_begin(struct search *d, size_t most, size_t size, const struct demand *
     f->candidate = (struct candidate **)(f->slot + most);
     f->reading = (int *)(f->candidate + most * size);
     f->set = bg_calloc(size + 1, sizeof *f->set);
-    side_team_begin(f->team, work_along, f);
+    side_team_begin(f->team, foretell_along, f);
     return f;
 }
 

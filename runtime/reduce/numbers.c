@@ -27,7 +27,7 @@ number_at(const compilation *c, span at, const unit *u)
 }
 
 static const ast_model *
-find_model(const ast_file *file, const char *name, size_t n)
+model_called(const ast_file *file, const char *name, size_t n)
 {
     for (size_t i = 0; i < file->ndecls; i++)
         if (file->decl[i].kind == AST_DECL_MODEL && strlen(file->decl[i].model->name) == n &&
@@ -56,13 +56,13 @@ find_instance(const ast_model *m, const char *name, size_t n)
 static const ast_expr *
 find_written(const compilation *c, const char *name, const ast_unit **declared)
 {
-    const ast_model *m = find_model(c->ast, c->flat->name, strlen(c->flat->name));
+    const ast_model *m = model_called(c->ast, c->flat->name, strlen(c->flat->name));
     const ast_node *instance = NULL;
     const ast_expr *given = NULL, *own = NULL;
 
     for (size_t n; m && name[n = strcspn(name, ".")]; name += n + 1) {
         instance = find_instance(m, name, n);
-        m = instance ? find_model(c->ast, instance->own->type, strlen(instance->own->type)) : NULL;
+        m = instance ? model_called(c->ast, instance->own->type, strlen(instance->own->type)) : NULL;
     }
     for (int k = 0; m && k < m->nstmt; k++) {
         const ast_stmt *x = m->stmt[k];

@@ -24,7 +24,7 @@ is_one(const ast_expr *e)
 }
 
 static const char *
-text_of(const sources *s, const ast_expr *e, arena *a)
+operand_text(const sources *s, const ast_expr *e, arena *a)
 {
     return arena_strndup(a, source_text(s, e->at.file) + e->at.begin, e->at.end - e->at.begin);
 }
@@ -42,13 +42,13 @@ operand_of(const sources *s, const ast_expr *e, arena *a, operand *out)
     const ast_expr *one = e->kind == AST_BINARY && e->op == AST_DIV ? e->bin.a : NULL;
     bool minus = one && one->kind == AST_NEG;
 
-    *out = (operand){ .text = text_of(s, e, a), .level = level_of(e) };
+    *out = (operand){ .text = operand_text(s, e, a), .level = level_of(e) };
     if (strchr(out->text, '\n'))
         return false;
     if (minus)
         one = one->un.a;
     if (one && is_one(one)) {
-        out->inverse = text_of(s, e->bin.b, a);
+        out->inverse = operand_text(s, e->bin.b, a);
         out->inverse_level = level_of(e->bin.b);
         if (minus) {
             out->inverse = arena_format(a, "-%s", bound(a, out->inverse, out->inverse_level, OPERAND_POWER));

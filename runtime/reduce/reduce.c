@@ -376,7 +376,8 @@ unstable(const struct reducer *d, const struct version *now, const struct versio
 /* Like try_choices, without the initial values in `initial`. True: further contradicting values were found, and another
  * try may succeed. */
 static bool
-try_stated(struct reducer *d, const struct version *v, const choices *x, rewrite_changes *initial, struct trial *t)
+try_unstated_choices(struct reducer *d, const struct version *v, const choices *x, rewrite_changes *initial,
+                     struct trial *t)
 {
     bool more;
 
@@ -403,7 +404,7 @@ try_choices(struct reducer *d, const struct version *v, const choices *x, struct
 {
     rewrite_changes initial = { 0 };
 
-    while (try_stated(d, v, x, &initial, t))
+    while (try_unstated_choices(d, v, x, &initial, t))
         trial_free(&d->trier, t);
     vec_free(&initial);
 }

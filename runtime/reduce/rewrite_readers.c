@@ -14,7 +14,7 @@ add_text_reading(struct plan *p, uint32_t reader, uint32_t target, span at)
 
 /* owner: the node whose block this stands in, or NULL */
 static void
-read_ref(struct plan *p, uint32_t reader, const ast_ref *ref, const ast_node *owner)
+note_reference(struct plan *p, uint32_t reader, const ast_ref *ref, const ast_node *owner)
 {
     uint32_t x;
 
@@ -44,7 +44,7 @@ read_expression(void *ctx, const ast_ref *ref)
 {
     const struct reads *r = ctx;
 
-    read_ref(r->p, r->reader, ref, r->owner);
+    note_reference(r->p, r->reader, ref, r->owner);
 }
 
 static void
@@ -59,7 +59,7 @@ read_outer_name(struct plan *p, uint32_t reader, const ast_ref *ref, bool as_par
 {
     uint32_t x;
 
-    read_ref(p, reader, ref, NULL);
+    note_reference(p, reader, ref, NULL);
     for (int i = 0; i < ref->nparts; i++)
         for (int k = 0; k < ref->part[i].nindex; k++) {
             read_expr(p, reader, ref->part[i].brackets->index[k].from, NULL);

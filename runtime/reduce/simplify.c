@@ -147,8 +147,8 @@ refuse_part(struct simplifier *d, const struct part *x, const char *why)
 
 /* Takes out as many as possible: all at once, or in halves where that fails. False: an internal error. */
 static bool
-take_most(struct simplifier *d, const struct version *now, const parts *all, const struct part **taken,
-          struct trial *best)
+take_most_parts(struct simplifier *d, const struct version *now, const parts *all, const struct part **taken,
+                struct trial *best)
 {
     size_t batch = all->n, ntaken = 0;
 
@@ -229,7 +229,7 @@ measure_error(const struct version *a, const struct version *b, size_t experimen
 
 /* Errors of the result against the text as given. */
 static void
-measure_errors(struct simplifier *d, const struct version *now)
+measure_simplified(struct simplifier *d, const struct version *now)
 {
     size_t length = source_length(d->given, d->file);
     char *text = bg_malloc(length + 1);
@@ -272,7 +272,7 @@ finish(struct simplifier *d, struct version *now)
     r->text = now->own;
     r->length = now->length;
     now->own = NULL;
-    measure_errors(d, now);
+    measure_simplified(d, now);
     r->elements_after = now->c[0].flat->element.n;
     r->states_after = model_nstates(now->c[0].model);
     r->steps_after = r->evaluations_after = 0;
@@ -336,7 +336,7 @@ take_rounds(struct simplifier *d, bool idle, struct version *now, bool *any, cha
         else
             find_folds(d, now, &folded, &all);
         taken = bg_calloc(all.n + 1, sizeof *taken);
-        fine = take_most(d, now, &all, taken, &best);
+        fine = take_most_parts(d, now, &all, taken, &best);
         changed = fine && best.plan.edits.list.n > 0;
         if (!fine) {
             *why = best.internal;

@@ -189,8 +189,8 @@ try_text(struct search *d, struct candidate *const *taken, size_t n, const struc
 
 /* Is the refusal of these candidates known already? Else *plain: they are plain, and out->key is theirs. */
 static bool
-find_known(const struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand,
-           struct verdict *out, bool *plain)
+is_known_refusal(const struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand,
+                 struct verdict *out, bool *plain)
 {
     const refusal *known = NULL;
 
@@ -213,7 +213,7 @@ try_known(const struct search *d, struct candidate *const *taken, size_t n, cons
 {
     bool plain;
 
-    return find_known(d, taken, n, demand, out, &plain);
+    return is_known_refusal(d, taken, n, demand, out, &plain);
 }
 
 struct verdict
@@ -224,7 +224,7 @@ try_more(struct search *d, struct candidate *const *taken, size_t n, const struc
     text_key key;
     bool plain;
 
-    if (find_known(d, taken, n, demand, &v, &plain))
+    if (is_known_refusal(d, taken, n, demand, &v, &plain))
         return v;
     key = v.key;
     if (!plain || !try_in_turn(d, taken, n, demand, &v))

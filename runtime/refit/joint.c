@@ -153,7 +153,7 @@ least_error_first(const void *a, const void *b)
 }
 
 static struct set
-after(const struct searcher *s, const struct set *x, const prospect *p)
+set_after(const struct searcher *s, const struct set *x, const prospect *p)
 {
     struct set c = set_copy(s, x);
 
@@ -196,7 +196,7 @@ coarsen(const struct searcher *s, struct set *x)
                 within = fmax(GROWS * within, p[most].error);
         }
         if (best != NO_INDEX) {
-            struct set c = after(s, x, &p[best]);
+            struct set c = set_after(s, x, &p[best]);
 
             fit(s, &c, COARSE_STEPS);
             set_free(x);
@@ -248,7 +248,7 @@ branch(const struct searcher *s, const struct set *x, set_list *of, size_t branc
     if (n)
         qsort(p, n, sizeof *p, least_error_first);
     for (size_t i = 0; i < n && made < branches && p[i].error < limit; i++) {
-        struct set c = after(s, x, &p[i]);
+        struct set c = set_after(s, x, &p[i]);
 
         if (c.states >= x->states || c.states == 0 || is_known(s, &of[c.states], &c)) {
             set_free(&c);

@@ -44,7 +44,7 @@ struct work {
 };
 
 static void
-linear_free(struct linear_text *x)
+linear_text_free(struct linear_text *x)
 {
     linearization_free(&x->l);
     compile_free(&x->c);
@@ -260,7 +260,8 @@ name_in(const flat_model *f, const char *name)
 
 /* The text without the removed elements. clamps: which of them are clamped; the others are dropped. */
 static bool
-take_out_parts(struct work *w, const network_piece *piece, const bool *clamped, strbuf *out, bool record, char **why)
+text_without_parts(struct work *w, const network_piece *piece, const bool *clamped, strbuf *out, bool record,
+                   char **why)
 {
     compile_options o = { .experiment = w->o->experiment };
     compilation plain = { 0 };
@@ -345,9 +346,9 @@ cut_text(struct work *w, const network_piece *piece, strbuf *out, char **why)
             continue;
         if (!last)
             clamped[i] = false;
-        same = take_out_parts(w, piece, clamped, &text, false, why) &&
+        same = text_without_parts(w, piece, clamped, &text, false, why) &&
                compile_linear(w, text.at, text.n, &small, why) && responds(w, &small.l, NULL);
-        linear_free(&small);
+        linear_text_free(&small);
         if (!last && !same) {
             clamped[i] = true;
             free(*why);
@@ -358,7 +359,7 @@ cut_text(struct work *w, const network_piece *piece, strbuf *out, char **why)
         strbuf_free(&text);
     }
     if (fine)
-        fine = take_out_parts(w, piece, clamped, out, true, why);
+        fine = text_without_parts(w, piece, clamped, out, true, why);
     else if (!*why)
         *why = bg_strdup("the reduced text does not have the expected response");
     free(clamped);
@@ -575,10 +576,10 @@ write_number_text(struct work *w, const strbuf *cut, const network_piece *piece,
             w->r->states_after = last.l.space.n;
             w->r->elements_after = model_nelements(last.c.model);
             yardstick_against(&w->report->yard, "elements that stay, refitted", &last.l.space);
-            linear_free(&last);
+            linear_text_free(&last);
             break;
         }
-        linear_free(&last);
+        linear_text_free(&last);
         edits_free(&e);
         strbuf_free(&text);
         fine = way == 0;
@@ -589,7 +590,7 @@ write_number_text(struct work *w, const strbuf *cut, const network_piece *piece,
             *why = bg_strdup("the text with its numbers does not respond as it should");
         }
     }
-    linear_free(&small);
+    linear_text_free(&small);
     return fine;
 }
 
@@ -636,7 +637,7 @@ reduce_to_order(const char *path, const char *text, size_t length, const order_o
     frequencies_free(&w.at);
     tuning_choice_free(&w.tuning, &w.network);
     network_free(&w.network);
-    linear_free(&w.full);
+    linear_text_free(&w.full);
     return result;
 }
 

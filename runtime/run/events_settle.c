@@ -373,7 +373,7 @@ set_otherwise(events *e, uint32_t k, uint32_t first, bool other)
 /* Tries the combinations of the sets, those with the fewest changes first. elsewhere: with other solutions of the
  * equations too, MOST_ELSEWHERE combinations at most. */
 static bool
-combine(events *e, double t, const double *x, const struct sets *s, bool elsewhere)
+combine_sets(events *e, double t, const double *x, const struct sets *s, bool elsewhere)
 {
     size_t tries = elsewhere ? MOST_ELSEWHERE : SIZE_MAX;
     bool found = false;
@@ -412,7 +412,7 @@ events_look_everywhere(events *e, double t, const double *x)
     for (int elsewhere = 0; elsewhere <= model_has_blocks(e->model) && !found; elsewhere++)
         for (int alone = 0; alone < 2 && !found; alone++) {
             divide(e, alone, &s);
-            found = s.end.n <= MOST_TOGETHER && (alone || s.end.n < s.mode.n) && combine(e, t, x, &s, elsewhere);
+            found = s.end.n <= MOST_TOGETHER && (alone || s.end.n < s.mode.n) && combine_sets(e, t, x, &s, elsewhere);
         }
     free_sets(&s);
     return found;

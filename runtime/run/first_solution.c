@@ -227,7 +227,7 @@ say_modes(const struct choosing *c, size_t chosen)
 }
 
 static enum first_solution
-choose_modes(struct choosing *c)
+choose_with_modes(struct choosing *c)
 {
     double *first = bg_malloc(c->nmodes * sizeof *first);
     size_t best = 0, tried = 0;
@@ -356,7 +356,7 @@ first_solution(bg_model *m, events *e, double t, const double *x)
             "this one on: the first that was found is taken",
             t, model_nnets(m) - net, model_nnets(m));
     if (c.nmodes > 0) {
-        one = choose_modes(&c);
+        one = choose_with_modes(&c);
         most = one > most ? one : most;
     }
     free(c.power);

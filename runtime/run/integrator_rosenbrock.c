@@ -147,7 +147,7 @@ rates_by_time(integrator *g, double t, double h, const double *x, const double *
 /* The stages of a step of length h from t to the time `end`. y[2]: the state there. Returns 0, or 1: a stage could not
  * be evaluated. */
 static int
-stages(integrator *g, double t, double h, double end)
+rosenbrock_stages(integrator *g, double t, double h, double end)
 {
     struct rosenbrock *r = g->rosenbrock;
     const double *x0 = integrator_state(g, 1), *f = g->f[1];
@@ -204,7 +204,7 @@ rosenbrock_advance(integrator *g, double until, double least, double *t_end)
         bool last = t + h * LAST_STEP >= until;
         double step = last ? until - t : h, error;
 
-        if (stages(g, t, step, last ? until : t + step) != 0) {
+        if (rosenbrock_stages(g, t, step, last ? until : t + step) != 0) {
             h = UNEVALUATED * step;
             g->failures++;
             continue;

@@ -179,7 +179,7 @@ find_pace(run *s)
 
 /* The number of places of a piece so long, that show what its conditions do. */
 static int
-places_of(const run *s, double length)
+number_of_places(const run *s, double length)
 {
     /* What sticks lets go on both sides: half a swing from one to the other shows only its ends as near to them. */
     int least = s->pieces && s->places < PIECE_PLACES && events_sticking(s->events) ? PIECE_PLACES : s->places;
@@ -225,7 +225,7 @@ find_contradiction(run *s, struct look *third, struct look *before, struct look 
         if (part == 0 && s->pieces)
             end = pieces_next(s->pieces);
         if (part == 0)
-            parts = places_of(s, end - t0);
+            parts = number_of_places(s, end - t0);
         part++;
 
         bool at_end = part == parts;

@@ -348,7 +348,7 @@ struct trial {
 };
 
 static void
-help(struct trial *w)
+help_unfit(struct trial *w)
 {
     diag_help(model_sources(w->model),
               "It needs springs that move with the velocities of masses by constant ratios, and no switching; "
@@ -360,7 +360,7 @@ refuse_model(struct trial *w, span at, const char *name, const char *why)
 {
     diag_error(model_sources(w->model), "variational-form", at, "the variational integrator does not take \"%s\": %s",
                name, why);
-    help(w);
+    help_unfit(w);
     return false;
 }
 
@@ -610,7 +610,7 @@ has_inertia(struct trial *w)
             return true;
     diag_error(model_sources(w->model), "variational-form", model_place(w->model),
                "the variational integrator does not take \"%s\": it has no inertia", model_name(w->model));
-    help(w);
+    help_unfit(w);
     return false;
 }
 

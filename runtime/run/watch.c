@@ -125,7 +125,7 @@ watch_outputs(watch *w, double t, const double *x, const double *y)
 
 /* Is the recorded expression an output that was reported already? */
 static bool
-is_told(map *told, const model_graph *g, size_t k)
+was_told(map *told, const model_graph *g, size_t k)
 {
     uint64_t hash = bg_hash_bytes(g->output[k].name, strlen(g->output[k].name), 0);
     uint32_t other = map_get(told, hash);
@@ -148,7 +148,7 @@ watch_report(watch *w)
         const struct bad_output *b = &w->output[k];
         const struct model_output *o = &g->output[k];
 
-        if (!b->points || is_told(&told, g, k))
+        if (!b->points || was_told(&told, g, k))
             continue;
         n++;
         if (b->points == 1)

@@ -84,7 +84,7 @@ expression_free(struct expression *q)
 /* Adds factor * expression to row `row` of K, which is N by N or has one row (lead); outputs of storage enter through S
  * and are added to of_z. */
 static void
-put_expression(const structure *s, const struct places *at, const struct expression *q, double factor, size_t row,
+put_pencil_row(const structure *s, const struct places *at, const struct expression *q, double factor, size_t row,
                size_t lead, double *K, double *of_z)
 {
     for (size_t j = 0; j < s->nz; j++) {
@@ -131,7 +131,7 @@ fill_states(struct relations *w, size_t nloose, const struct places *at, structu
         if (w->rate[i] == NONE || (w->rate[i] < w->nvars && !relations_moves(w, w->rate[i])))
             continue;
         q = column_expression(w, w->rate[i], NULL, nloose, "a rate");
-        put_expression(s, at, &q, 1, at->x[i], at->N, p->K, p->of_z);
+        put_pencil_row(s, at, &q, 1, at->x[i], at->N, p->K, p->of_z);
         expression_free(&q);
     }
 }
@@ -150,10 +150,10 @@ fill_dependent(struct relations *w, size_t nloose, const struct places *at, stru
 
         K[at->stored + j + at->N * (at->rate + j)] = 1;
         K[at->rate + j + at->N * (at->stored + j)] = -1;
-        put_expression(s, at, &q, 1, 0, 1, row, NULL);
+        put_pencil_row(s, at, &q, 1, 0, 1, row, NULL);
         memcpy(p->depends + at->N * j, row, at->N * sizeof *row);
         for (size_t i = 0; i < s->nd; i++)
-            put_expression(s, at, &q, s->C_d[i + s->nd * j], at->rate + i, at->N, K, p->of_z);
+            put_pencil_row(s, at, &q, s->C_d[i + s->nd * j], at->rate + i, at->N, K, p->of_z);
         expression_free(&q);
         free(row);
     }
@@ -174,9 +174,9 @@ fill_dissipators(struct relations *w, size_t nloose, const struct places *at, st
         K[at->given + j + at->N * (at->given + j)] -= 1;
         for (size_t i = 0; i < s->n; i++)
             K[at->given + j + at->N * at->x[i]] += s->matrix[M_L_X].value[j + s->nl * i];
-        put_expression(s, at, &q, 1, 0, 1, p->in + at->N * j, NULL);
+        put_pencil_row(s, at, &q, 1, 0, 1, p->in + at->N * j, NULL);
         for (size_t i = 0; i < s->nl; i++)
-            put_expression(s, at, &q, s->matrix[M_L].value[i + s->nl * j], at->given + i, at->N, K, p->of_z);
+            put_pencil_row(s, at, &q, s->matrix[M_L].value[i + s->nl * j], at->given + i, at->N, K, p->of_z);
         expression_free(&q);
     }
 }
@@ -190,7 +190,7 @@ fill_left(struct relations *w, size_t nloose, const struct places *at, structure
     for (; elimination_left(w->r, &row, &left); k++) {
         struct expression q = column_expression(w, 0, &left, nloose, "a condition");
 
-        put_expression(w->s, at, &q, 1, at->loose + k, at->N, p->K, p->of_z);
+        put_pencil_row(w->s, at, &q, 1, at->loose + k, at->N, p->K, p->of_z);
         expression_free(&q);
     }
 }

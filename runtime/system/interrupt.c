@@ -22,7 +22,7 @@ static char *volatile file[MOST_FILES];
 static volatile sig_atomic_t child, held, waiting, deferred, asked;
 
 static void
-clean_up(void)
+clean_up_files(void)
 {
     for (int i = 0; i < MOST_FILES; i++)
         if (file[i])
@@ -55,7 +55,7 @@ on_signal(int sig)
         asked = sig;
         alarm(GRACE);
     } else {
-        clean_up();
+        clean_up_files();
         end_by(sig == SIGALRM && asked ? asked : sig);
     }
     errno = why;
@@ -70,8 +70,8 @@ interrupt_install(void)
     for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++)
         if (sigaction(ending_signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(ending_signals[i], &a, NULL);
-    atexit(clean_up);
-    bg_before_no_memory = clean_up;
+    atexit(clean_up_files);
+    bg_before_no_memory = clean_up_files;
 }
 
 void
@@ -93,7 +93,7 @@ interrupt_finish(void)
 {
     if (!asked)
         return;
-    clean_up();
+    clean_up_files();
     end_by(asked);
 }
 
