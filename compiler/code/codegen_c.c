@@ -59,7 +59,7 @@ c_comment(strbuf *out, const char *text)
 /* ---------------------------------------------------------------- values */
 
 static __attribute__((format(printf, 2, 3))) const char *
-text_of(c_code *c, const char *format, ...)
+c_text_of(c_code *c, const char *format, ...)
 {
     va_list args;
     char text[128];
@@ -74,7 +74,7 @@ text_of(c_code *c, const char *format, ...)
 static const char *
 declare(c_code *c, bool once, const char *type, strbuf **line)
 {
-    const char *name = text_of(c, "v%u", (unsigned)c->nvalues++);
+    const char *name = c_text_of(c, "v%u", (unsigned)c->nvalues++);
 
     *line = once && c->kernel ? &c->before : &c->inside;
     strbuf_printf(*line, "%sconst %s %s = ", *line == &c->inside && c->kernel ? "        " : "    ", type, name);
@@ -88,7 +88,7 @@ number(void *of, double v)
     const char *text;
 
     c_number(&b, v);
-    text = text_of(of, signbit(v) ? "(%s)" : "%s", b.at);
+    text = c_text_of(of, signbit(v) ? "(%s)" : "%s", b.at);
     strbuf_free(&b);
     return text;
 }
@@ -192,7 +192,7 @@ begin_text(c_code *c)
 static code_value
 finish_function(c_code *c, const char *kind, const char *parameters, const char *middle, const char *end)
 {
-    const char *name = text_of(c, "%s_%u", kind, (unsigned)c->nfunctions++);
+    const char *name = c_text_of(c, "%s_%u", kind, (unsigned)c->nfunctions++);
 
     strbuf_printf(&c->functions, "static void\n%s(%s)\n{\n", name, parameters);
     if (c->before.n)

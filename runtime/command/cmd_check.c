@@ -380,7 +380,7 @@ check_one(const request *q, const char *path, const char *pass, enum compile_sta
 {
     struct checked done = { .j = { .out = out } };
     loaded l;
-    int status = load(q, path, stage, EXPERIMENT_OPTIONAL, &l);
+    int status = load_model(q, path, stage, EXPERIMENT_OPTIONAL, &l);
 
     if (status == STATUS_DONE && pass) {
         print_diagnostics(q, l.c.sources);

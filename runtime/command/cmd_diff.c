@@ -202,10 +202,10 @@ cmd_diff(const request *q)
     track ra = { 0 }, rb = { 0 };
     loaded a = { 0 }, b = { 0 };
     diff d = { 0 };
-    int status = load(q, q->file.at[0], stage, choice, &a);
+    int status = load_model(q, q->file.at[0], stage, choice, &a);
 
     if (status == STATUS_DONE)
-        status = load(q, q->file.at[1], stage, choice, &b);
+        status = load_model(q, q->file.at[1], stage, choice, &b);
     if (status == STATUS_DONE && trajectories) {
         if (!run_diff_model(q, &a, &ra, &errors.end[0], &errors.stopped))
             status = status_of(a.c.sources);

@@ -10,7 +10,7 @@ format_one(const request *q, const char *path)
     const char *target = q->given & OPT(OPT_IN_PLACE) ? path : q->text[OPT_OUTPUT];
     loaded l;
     strbuf out = { 0 };
-    int status = load(q, path, STAGE_PARSE, EXPERIMENT_NONE, &l);
+    int status = load_model(q, path, STAGE_PARSE, EXPERIMENT_NONE, &l);
     bool same;
 
     if (status != STATUS_DONE) {

@@ -13,7 +13,7 @@ cmd_graph(const request *q)
         complain("%s: a drawing's name ends in .svg, .png, .pdf or .dot", target);
         return STATUS_USAGE;
     }
-    status = load(q, q->file.at[0], STAGE_CAUSALITY, EXPERIMENT_OPTIONAL, &l);
+    status = load_model(q, q->file.at[0], STAGE_CAUSALITY, EXPERIMENT_OPTIONAL, &l);
 
     if (status == STATUS_DONE) {
         char *why;

@@ -203,7 +203,7 @@ load_run(struct session *s, const char *experiment, const char *path)
 
     if (experiment)
         one.text[OPT_EXPERIMENT] = experiment;
-    status = load(&one, s->q->file.at[0], STAGE_MODEL, EXPERIMENT_NEEDED, l);
+    status = load_model(&one, s->q->file.at[0], STAGE_MODEL, EXPERIMENT_NEEDED, l);
     vec_push(&s->run, l);
     vec_push(&s->data, path);
     if (status == STATUS_DONE) {

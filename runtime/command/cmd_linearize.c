@@ -233,7 +233,7 @@ static int
 compare_with(const request *q, const char *path, double point, const linearization *full, yardstick *y, overlays *over)
 {
     loaded l;
-    int status = load(q, path, STAGE_MODEL, EXPERIMENT_OPTIONAL, &l);
+    int status = load_model(q, path, STAGE_MODEL, EXPERIMENT_OPTIONAL, &l);
 
     if (status == STATUS_DONE) {
         double *x = bg_calloc(model_nstates(l.c.model) + 1, sizeof *x), t;
@@ -434,7 +434,7 @@ cmd_linearize(const request *q)
         vec_free(&at);
         return status;
     }
-    status = load(&opened, q->file.at[0], STAGE_MODEL, EXPERIMENT_OPTIONAL, &l);
+    status = load_model(&opened, q->file.at[0], STAGE_MODEL, EXPERIMENT_OPTIONAL, &l);
     if (status == STATUS_DONE && !outfile_open(&out, q->text[OPT_OUTPUT])) {
         status = complain_file(q->text[OPT_OUTPUT]);
     } else if (status == STATUS_DONE) {

@@ -271,8 +271,8 @@ cmd_partition(const request *q)
                  q->text[OPT_PLOT]);
         return STATUS_USAGE;
     }
-    status = load(q, q->file.at[0], STAGE_PARSE, q->given & OPT(OPT_ALL) ? EXPERIMENT_OPTIONAL : EXPERIMENT_NEEDED,
-                  &file);
+    status = load_model(q, q->file.at[0], STAGE_PARSE,
+                        q->given & OPT(OPT_ALL) ? EXPERIMENT_OPTIONAL : EXPERIMENT_NEEDED, &file);
     if (status == STATUS_DONE)
         status = choose_experiments(q, &file, &chosen);
     if (status == STATUS_DONE && chosen.n == 0) {

@@ -572,7 +572,7 @@ run_several(struct studies *s, loaded *file)
     int status;
 
     parsing.text[OPT_EXPERIMENT] = NULL;
-    status = load(&parsing, s->q->file.at[0], STAGE_PARSE, EXPERIMENT_OPTIONAL, file);
+    status = load_model(&parsing, s->q->file.at[0], STAGE_PARSE, EXPERIMENT_OPTIONAL, file);
     if (status != STATUS_DONE)
         return status;
     for (size_t i = 0; i < s->q->experiment.n; i++) {
@@ -613,7 +613,7 @@ static int
 run_one_study(struct studies *s)
 {
     struct study *x = new_study(s);
-    int status = load(s->q, s->q->file.at[0], STAGE_MODEL, EXPERIMENT_NEEDED, &x->l);
+    int status = load_model(s->q, s->q->file.at[0], STAGE_MODEL, EXPERIMENT_NEEDED, &x->l);
 
     vec_push(&s->name, x->l.experiment);
     return status == STATUS_DONE ? run_study(s, x) : status;

@@ -515,7 +515,7 @@ cmd_reduce(const request *q)
     /* while the text is parsed: one that can be read is likely to be right */
     if (side_by_side_workers() > 1 && access(input, R_OK) == 0)
         codegen_load_ahead();
-    status = load(q, input, STAGE_PARSE, EXPERIMENT_OPTIONAL, &file);
+    status = load_model(q, input, STAGE_PARSE, EXPERIMENT_OPTIONAL, &file);
     if (status == STATUS_DONE) {
         find_experiments(q, file.c.ast, &chosen);
         if (!by_threshold && !bounded && !(q->given & OPT(OPT_INACTIVE)))

@@ -79,7 +79,7 @@ reduce_by_modes(const request *q, const char *target)
     int status;
 
     opened.open = true;
-    status = load(&opened, q->file.at[0], STAGE_MODEL, EXPERIMENT_OPTIONAL, &l);
+    status = load_model(&opened, q->file.at[0], STAGE_MODEL, EXPERIMENT_OPTIONAL, &l);
     if (status == STATUS_DONE && (q->given & OPT(OPT_VERIFY)) && !l.experiment) {
         complain("--verify runs an experiment, and %s has none", l.path);
         status = STATUS_USAGE;
@@ -210,7 +210,7 @@ int
 reduce_by_order(const request *q, const char *target)
 {
     loaded l;
-    int status = load(q, q->file.at[0], STAGE_MODEL, EXPERIMENT_OPTIONAL, &l);
+    int status = load_model(q, q->file.at[0], STAGE_MODEL, EXPERIMENT_OPTIONAL, &l);
 
     if (status == STATUS_DONE) {
         struct run_settings settings = { .q = q, .default_rtol = BOUNDED_RTOL, .shown = -1 };

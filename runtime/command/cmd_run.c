@@ -304,7 +304,7 @@ cmd_run(const request *q)
     }
     if (is_folder(q->file.at[0]))
         return run_folder(q);
-    status = load(q, q->file.at[0], STAGE_MODEL, EXPERIMENT_NEEDED, &l);
+    status = load_model(q, q->file.at[0], STAGE_MODEL, EXPERIMENT_NEEDED, &l);
     if (status == STATUS_DONE) {
         interrupt_defer(!verify);
         fine = run_loaded(q, &l, 0, &o, &r);

@@ -407,7 +407,7 @@ cmd_sensitivity(const request *q)
         complain("there is no response \"%s\"; there are l1_deviation, squared_deviation and rms_deviation", response);
         return STATUS_USAGE;
     }
-    status = load(q, q->file.at[0], STAGE_MODEL, EXPERIMENT_NEEDED, &l);
+    status = load_model(q, q->file.at[0], STAGE_MODEL, EXPERIMENT_NEEDED, &l);
     s.l = &l;
     if (status == STATUS_DONE) {
         s.m = l.c.model;

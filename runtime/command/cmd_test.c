@@ -86,7 +86,7 @@ test_file(struct session *s, const char *path)
     size_t found = 0;
 
     parsing.text[OPT_EXPERIMENT] = NULL;
-    status = load(&parsing, path, STAGE_PARSE, EXPERIMENT_OPTIONAL, &file);
+    status = load_model(&parsing, path, STAGE_PARSE, EXPERIMENT_OPTIONAL, &file);
     if (status != STATUS_DONE) {
         struct tested t = { .file = path };
 

@@ -211,7 +211,7 @@ typedef struct loaded {
 
 /* Compiles a file up to a stage. If that fails, the messages are printed; otherwise the caller prints the diagnostics
  * when it is done (print_diagnostics). Free *l in any case. */
-int load(const request *q, const char *path, enum compile_stage upto, enum experiment_choice choice, loaded *l);
+int load_model(const request *q, const char *path, enum compile_stage upto, enum experiment_choice choice, loaded *l);
 /* The same for another experiment of a loaded file (STAGE_PARSE suffices), without reading its text again. */
 int load_experiment(const request *q, const loaded *file, const char *experiment, enum compile_stage upto, loaded *l);
 void loaded_free(loaded *l);

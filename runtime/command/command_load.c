@@ -240,7 +240,7 @@ load_rest(const request *q, enum compile_stage upto, enum experiment_choice choi
 }
 
 int
-load(const request *q, const char *path, enum compile_stage upto, enum experiment_choice choice, loaded *l)
+load_model(const request *q, const char *path, enum compile_stage upto, enum experiment_choice choice, loaded *l)
 {
     int status;
 

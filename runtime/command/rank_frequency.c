@@ -174,7 +174,7 @@ rank_by_frequency(const request *q, double threshold)
     int status;
 
     opened.open = opened.ports = true;
-    status = load(&opened, q->file.at[0], STAGE_MODEL, EXPERIMENT_NEEDED, &l);
+    status = load_model(&opened, q->file.at[0], STAGE_MODEL, EXPERIMENT_NEEDED, &l);
     if (status == STATUS_DONE) {
         double *x = bg_calloc(model_nstates(l.c.model) + 1, sizeof *x), t = 0;
         sim_options o = { .points = FREQUENCY_SAMPLES + 1, .outputs = true };
