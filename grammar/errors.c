@@ -443,6 +443,52 @@ value_error(struct parse *p, const struct expected *e)
     return false;
 }
 
+/* May a law begin here, and no statement? */
+static bool
+expects_law(const struct expected *e)
+{
+    return e->name[PORT] && !e->name[PARAMETER] && e->name['}'];
+}
+
+/* Is this behind a name with which a law begins? */
+static bool
+expects_rest_of_law(const struct expected *e)
+{
+    return e->name['='] && e->name['('] && !e->name['*'] && !e->name[SUCH];
+}
+
+/* Is the line that the present token stands in an equation, and no statement of a model? */
+static bool
+is_equation(const char *text, uint32_t at)
+{
+    uint32_t begin = at, end = at + (uint32_t)strcspn(text + at, ";}\n");
+    bool equals = false;
+
+    while (begin > 0 && !strchr(";{}\n", text[begin - 1]))
+        begin--;
+    for (uint32_t i = begin; i < end; i++) {
+        if (text[i] == ':' || text[i] == '{' || (text[i] == '-' && text[i + 1] == '>'))
+            return false;
+        if (text[i] == '=')
+            equals = equals || !(strchr("=<>!", i > begin ? text[i - 1] : ' ') || text[i + 1] == '=');
+    }
+    return equals;
+}
+
+/* Reports a law with more than one variable on its left: e + 2*f = 0; 2*f = e; (e + f) = 1; abs(f) = e; */
+static bool
+law_error(struct parse *p, const struct expected *e)
+{
+    const struct seen_token *now = &p->last;
+
+    if (p->scan->braces < 2 || is_reserved_word(now->kind) || !is_equation(p->scan->text, now->at.begin) ||
+        !(expects_law(e) || expects_rest_of_law(e) || (p->before.kind == '(' && e->name[NUMBER])))
+        return false;
+    parse_error(p, "syntax", now->at, "a law has one variable alone on the left of its `=`");
+    diag_help(p->s, "Solve the equation for one of its variables: `e = ...;` or `f = ...;`.");
+    return true;
+}
+
 /* Reports statements of a model in a block of laws, whose `}` is probably missing: once for a block. */
 static bool
 laws_error(struct parse *p, const struct expected *e)
@@ -450,13 +496,10 @@ laws_error(struct parse *p, const struct expected *e)
     const struct seen_token *now = &p->last;
     const struct scan *s = p->scan;
     size_t brace = s->open.n;
-    bool item = e->name[PORT] && !e->name[PARAMETER] && e->name['}']; /* a law may begin here, and no statement */
-    bool left = e->name['='] && e->name['('] && !e->name['*'] &&
-                !e->name[SUCH]; /* preceded by a name with which a law begins */
 
-    if (s->braces < 2 || !((item && (now->kind == NUMBER || now->kind == IF || now->kind == WITHOUT ||
-                                     (now->first && begins_statement(now->kind)))) ||
-                           (left && (now->kind == ARROW || now->kind == ':'))))
+    if (s->braces < 2 || !((expects_law(e) && (now->kind == NUMBER || now->kind == IF || now->kind == WITHOUT ||
+                                               (now->first && begins_statement(now->kind)))) ||
+                           (expects_rest_of_law(e) && (now->kind == ARROW || now->kind == ':'))))
         return false;
     while (brace && s->open.at[brace - 1].kind != '{')
         brace--;
@@ -498,8 +541,8 @@ beginning_error(struct parse *p, const struct expected *e)
 static bool
 special(struct parse *p, const struct expected *e)
 {
-    return laws_error(p, e) || choice_error(p) || bracket_error(p, e) || semicolon_error(p, e) || unit_error(p, e) ||
-           word_error(p, e) || comparison_error(p, e) || value_error(p, e) || beginning_error(p, e);
+    return law_error(p, e) || laws_error(p, e) || choice_error(p) || bracket_error(p, e) || semicolon_error(p, e) ||
+           unit_error(p, e) || word_error(p, e) || comparison_error(p, e) || value_error(p, e) || beginning_error(p, e);
 }
 
 void

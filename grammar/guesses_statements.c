@@ -181,7 +181,7 @@ assignment(struct parse *p, const struct expected *e)
                                                   (int)strcspn(tilde + 1 + strspn(tilde + 1, " "), ";\n"),
                                                   tilde + 1 + strspn(tilde + 1, " "))
                                    : "Write `signal {A} = integral({V}, 0);`.");
-        if (defines_function(text))
+        if (p->scan->braces < 2 && defines_function(text))
             return guess_say(p, (span){ p->file, p->statement, now->at.end },
                              "a function is declared outside of models, with its word",
                              arena_format(p->a, "Write before `model NAME {`: `function %s({A}) = {V};`", x.word));

@@ -384,6 +384,16 @@ say_message(sources *s, enum severity severity, const char *code, span at, const
     pthread_mutex_unlock(&s->lock);
 }
 
+/* Has d this note or help already? The bonds of one statement may refer to the same declaration several times. */
+static bool
+says_already(const diagnostic *d, span at, const char *message)
+{
+    for (size_t i = 0; i < d->nchild; i++)
+        if (!memcmp(&d->child[i].at, &at, sizeof at) && !strcmp(d->child[i].message, message))
+            return true;
+    return false;
+}
+
 static void
 say_more(sources *s, bool help, span at, const char *fmt, va_list ap)
 {
@@ -392,10 +402,13 @@ say_more(sources *s, bool help, span at, const char *fmt, va_list ap)
     pthread_mutex_lock(&s->lock);
     if ((said = speaker_of(s)->said) < s->diag.n) {
         diagnostic *d = &s->diag.at[said];
+        char *message = message_text(s, fmt, ap);
 
-        if (!(d->nchild & (d->nchild + 1))) /* capacity grows at 0, 1, 3, 7 ... entries */
-            d->child = bg_realloc(d->child, 2 * (d->nchild + 1) * sizeof *d->child);
-        d->child[d->nchild++] = (struct diag_child){ help, at, message_text(s, fmt, ap) };
+        if (!says_already(d, at, message)) {
+            if (!(d->nchild & (d->nchild + 1))) /* capacity grows at 0, 1, 3, 7 ... entries */
+                d->child = bg_realloc(d->child, 2 * (d->nchild + 1) * sizeof *d->child);
+            d->child[d->nchild++] = (struct diag_child){ help, at, message };
+        }
     }
     pthread_mutex_unlock(&s->lock);
 }

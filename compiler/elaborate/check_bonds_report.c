@@ -230,7 +230,7 @@ note_says(struct check *c, const struct equation *e, const unit *effort, const u
 
     /* a torque is not called an energy */
     diag_note(c->el->s, equation_place(c, e),
-              carried ? "over the ratio of %s%s they have effort in %s, flow in %s"
+              carried ? "through the ratio of %s%s the bonds have effort in %s, flow in %s"
                       : "%s%s requires effort in %s, flow in %s",
               called(c, e), in, said_in(c, e, effort, turning ? "N.m" : unit_text(effort)),
               said_in(c, e, flow, turning ? "rad/s" : unit_text(flow)));
