@@ -227,7 +227,7 @@ compile(gen *g, struct unit *u)
     LLVMMemoryBufferRef object = NULL;
     const int64_t *address;
 
-    bg_need_room(LLVM_ROOM + u->entry.n * FUNCTION_ROOM);
+    bg_need_room(LLVM_ROOM + (u->entry.n < MOST_ROOMS ? u->entry.n : MOST_ROOMS) * FUNCTION_ROOM);
     linker_name(u->linker, "entries", is_shared(g, u), name);
     add_entries(g, u, name);
     if (llvm.VerifyModule(u->module, LLVMReturnStatusAction, &why)) {

@@ -134,9 +134,9 @@ struct llvm_called {
 /* Empty until llvm_load has been called. */
 extern struct llvm_called llvm;
 
-/* Memory that LLVM is sure not to exceed: by itself, and for each function that it compiles. It ends the program if it
- * gets none. */
-enum { LLVM_ROOM = 16 << 20, FUNCTION_ROOM = 256 << 10 };
+/* Memory that LLVM may need: by itself, and for each function that it compiles, up to a number of functions. (For more,
+ * this would refuse models that do fit.) It ends the program if it gets none. */
+enum { LLVM_ROOM = 16 << 20, FUNCTION_ROOM = 64 << 10, MOST_ROOMS = 4096 };
 
 /* Loads LLVM and prepares it for the present processor, once. NULL, or why that failed (valid for ever). */
 const char *llvm_load(void);
