@@ -327,6 +327,8 @@ void turning_angle(elab *el, scope *in, const ast_expr *e, const char *name); /*
 void check_turning(elab *el);                                                 /* call after the units of bonds */
 /* Of a + b (adds) or a - b of two temperatures, enum zero: the difference of two points is a difference. */
 uint8_t zero_of_sum(bool adds, val a, val b);
+uint8_t
+zero_of_number(double x); /* 273.15 is a point, so that what is left of a temperature without it is a difference */
 /* Warns if v, assigned to something in that unit, is a difference shown in [degC], or a sum of two temperatures. */
 void zero_given(elab *el, val v, span at, const unit *target, const char *name);
 

@@ -240,7 +240,7 @@ number_value(builder *b, const ast_expr *e, const ast_expr *key, double sign, bo
 {
     elab *el = b->el;
     double x = sign * e->number.value;
-    val v = { .fit = x == 0 ? FIT_ZERO : FIT_BARE };
+    val v = { .fit = x == 0 ? FIT_ZERO : FIT_BARE, .zero = zero_of_number(x) };
 
     if (ast_number_unit(e)) {
         const unit *u = read_unit(el, ast_number_unit(e));
@@ -267,7 +267,7 @@ number_value(builder *b, const ast_expr *e, const ast_expr *key, double sign, bo
                    .unit = unit_dimension(u),
                    .stated = !unit_is_number(u),
                    .said = u,
-                   .zero = unit_offset(u) != 0 ? ZERO_POINT : ZERO_NONE };
+                   .zero = unit_offset(u) != 0 ? ZERO_POINT : zero_of_number(x) };
         v.n = b->structure && (whole || !b->units || !v.stated) ? ex_const(el->pool, x) : literal(b, key->at, x, u);
         return v;
     }

@@ -156,6 +156,15 @@ check_turning(elab *el)
 
 /* ---------------------------------------------------------------- temperatures */
 
+/* A number that is the zero of degC is a temperature: a value less 273.15 is a difference, whatever was meant by it. */
+uint8_t
+zero_of_number(double x)
+{
+    static const double zero_of_celsius = 273.15;
+
+    return x == zero_of_celsius ? ZERO_POINT : ZERO_NONE;
+}
+
 uint8_t
 zero_of_sum(bool adds, val a, val b)
 {
@@ -177,7 +186,8 @@ zero_given(elab *el, val v, span at, const unit *target, const char *name)
         diag_warn(el->s, "unit-difference", at,
                   "%s is in [%s], but its value is a difference of temperatures: a difference of 0 is shown as %g",
                   name, unit_text(target), -unit_offset(target) / unit_scale(target));
-        diag_help(el->s, "Declare it in [%s].", unit_text(unit_dimension(target)));
+        diag_help(el->s, "Declare a difference in [%s]; a temperature needs no conversion to [%s].",
+                  unit_text(unit_dimension(target)), unit_text(target));
     } else if (v.zero == ZERO_SUM && v.fit == FIT_UNIT && v.unit == unit_dimension(target)) {
         diag_warn(el->s, "unit-difference", at,
                   "%s is given a sum of two temperatures that are both counted from absolute "
