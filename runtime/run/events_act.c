@@ -197,7 +197,7 @@ follows_states(const events *e, uint32_t k)
 
 /* Values of the next block may read conditions that those before it at this instant have turned. */
 static bool
-follow_blocks(events *e, double t, const double *x)
+follow_blocks_at(events *e, double t, const double *x)
 {
     bool changed = e->near.n > 0;
 
@@ -236,7 +236,7 @@ events_act(events *e, double t, double *x)
         for (size_t w = 0; w < e->nwhens; w++) {
             if (!e->turned[w])
                 continue;
-            if (fired && (!follow_blocks(e, t, x) || model_reinits(e->model, t, x, e->reinit) != 0))
+            if (fired && (!follow_blocks_at(e, t, x) || model_reinits(e->model, t, x, e->reinit) != 0))
                 return EVENTS_FAILED;
             status = fire(e, w, t, x, any, &moved);
             if (status == EVENTS_FAILED || status == EVENTS_STOP)

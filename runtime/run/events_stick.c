@@ -113,7 +113,7 @@ know_size(events *e, uint32_t k, double change)
 /* Does x of sign(x) k, which sticks and is g, count as zero? If it has been no more than rounding so far, its friction
  * tells its size. */
 static bool
-is_zero(events *e, uint32_t k, double t, const double *x, double g)
+is_slip_zero(events *e, uint32_t k, double t, const double *x, double g)
 {
     double h = AHEAD * (e->stop - e->start);
     bool known;
@@ -138,7 +138,7 @@ try_stick(events *e, uint32_t k, double t, const double *x, double *s)
 
     e->value[stick] = 1;
     *s = events_conditions(e, t, x, e->g_try) ? e->g_try[stick] : NAN;
-    if (isfinite(*s) && fabs(*s) <= 1 + CONTRADICTION && is_zero(e, k, t, x, e->g_try[k])) {
+    if (isfinite(*s) && fabs(*s) <= 1 + CONTRADICTION && is_slip_zero(e, k, t, x, e->g_try[k])) {
         e->value[stick] = 0;
         if (e->mode[k].relay ? leads_back(e, k, t, x) : acts(e, k, t, x)) {
             e->value[stick] = 1;
