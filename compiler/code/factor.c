@@ -441,7 +441,7 @@ factor_choices(const factor *f)
 }
 
 static void *
-copied(const void *of, size_t n, size_t size, klu_l_common *c)
+copied_array(const void *of, size_t n, size_t size, klu_l_common *c)
 {
     void *p = of ? klu_l_malloc(n, size, c) : NULL;
 
@@ -455,24 +455,24 @@ static klu_l_numeric *
 copied_numeric(const klu_l_numeric *of, klu_l_common *c)
 {
     size_t n = (size_t)of->n, blocks = (size_t)of->nblocks, apart = (size_t)of->nzoff + 1;
-    klu_l_numeric *to = copied(of, 1, sizeof *of, c);
-    void **block = to->LUbx = copied(of->LUbx, blocks, sizeof(void *), c);
+    klu_l_numeric *to = copied_array(of, 1, sizeof *of, c);
+    void **block = to->LUbx = copied_array(of->LUbx, blocks, sizeof(void *), c);
 
     for (size_t k = 0; k < blocks; k++)
-        block[k] = copied(block[k], block[k] ? of->LUsize[k] : 0, sizeof(double), c);
-    to->LUsize = copied(of->LUsize, blocks, sizeof(size_t), c);
-    to->Pnum = copied(of->Pnum, n, sizeof *of->Pnum, c);
-    to->Pinv = copied(of->Pinv, n, sizeof *of->Pinv, c);
-    to->Lip = copied(of->Lip, n, sizeof *of->Lip, c);
-    to->Uip = copied(of->Uip, n, sizeof *of->Uip, c);
-    to->Llen = copied(of->Llen, n, sizeof *of->Llen, c);
-    to->Ulen = copied(of->Ulen, n, sizeof *of->Ulen, c);
-    to->Udiag = copied(of->Udiag, n, sizeof(double), c);
-    to->Rs = copied(of->Rs, n, sizeof(double), c);
-    to->Offp = copied(of->Offp, n + 1, sizeof *of->Offp, c);
-    to->Offi = copied(of->Offi, apart, sizeof *of->Offi, c);
-    to->Offx = copied(of->Offx, apart, sizeof(double), c);
-    to->Work = to->Xwork = copied(of->Work, of->worksize, 1, c);
+        block[k] = copied_array(block[k], block[k] ? of->LUsize[k] : 0, sizeof(double), c);
+    to->LUsize = copied_array(of->LUsize, blocks, sizeof(size_t), c);
+    to->Pnum = copied_array(of->Pnum, n, sizeof *of->Pnum, c);
+    to->Pinv = copied_array(of->Pinv, n, sizeof *of->Pinv, c);
+    to->Lip = copied_array(of->Lip, n, sizeof *of->Lip, c);
+    to->Uip = copied_array(of->Uip, n, sizeof *of->Uip, c);
+    to->Llen = copied_array(of->Llen, n, sizeof *of->Llen, c);
+    to->Ulen = copied_array(of->Ulen, n, sizeof *of->Ulen, c);
+    to->Udiag = copied_array(of->Udiag, n, sizeof(double), c);
+    to->Rs = copied_array(of->Rs, n, sizeof(double), c);
+    to->Offp = copied_array(of->Offp, n + 1, sizeof *of->Offp, c);
+    to->Offi = copied_array(of->Offi, apart, sizeof *of->Offi, c);
+    to->Offx = copied_array(of->Offx, apart, sizeof(double), c);
+    to->Work = to->Xwork = copied_array(of->Work, of->worksize, 1, c);
     to->Iwork = (SuiteSparse_long *)((char *)to->Work + ((const char *)of->Iwork - (const char *)of->Work));
     return to;
 }
