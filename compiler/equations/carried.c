@@ -69,7 +69,7 @@ enter(struct balances *b, uint32_t junction)
 
 /* A source that gives what a condition requires: an ideal switch, for instance. */
 static bool
-is_conditioned(const flat_model *f, uint32_t port)
+has_conditional_port(const flat_model *f, uint32_t port)
 {
     const flat_element *el = &f->element.at[f->port.at[port].element];
 
@@ -85,7 +85,7 @@ gives_flow(const struct balances *b, uint32_t port)
     var_id stored = f->port.at[port].stored;
 
     if (is_source(el))
-        return (el->type == EL_SF) == b->flow && !is_conditioned(f, port);
+        return (el->type == EL_SF) == b->flow && !has_conditional_port(f, port);
     return el->nports == 1 && stored != VAR_NONE && b->e->var.at[stored].kind == DEF_STATE &&
            port_has_momentum(f, port) == b->flow;
 }
@@ -102,7 +102,7 @@ meet_port(struct balances *b, uint32_t port, carried_limits limits)
     if (gives_flow(b, port)) {
         b->imposed.at[c] |= !is_source(el);
         b->way.at[c] = 0;
-    } else if (is_conditioned(f, port)) {
+    } else if (has_conditional_port(f, port)) {
         b->other = true;
     } else if (el->type == EL_TF) {
         enter(b, f->port.at[port == el->port0 ? port + 1 : el->port0].junction);
@@ -165,7 +165,7 @@ collect(struct balances *b, uint32_t junction, carried_limits limits)
 /* One exchange of the tableau, [rows + 1][columns + 1] by rows with the right-hand sides last: Bland's rule, which does
  * not turn in circles. False: there is none, the last row's right-hand side is the least. */
 static bool
-exchange(double *a, uint32_t rows, uint32_t columns, uint32_t *basis)
+exchange_column(double *a, uint32_t rows, uint32_t columns, uint32_t *basis)
 {
     uint32_t c = 0, pivot = NONE, wide = columns + 1;
     double *last = a + (size_t)rows * wide;
@@ -226,7 +226,7 @@ is_possible(const struct balances *b, uint32_t given, double value)
             last[k] += row[k];
         }
     }
-    while (left-- && exchange(a, b->nrows, columns, basis))
+    while (left-- && exchange_column(a, b->nrows, columns, basis))
         continue;
     possible = last[columns] <= LEAST_PIVOT;
     free(basis);

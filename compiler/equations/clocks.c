@@ -230,7 +230,7 @@ find_clocks_in(struct finder *d, inst i, span at, bool driving, bool watched)
 }
 
 static enum course
-course_of(struct finder *d, inst i)
+course_in_time(struct finder *d, inst i)
 {
     const var_id *slot = inst_slots(d->e->f, i);
 
@@ -248,7 +248,7 @@ follow_blocks(struct finder *d)
 
     for (size_t b = 0; b < e->block.n; b++)
         for (uint32_t k = 0; k < e->block.at[b].n; k++)
-            any |= course_of(d, e->residual.at[e->block.at[b].residual0 + k]) == WAVING;
+            any |= course_in_time(d, e->residual.at[e->block.at[b].residual0 + k]) == WAVING;
     for (uint32_t v = 0; v < e->var.n && any; v++)
         if (e->var.at[v].kind == DEF_EXPLICIT)
             d->of_var.at[v] = UNKNOWN;
@@ -265,7 +265,7 @@ find_waving(struct finder *d)
 
     follow_blocks(d);
     for (size_t k = 0; k < e->mode.n; k++) {
-        if (e->mode.at[k].known || course_of(d, e->mode.at[k].g) != WAVING)
+        if (e->mode.at[k].known || course_in_time(d, e->mode.at[k].g) != WAVING)
             continue;
         if (!waving)
             waving = bg_calloc(e->mode.n, sizeof *waving);

@@ -116,7 +116,7 @@ struct steps {
 };
 
 static size_t
-response_at(const struct steps *s, size_t u, size_t k, size_t y)
+place_of_step(const struct steps *s, size_t u, size_t k, size_t y)
 {
     return (u * STEP_POINTS + k) * s->ny + y;
 }
@@ -134,14 +134,14 @@ find_steps(const linearization *full, const linearization *small, double h, stru
     for (size_t u = 0; u < s->nu && fine; u++) {
         size_t there = same_input(small, full, u);
 
-        fine = time_response(&full->space, u, false, h, STEP_POINTS, s->full + response_at(s, u, 0, 0)) &&
+        fine = time_response(&full->space, u, false, h, STEP_POINTS, s->full + place_of_step(s, u, 0, 0)) &&
                (there == NO_INDEX ||
-                time_response(&small->space, there, false, h, STEP_POINTS, s->small + response_at(s, u, 0, 0)));
+                time_response(&small->space, there, false, h, STEP_POINTS, s->small + place_of_step(s, u, 0, 0)));
         for (size_t k = 0; k < STEP_POINTS && fine; k++)
             for (size_t y = 0; y < s->ny; y++) {
                 double *size = &s->size[y + s->ny * u];
 
-                *size = fmax(*size, fabs(s->full[response_at(s, u, k, y)]));
+                *size = fmax(*size, fabs(s->full[place_of_step(s, u, k, y)]));
             }
     }
     return fine;
@@ -178,7 +178,7 @@ worst_step(const struct steps *s, const bool *usable, const struct gains *g, siz
         double direct = g ? g[u].full - factor * g[u].small : 0, size = s->size[y + s->ny * u];
 
         for (size_t k = 0; k < STEP_POINTS && usable[u] && size > 0; k++) {
-            size_t at = response_at(s, u, k, y);
+            size_t at = place_of_step(s, u, k, y);
 
             worst = fmax(worst, fabs(s->full[at] - factor * s->small[at] - direct) / size);
         }
