@@ -28,10 +28,10 @@ struct limit {
 struct approach {
     equations *e;
     struct groups *g;
-    struct ways { /* [element] which way the flow or effort of its law may go without bound (carried.h); */
+    struct ways { /* [element] which way the flow or effort of its law may go without bound (carried.h) */
         uint8_t flow, effort;
-        uint8_t may_end; /* what carried_may_end said: 1 no, 2 yes; 0: not asked yet */
     } * ways;
+    carried *carried;
     group_walk walk;
     var_id y;
     inst law;
@@ -690,11 +690,12 @@ may_end(struct approach *a, var_id given)
     equations *e = a->e;
     uint32_t element = e->var.at[given].by == DEF_BY_LAW ? e->f->port.at[e->var.at[given].of].element : NONE;
     var_id x = inst_slots(e->f, a->law)[a->limit[0].x];
-    uint8_t *known = element == NONE ? NULL : &a->ways[element].may_end;
 
-    if (known && !*known)
-        *known = carried_may_end(e, element, is_flow(e->f, x), (carried_limits){ a, ways_of }) ? 2 : 1;
-    return known && *known == 2;
+    if (element == NONE)
+        return false;
+    if (!a->carried)
+        a->carried = carried_new(e, (carried_limits){ a, ways_of });
+    return carried_may_end(a->carried, element, is_flow(e->f, x));
 }
 
 /* Does y move what drives its law, through rates of states, and to its limit? */
@@ -755,4 +756,5 @@ approach_define(equations *e, struct groups *g, struct rates *r, struct switches
     }
     group_walk_free(&a.walk);
     free(a.ways);
+    carried_free(a.carried);
 }

@@ -13,20 +13,27 @@ struct term {
     double by;
 };
 
+struct carried {
+    const equations *e;
+    carried_limits limits;
+    uint32_t *same[2]; /* [junction] with equal efforts, and with equal flows (joined.h); NULL: not yet needed */
+    uint8_t *known[2]; /* [junction] of efforts and of flows that meet there: 1 no, 2 yes; 0: not yet known */
+};
+
 /* The balances of what is joined, in flows (or efforts): a column for each flow that they have in common. */
 struct balances {
     const equations *e;
     bool flow;
-    uint32_t *same; /* junctions with equal flows: joined.h */
+    uint32_t *same; /* junctions with equal flows: those of `carried` */
     map column_of;  /* 2*junction for a common flow, 2*port + 1, 2*(ports + bond) + 1 -> column */
     VEC(uint8_t) way;
     VEC(bool) imposed; /* by a state */
     VEC(struct term) term;
     uint32_t nrows;
-    bool beside; /* efforts are imposed among them */
-    bool other;  /* there are parts that this does not treat: gyrators, fields, ideal switches */
-    map met;     /* junctions */
-    VEC(uint32_t) todo;
+    bool beside;                /* efforts are imposed among them */
+    bool other;                 /* there are parts that this does not treat: gyrators, fields, ideal switches */
+    map met;                    /* junctions */
+    VEC(uint32_t) todo, passed; /* junctions: not yet looked at; through which one gets to others */
 };
 
 /* A junction that adds the flows up. */
@@ -145,6 +152,8 @@ collect(struct balances *b, uint32_t junction, carried_limits limits)
         const flat_junction *at = &f->junction.at[j];
         bool through = meet_ports(b, j, limits);
 
+        if (through)
+            vec_push(&b->passed, j);
         for (uint32_t i = at->inc0; i < at->inc0 + at->ninc; i++) {
             flat_incidence x = f->incidence.at[i];
             const flat_bond *bond = x.is_bond ? &f->bond.at[x.index] : NULL;
@@ -234,29 +243,81 @@ is_possible(const struct balances *b, uint32_t given, double value)
     return possible;
 }
 
-bool
-carried_may_end(const equations *e, uint32_t element, bool flow, carried_limits limits)
+static uint32_t *
+junctions_alike(const equations *e, bool flow)
 {
     const flat_model *f = e->f;
-    struct balances b = { .e = e, .flow = flow, .same = joined_new(f->junction.n) };
-    bool any = false, ends = false;
+    uint32_t *same = joined_new(f->junction.n);
 
     for (size_t i = 0; i < f->bond.n; i++)
-        if (!balances_here(&b, f->bond.at[i].from) && !balances_here(&b, f->bond.at[i].to))
-            joined_join(b.same, f->bond.at[i].from, f->bond.at[i].to);
-    collect(&b, f->port.at[f->element.at[element].port0].junction, limits);
-    for (size_t c = 0; c < b.way.n; c++)
-        any |= b.imposed.at[c];
-    for (uint32_t c = 0; c < b.way.n && any && !b.other && !b.beside && b.nrows <= MOST_ROWS && !ends; c++)
-        if (b.imposed.at[c])
-            ends = !is_possible(&b, c, 1) || !is_possible(&b, c, -1);
-    ends |= any && b.beside && !b.other;
-    free(b.same);
+        if ((f->junction.at[f->bond.at[i].from].type == 0) != flow &&
+            (f->junction.at[f->bond.at[i].to].type == 0) != flow)
+            joined_join(same, f->bond.at[i].from, f->bond.at[i].to);
+    return same;
+}
+
+static bool
+is_ended_by_state(const struct balances *b)
+{
+    bool any = false, ends = false;
+
+    for (size_t c = 0; c < b->way.n; c++)
+        any |= b->imposed.at[c];
+    if (!any || b->other)
+        return false;
+    for (uint32_t c = 0; c < b->way.n && !b->beside && b->nrows <= MOST_ROWS && !ends; c++)
+        if (b->imposed.at[c])
+            ends = !is_possible(b, c, 1) || !is_possible(b, c, -1);
+    return ends || b->beside;
+}
+
+carried *
+carried_new(const equations *e, carried_limits limits)
+{
+    carried *c = bg_calloc(1, sizeof *c);
+
+    *c = (carried){ .e = e, .limits = limits };
+    for (int flow = 0; flow < 2; flow++)
+        c->known[flow] = bg_calloc(e->f->junction.n + 1, sizeof *c->known[flow]);
+    return c;
+}
+
+void
+carried_free(carried *c)
+{
+    if (!c)
+        return;
+    for (int flow = 0; flow < 2; flow++) {
+        free(c->same[flow]);
+        free(c->known[flow]);
+    }
+    free(c);
+}
+
+bool
+carried_may_end(carried *c, uint32_t element, bool flow)
+{
+    const flat_model *f = c->e->f;
+    uint32_t junction = f->port.at[f->element.at[element].port0].junction;
+    uint8_t *known = c->known[flow];
+    struct balances b = { .e = c->e, .flow = flow };
+    uint8_t answer;
+
+    if (known[junction])
+        return known[junction] == 2;
+    if (!c->same[flow])
+        c->same[flow] = junctions_alike(c->e, flow);
+    b.same = c->same[flow];
+    collect(&b, junction, c->limits);
+    answer = is_ended_by_state(&b) ? 2 : 1;
+    for (size_t i = 0; i < b.passed.n; i++)
+        known[b.passed.at[i]] = answer;
     map_free(&b.column_of);
     map_free(&b.met);
     vec_free(&b.way);
     vec_free(&b.imposed);
     vec_free(&b.term);
     vec_free(&b.todo);
-    return ends;
+    vec_free(&b.passed);
+    return answer == 2;
 }

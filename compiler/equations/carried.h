@@ -19,8 +19,11 @@ typedef struct carried_limits {
 } carried_limits;
 
 /* May a state drive flows (efforts) of the resistors that are joined with this one to a limit? No where gyrators,
- * fields or ideal switches are among them. cost: one linear program for each such state, in the number of their
- * junctions */
-bool carried_may_end(const equations *e, uint32_t element, bool flow, carried_limits limits);
+ * fields or ideal switches are among them. The answer holds for all that are joined, so that it is found once for them.
+ * cost: linear in their number; up to some hundred junctions, one linear program for each such state. */
+typedef struct carried carried;
+carried *carried_new(const equations *e, carried_limits limits);
+void carried_free(carried *c); /* NULL is allowed */
+bool carried_may_end(carried *c, uint32_t element, bool flow);
 
 #endif
