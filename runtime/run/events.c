@@ -401,7 +401,7 @@ rests(events *e, double t, const double *x)
 /* A condition that is negative by the last bits of its terms is so again when the step is repeated: these count as zero
  * from now on. */
 static void
-hush(events *e, uint32_t k, double t, const double *x)
+quiet_last_bits(events *e, uint32_t k, double t, const double *x)
 {
     double bits = LAST_BITS * model_condition_noise(e->model, k, t, x);
 
@@ -422,7 +422,7 @@ events_doubtful(events *e, double t, const double *x)
     }
     for (size_t i = 0; i < e->near.n && doubtful; i++)
         if (events_margin_of(e, e->near.at[i], e->g[e->near.at[i]]) < 0)
-            hush(e, e->near.at[i], t, x);
+            quiet_last_bits(e, e->near.at[i], t, x);
     return doubtful;
 }
 
